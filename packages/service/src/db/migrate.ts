@@ -1,0 +1,78 @@
+/**
+ * Brings the schema to what this version of the code needs. Any number of processes may start at once: one
+ * migrates under a lock, the others wait for it and find nothing left to do.
+ */
+import type { Client, Pool } from 'pg'
+import type { CommitFunction } from '../journal/commit-function.ts'
+import type { Migration } from './migration.ts'
+
+/** The database cannot be brought to this version; the message says why and what to do. */
+export class MigrationError extends Error {}
+
+/** PostgreSQL's number for "the schema of Deskwire": any constant that nothing else on the server locks. */
+const lockNumber = 6_737_201_101
+
+/**
+ * Applies what is missing, in the order of the ids, each migration in a transaction of its own, and answers
+ * with the ids applied. Throws MigrationError when the database knows a migration that this code does not.
+ */
+export async function migrate(
+  pool: Pool,
+  migrations: readonly Migration[],
+  commitFunction: CommitFunction,
+): Promise<readonly string[]> {
+  const client = await pool.connect()
+  try {
+    await client.query('set statement_timeout = 0')
+    await client.query(`select pg_advisory_lock(${lockNumber})`)
+    return await applyMissing(client, migrations, commitFunction)
+  } finally {
+    // Ending the session frees the lock and forgets the setting, whatever happened.
+    client.release(true)
+  }
+}
+
+async function applyMissing(
+  client: Pick<Client, 'query'>,
+  migrations: readonly Migration[],
+  commitFunction: CommitFunction,
+): Promise<readonly string[]> {
+  await client.query(`create table if not exists schema_migrations (
+    id text primary key,
+    applied_at timestamptz(3) not null default now()
+  )`)
+  const { rows } = await client.query<{ id: string }>('select id from schema_migrations order by id')
+  const applied = new Set(rows.map(({ id }) => id))
+  const known = new Set(migrations.map(({ id }) => id))
+  const unknown = [...applied].filter((id) => !known.has(id))
+  if (unknown.length > 0) {
+    throw new MigrationError(
+      `the database is newer than this version of Deskwire: it holds the migration ${unknown.join(', ')}; start the version that made it, or a newer one`,
+    )
+  }
+  const missing = [...migrations].sort((a, b) => (a.id < b.id ? -1 : 1)).filter(({ id }) => !applied.has(id))
+  for (const migration of missing) await apply(client, migration)
+  await provideFunction(client, commitFunction)
+  return missing.map(({ id }) => id)
+}
+
+async function apply(client: Pick<Client, 'query'>, migration: Migration): Promise<void> {
+  await client.query('begin')
+  try {
+    for (const statement of migration.statements) await client.query(statement)
+    await client.query('insert into schema_migrations (id) values ($1)', [migration.id])
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw new MigrationError(`migration ${migration.id} failed: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Functions of earlier releases stay: processes of theirs may still be running. */
+async function provideFunction(client: Pick<Client, 'query'>, { name, definition }: CommitFunction) {
+  const { rows } = await client.query(
+    'select 1 from pg_proc where proname = $1 and pronamespace = current_schema()::regnamespace',
+    [name],
+  )
+  if (rows.length === 0) await client.query(definition)
+}

@@ -1,0 +1,105 @@
+/**
+ * The tables that belong to no kind. Every key leads with organization_id; the token directory, which finds the
+ * organization of a request, and the installation's one row are the exceptions.
+ */
+import type { Migration } from '../migration.ts'
+
+export const coreMigrations: readonly Migration[] = [
+  {
+    id: '20261120-01-core',
+    statements: [
+      // The epoch changes when the stream may have gone back in time; cursors of another epoch are refused.
+      `create table installation (
+        singleton boolean primary key default true check (singleton),
+        epoch integer not null
+      )`,
+      `insert into installation (epoch) values (1)`,
+      `create table organizations (
+        organization_id uuid primary key,
+        name text not null,
+        created_at timestamptz(3) not null,
+        updated_at timestamptz(3) not null
+      )`,
+      // One row an organization, locked first by every commit. Updated constantly: room for HOT updates.
+      `create table organization_clocks (
+        organization_id uuid primary key references organizations,
+        last_stamp timestamptz(3) not null
+      ) with (fillfactor = 20, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0)`,
+      `create table kind_counters (
+        organization_id uuid not null references organizations,
+        kind text not null,
+        live_count bigint not null,
+        digest numeric not null check (digest >= 0 and digest < 18446744073709551616),
+        last_number bigint not null,
+        primary key (organization_id, kind)
+      ) with (fillfactor = 20, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_cost_delay = 0)`,
+      `create table api_keys (
+        organization_id uuid not null references organizations,
+        id uuid not null,
+        name text not null,
+        scopes text[] not null,
+        expires_at timestamptz(3),
+        created_at timestamptz(3) not null,
+        updated_at timestamptz(3) not null,
+        primary key (organization_id, id)
+      )`,
+      // The token directory: from a presented token to its key. A key is an identity that outlives its tokens.
+      `create table api_key_tokens (
+        token_hash bytea primary key,
+        organization_id uuid not null,
+        api_key_id uuid not null,
+        last4 text not null,
+        created_at timestamptz(3) not null,
+        expires_at timestamptz(3),
+        foreign key (organization_id, api_key_id) references api_keys on delete cascade
+      )`,
+      `create table events (
+        organization_id uuid not null,
+        id uuid not null,
+        type text not null,
+        created_at timestamptz(3) not null,
+        subject_kind text not null,
+        subject_id uuid not null,
+        body text,
+        primary key (organization_id, id)
+      )`,
+      // For erasing what events still hold of a removed object.
+      `create index events_subject on events (organization_id, subject_id)`,
+      `create table idempotency_keys (
+        organization_id uuid not null,
+        api_key_id uuid not null,
+        method text not null,
+        path text not null,
+        key text not null,
+        request_hash bytea not null,
+        status integer not null,
+        subject_id uuid not null,
+        body text,
+        created_at timestamptz(3) not null,
+        primary key (organization_id, api_key_id, method, path, key)
+      )`,
+      `create index idempotency_keys_subject on idempotency_keys (organization_id, subject_id)`,
+      `create index idempotency_keys_age on idempotency_keys (created_at)`,
+      // Removed objects whose stored payloads and kept answers still have to be erased.
+      `create table erasures (
+        organization_id uuid not null,
+        subject_id uuid not null,
+        removed_at timestamptz(3) not null,
+        primary key (organization_id, subject_id)
+      )`,
+    ],
+  },
+  {
+    id: '20261120-02-functions',
+    statements: [
+      // A row's part in the checkpoint: the first eight bytes of SHA-256, here as a signed number. Sums are
+      // taken modulo 2^64, where signed and unsigned agree.
+      `create function digest_term(p_id uuid, p_updated_at text) returns numeric
+        language sql immutable parallel safe return
+        ('x' || left(encode(sha256(convert_to(p_id::text || ':' || p_updated_at, 'UTF8')), 'hex'), 16))::bit(64)::bigint::numeric`,
+      `create function new_uuid_v7(p_at timestamptz) returns uuid language sql volatile parallel safe return
+        encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+          placing substring(int8send(floor(extract(epoch from p_at) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid`,
+    ],
+  },
+]

@@ -1,0 +1,47 @@
+/**
+ * The statements that create a stream table, for use inside migrations. A released migration never changes, so
+ * neither does what this returns for the same arguments.
+ */
+export interface StreamTableColumns {
+  readonly name: string
+  /** The kind's own columns, as `name type`. */
+  readonly columns: readonly string[]
+  /** Own columns that are unique within the organization, nulls apart. */
+  readonly unique?: readonly string[]
+  /** Own columns to be found by, within the organization, newest first. */
+  readonly lookup?: readonly string[]
+  /** Whether rows have tags and searched words. */
+  readonly words?: boolean
+}
+
+export function createStreamTable(table: StreamTableColumns): string[] {
+  const { name, columns, unique = [], lookup = [], words = false } = table
+  return [
+    `create table ${name} (
+      organization_id uuid not null,
+      id uuid not null,
+      created_at timestamptz(3) not null,
+      updated_at timestamptz(3) not null,
+      removed_at timestamptz(3),
+      body text not null,
+      ${columns.map((column) => `${column},\n      `).join('')}primary key (organization_id, id),
+      check (updated_at >= created_at),
+      check (removed_at = updated_at)
+    ) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05)`,
+    // The stream: rows and removals in the one order.
+    `create index ${name}_stream on ${name} (organization_id, updated_at, id)`,
+    // A first sync reads what exists without stepping over old removals, and removals without stepping over rows.
+    `create index ${name}_live on ${name} (organization_id, updated_at, id) where removed_at is null`,
+    `create index ${name}_removed on ${name} (organization_id, updated_at, id) where removed_at is not null`,
+    // Browsing: newest first.
+    `create index ${name}_browse on ${name} (organization_id, created_at desc, id desc) where removed_at is null`,
+    ...unique.map((column) => `create unique index ${name}_${column} on ${name} (organization_id, ${column})`),
+    ...lookup.map(
+      (column) =>
+        `create index ${name}_${column} on ${name} (organization_id, ${column}, created_at desc, id desc) where removed_at is null`,
+    ),
+    ...(words
+      ? [`create index ${name}_words on ${name} using gin (tags, to_tsvector('simple', search))`]
+      : []),
+  ]
+}

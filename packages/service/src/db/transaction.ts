@@ -1,0 +1,25 @@
+import type { Pool, PoolClient } from 'pg'
+
+declare const inTransaction: unique symbol
+
+/** A connection inside a transaction. Functions that take a Tx are part of their caller's commit. */
+export type Tx = Pick<PoolClient, 'query'> & { readonly [inTransaction]: true }
+
+/** Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. */
+export async function transaction<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  try {
+    await client.query('begin')
+    const result = await work(client as unknown as Tx)
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch((rollbackError: Error) => {
+      broken = rollbackError
+    })
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}

@@ -1,0 +1,297 @@
+/**
+ * The commit function: the one writer of stamps, bodies, removals, events, counters and idempotency records.
+ *
+ * Its text is made from the stream tables, one section a table, every statement set-based over the changes of
+ * the call and of one table alone. It promises, under the organization's clock row, which it takes first:
+ *
+ * - the stamp is strictly later than every earlier commit of the organization, whatever the clocks say;
+ * - a change whose row has moved on, whose unique value is taken or whose reference dangles is left out and
+ *   says so; it never fails its neighbours;
+ * - a removed row takes its dependents with it, those created a moment ago included;
+ * - an event exists exactly if its change committed.
+ *
+ * The name carries a hash of the text, so processes of two releases can share a database during a rollout.
+ *
+ * It takes the changes as one JSON object; `commit-call.ts` makes it and says what is in it.
+ */
+import { createHash } from 'node:crypto'
+import type { StreamReference, StreamTable } from './stream-table.ts'
+
+export interface CommitFunction {
+  readonly name: string
+  /** `create or replace function …`, one statement. */
+  readonly definition: string
+}
+
+/** The commit function for these tables. Pure: the same tables give the same text and name. */
+export function commitFunction(tables: readonly StreamTable[]): CommitFunction {
+  const body = functionBody(tables)
+  const name = `commit_${createHash('sha256').update(body).digest('hex').slice(0, 12)}`
+  const definition = `create or replace function ${name}(p_organization_id uuid, p_now timestamptz, p_changes jsonb)
+returns jsonb language plpgsql volatile as $commit$
+${body}
+$commit$`
+  return { name, definition }
+}
+
+/** 2^64. */
+const modulus = '18446744073709551616'
+
+const refuseFound = `v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));`
+
+function functionBody(tables: readonly StreamTable[]): string {
+  return `#variable_conflict use_column
+declare
+  v_last timestamptz(3);
+  v_stamp timestamptz(3);
+  v_text text;
+  v_tail text;
+  v_refused uuid[] := '{}';
+  v_refusals jsonb := '[]';
+  v_found jsonb;
+  v_done jsonb := '[]';
+  v_rows jsonb;
+  v_count bigint;
+  v_digest numeric;
+  v_number bigint;
+  v_cascaded uuid[];
+begin
+  select c.last_stamp into v_last from organization_clocks c
+    where c.organization_id = p_organization_id for update;
+  if not found then
+    raise exception 'organization % has no clock', p_organization_id;
+  end if;
+  v_stamp := greatest(v_last + interval '1 millisecond', p_now);
+  v_text := ${timestampText('v_stamp')};
+  v_tail := '"updatedAt":"' || v_text || '"}';
+${replaySection}
+${tables.map((table) => tableSection(table, tables)).join('\n')}
+  if v_done = '[]' then
+    return jsonb_build_object('refused', v_refusals, 'done', v_done);
+  end if;
+
+  insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+    select p_organization_id, e.id, e.type, v_stamp, e.subject_kind, e.subject_id, d.body
+      from jsonb_to_recordset(p_changes->'events') as e(id uuid, type text, subject_kind text, subject_id uuid)
+      join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = e.subject_id;
+
+  if p_changes ? 'idempotency' then
+    insert into idempotency_keys
+        (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, created_at)
+      select p_organization_id, i.api_key_id, i.method, i.path, i.key, decode(i.request_hash, 'hex'), i.status,
+          i.subject_id, d.body, p_now
+        from jsonb_to_recordset(p_changes->'idempotency')
+          as i(subject_id uuid, api_key_id uuid, method text, path text, key text, request_hash text, status int)
+        join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = i.subject_id;
+  end if;
+
+  update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
+  return jsonb_build_object('refused', v_refusals, 'done', v_done);
+end;`
+}
+
+/** A change whose idempotency key has committed already is not made again: its caller gets the first answer. */
+const replaySection = `
+  if p_changes ? 'idempotency' then
+    select jsonb_agg(jsonb_build_object('id', i.subject_id, 'outcome', 'replayed')) into v_found
+      from jsonb_to_recordset(p_changes->'idempotency')
+        as i(subject_id uuid, api_key_id uuid, method text, path text, key text)
+      join idempotency_keys k on k.organization_id = p_organization_id and k.api_key_id = i.api_key_id
+        and k.method = i.method and k.path = i.path and k.key = i.key
+        and k.created_at > p_now - interval '24 hours';
+    if v_found is not null then
+      ${refuseFound}
+    end if;
+    delete from idempotency_keys k using jsonb_to_recordset(p_changes->'idempotency')
+        as i(api_key_id uuid, method text, path text, key text)
+      where k.organization_id = p_organization_id and k.api_key_id = i.api_key_id
+        and k.method = i.method and k.path = i.path and k.key = i.key
+        and k.created_at <= p_now - interval '24 hours';
+  end if;
+`
+
+function tableSection(table: StreamTable, tables: readonly StreamTable[]): string {
+  const sections = [createSection(table, tables), updateSection(table, tables)]
+  if (table.removedEvent !== null) sections.push(removeSection(table, tables))
+  return sections.join('')
+}
+
+function createSection(table: StreamTable, tables: readonly StreamTable[]): string {
+  const changes = `p_changes->'${table.kind}_create'`
+  const names = table.columns.map((column) => column.name)
+  const number = table.sequence === null ? '' : `'"${table.sequence.field}":' || r.number || ',' || `
+  const numberColumn = table.sequence === null ? [] : [table.sequence.column]
+  const numbered =
+    table.sequence === null
+      ? ''
+      : `
+    select c.last_number into v_number from kind_counters c
+      where c.organization_id = p_organization_id and c.kind = '${table.kind}';
+    v_number := coalesce(v_number, 0);`
+  const source =
+    table.sequence === null
+      ? `jsonb_to_recordset(${changes}) as r(${recordColumns(table)})
+          where r.id <> all(v_refused)`
+      : `(select s.*, v_number + row_number() over (order by s.created_at, s.id) as number
+          from jsonb_to_recordset(${changes}) as s(${recordColumns(table)})
+          where s.id <> all(v_refused)) r`
+  return `
+  if p_changes ? '${table.kind}_create' then
+${checks(table, changes, tables, '')}${numbered}
+    with added as (
+      insert into ${table.name} (${['organization_id', 'id', 'created_at', 'updated_at', 'body', ...names, ...numberColumn].join(', ')})
+        select p_organization_id, r.id, r.created_at, v_stamp, r.head || ${number}v_tail${names.map((name) => `, r.${name}`).join('')}${table.sequence === null ? '' : ', r.number'}
+        from ${source}
+        returning id, body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
+        into v_rows, v_count, v_digest from added;
+    if v_count > 0 then
+      v_done := v_done || v_rows;
+      ${counterStatement(table.kind, 'v_count', 'v_digest', table.sequence === null ? '0' : 'v_number + v_count')}
+    end if;
+  end if;
+`
+}
+
+function updateSection(table: StreamTable, tables: readonly StreamTable[]): string {
+  const changes = `p_changes->'${table.kind}_update'`
+  return `
+  if p_changes ? '${table.kind}_update' then
+${checks(table, changes, tables, ' and t.id <> r.id')}
+    with changed as (
+      update ${table.name} t set ${table.columns.map((column) => `${column.name} = r.${column.name}, `).join('')}body = r.head || v_tail, updated_at = v_stamp
+        from jsonb_to_recordset(${changes}) as r(${recordColumns(table)}, expected timestamptz)
+        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
+          and t.removed_at is null and r.id <> all(v_refused)
+        returning t.id, t.body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+    if v_rows is not null then
+      v_done := v_done || v_rows;
+      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+        from jsonb_to_recordset(v_rows) as d(id uuid)
+        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric) on r.id = d.id;
+      ${counterStatement(table.kind, '0', 'v_digest', '0')}
+    end if;
+  end if;
+`
+}
+
+function removeSection(table: StreamTable, tables: readonly StreamTable[]): string {
+  const changes = `p_changes->'${table.kind}_remove'`
+  const cascades = tables.flatMap((dependent) =>
+    dependent.references
+      .filter((reference) => reference.kind === table.kind && reference.onRemove === 'remove')
+      .map((reference) => cascadeSection(dependent, reference, tables)),
+  )
+  return `
+  if p_changes ? '${table.kind}_remove' then
+    with gone as (
+      update ${table.name} t set ${clearedColumns(table)}
+        from jsonb_to_recordset(${changes}) as r(id uuid, expected timestamptz)
+        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
+          and t.removed_at is null and r.id <> all(v_refused)
+        returning t.id, t.body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
+    if v_rows is not null then
+      v_done := v_done || v_rows;
+      select -count(*), -sum(r.old_term) into v_count, v_digest
+        from jsonb_to_recordset(v_rows) as d(id uuid)
+        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric) on r.id = d.id;
+      ${counterStatement(table.kind, 'v_count', 'v_digest', '0')}
+      insert into erasures (organization_id, subject_id, removed_at)
+        select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
+${cascades.join('')}    end if;
+  end if;
+`
+}
+
+/** Removes the rows that refer to the rows just removed (their ids in v_rows), an event each. */
+function cascadeSection(
+  table: StreamTable,
+  reference: StreamReference,
+  tables: readonly StreamTable[],
+): string {
+  if (table.removedEvent === null) throw new Error(`${table.kind}: a cascade removes it, so it needs an event`)
+  const deeper = tables.some(({ references }) =>
+    references.some(({ kind, onRemove }) => kind === table.kind && onRemove === 'remove'),
+  )
+  if (deeper) throw new Error(`${table.kind}: a cascade that goes on to a third table is not supported`)
+  return `
+      select array_agg(t.id), -count(*), -sum(digest_term(t.id, ${timestampText('t.updated_at')}))
+        into v_cascaded, v_count, v_digest from ${table.name} t
+        where t.organization_id = p_organization_id and t.removed_at is null
+          and t.${reference.column.name} in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+      if v_cascaded is not null then
+        update ${table.name} t set ${clearedColumns(table)}
+          where t.organization_id = p_organization_id and t.id = any(v_cascaded);
+        insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+          select p_organization_id, new_uuid_v7(v_stamp), '${table.removedEvent}', v_stamp, '${table.kind}', t.id, t.body
+            from ${table.name} t where t.organization_id = p_organization_id and t.id = any(v_cascaded);
+        insert into erasures (organization_id, subject_id, removed_at)
+          select p_organization_id, c.id, v_stamp from unnest(v_cascaded) as c(id);
+        ${counterStatement(table.kind, 'v_count', 'v_digest', '0')}
+      end if;
+`
+}
+
+/** Refuses changes whose unique values are taken or whose references dangle. */
+function checks(
+  table: StreamTable,
+  changes: string,
+  tables: readonly StreamTable[],
+  notItself: string,
+): string {
+  const unique = table.unique.map(
+    ({ field, column }) => `    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', '${field}', 'existingId', t.id))
+      into v_found from jsonb_to_recordset(${changes}) as r(id uuid, ${column.name} ${column.type})
+      join ${table.name} t on t.organization_id = p_organization_id and t.${column.name} = r.${column.name}${notItself}
+      where r.id <> all(v_refused);
+    if v_found is not null then
+      ${refuseFound}
+    end if;`,
+  )
+  const references = table.references.map(({ field, column, kind, condition }) => {
+    const target = tables.find((other) => other.kind === kind)
+    // A kind that this installation does not have has no objects: every id of it is unknown.
+    const missing =
+      target === undefined
+        ? 'true'
+        : `not exists (select 1 from ${target.name} t where t.organization_id = p_organization_id
+          and t.id = r.check_${column.name} and t.removed_at is null${condition === undefined ? '' : ` and t.${condition.column}`})`
+    return `    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', '${field}'))
+      into v_found from jsonb_to_recordset(${changes}) as r(id uuid, check_${column.name} uuid)
+      where r.check_${column.name} is not null and r.id <> all(v_refused) and ${missing};
+    if v_found is not null then
+      ${refuseFound}
+    end if;`
+  })
+  return [...unique, ...references].join('\n')
+}
+
+function recordColumns(table: StreamTable): string {
+  const own = table.columns.map((column) => `, ${column.name} ${column.type}`).join('')
+  return `id uuid, created_at timestamptz, head text${own}`
+}
+
+/** A removed row keeps its place in the order and its removal record, and nothing else. */
+function clearedColumns(table: StreamTable): string {
+  const own = table.columns.map((column) => `${column.name} = null, `).join('')
+  const record = `'{"object":"removed","id":"' || t.id || '","resource":"${table.kind}","removedAt":"' || v_text || '"}'`
+  return `${own}body = ${record}, removed_at = v_stamp, updated_at = v_stamp`
+}
+
+/** Rows existing, their digest (a sum modulo 2^64) and the last number given, per organization and kind. */
+function counterStatement(kind: string, count: string, digest: string, number: string): string {
+  return `insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, '${kind}', ${count}, mod(mod(${digest}, ${modulus}) + ${modulus}, ${modulus}), ${number})
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, ${modulus}),
+          last_number = greatest(c.last_number, excluded.last_number);`
+}
+
+/** A `timestamptz(3)` as the wire writes it. */
+export function timestampText(expression: string): string {
+  return `to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+}

@@ -1,0 +1,33 @@
+/**
+ * What the journal needs to know of a kind: the shape of its table. It has no idea what a ticket is.
+ *
+ * Beside its own columns each stream table has organization_id, id, created_at, updated_at, removed_at and body.
+ */
+
+export interface StreamColumn {
+  readonly name: string
+  readonly type: string
+}
+
+export interface StreamReference {
+  /** The field as clients name it. */
+  readonly field: string
+  readonly column: StreamColumn
+  /** The kind referred to. */
+  readonly kind: string
+  /** `remove`: rows go with the row they refer to, in the same commit. `keep`: nothing happens to them. */
+  readonly onRemove: 'remove' | 'keep'
+  readonly condition?: { readonly column: string; readonly otherwise: string }
+}
+
+export interface StreamTable {
+  readonly kind: string
+  readonly name: string
+  readonly columns: readonly StreamColumn[]
+  readonly unique: readonly { readonly field: string; readonly column: StreamColumn }[]
+  readonly references: readonly StreamReference[]
+  /** A number per organization, given when the row is created. */
+  readonly sequence: { readonly field: string; readonly column: string } | null
+  /** Null: rows of this table are never removed. */
+  readonly removedEvent: string | null
+}

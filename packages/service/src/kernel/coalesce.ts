@@ -1,0 +1,61 @@
+/**
+ * Look-ups that arrive while earlier ones are under way go together in the next query. A look-up never joins a
+ * query that has already been sent, so it sees everything that was committed before it was asked.
+ */
+
+export interface CoalesceLimits {
+  /** Keys in one query. */
+  readonly keys: number
+  /** Queries under way at once. */
+  readonly queries: number
+}
+
+interface Waiting<K, V> {
+  readonly key: K
+  readonly resolve: (value: V) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** `load(keys)` answers with one value per key, in order. The returned function looks up one key. */
+export function coalesce<K, V>(
+  load: (keys: readonly K[]) => Promise<readonly V[]>,
+  limits: CoalesceLimits = { keys: 100, queries: 2 },
+): (key: K) => Promise<V> {
+  let queue: Waiting<K, V>[] = []
+  let underWay = 0
+  let scheduled = false
+
+  function schedule(): void {
+    if (scheduled) return
+    scheduled = true
+    setImmediate(() => {
+      scheduled = false
+      while (queue.length > 0 && underWay < limits.queries) {
+        const batch = queue.slice(0, limits.keys)
+        queue = queue.slice(limits.keys)
+        void run(batch)
+      }
+    })
+  }
+
+  async function run(batch: readonly Waiting<K, V>[]): Promise<void> {
+    underWay++
+    try {
+      const values = await load(batch.map(({ key }) => key))
+      batch.forEach(({ resolve }, n) => {
+        resolve(values[n] as V)
+      })
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    } finally {
+      underWay--
+      if (queue.length > 0) schedule()
+    }
+  }
+
+  return (key) =>
+    new Promise((resolve, reject) => {
+      queue.push({ key, resolve, reject })
+      schedule()
+    })
+}

@@ -1,0 +1,21 @@
+/** Runs tasks of one key one after another, tasks of different keys at once. */
+export interface KeyedQueue {
+  run<T>(key: string, task: () => Promise<T>): Promise<T>
+}
+
+export function createKeyedQueue(): KeyedQueue {
+  const tails = new Map<string, Promise<unknown>>()
+  return {
+    run(key, task) {
+      const before = tails.get(key)
+      // A failed task fails its own caller; the next one starts all the same.
+      const result = before === undefined ? task() : before.then(task, task)
+      tails.set(key, result)
+      const forget = () => {
+        if (tails.get(key) === result) tails.delete(key)
+      }
+      result.then(forget, forget)
+      return result
+    },
+  }
+}

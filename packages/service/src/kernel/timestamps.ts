@@ -1,0 +1,39 @@
+/**
+ * Timestamps on the wire: ISO 8601 UTC with exactly three decimals. Inside, milliseconds since the Unix epoch.
+ */
+
+const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})$/
+
+/** What PostgreSQL, JavaScript and RFC 3339 all can hold: years 0001 to 9999. */
+const earliest = Date.parse('0001-01-01T00:00:00.000Z')
+const latest = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** `2026-01-31T09:30:00.000Z` for milliseconds since the Unix epoch. */
+export function formatTimestamp(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}
+
+/**
+ * Milliseconds since the Unix epoch of an RFC 3339 date-time with an offset, or null when `text` is not one.
+ * Anything finer than a millisecond rounds down; a day that its month does not have is refused.
+ */
+export function parseTimestamp(text: string): number | null {
+  const match = rfc3339.exec(text)
+  if (match === null) return null
+  const [, year, month, day, hour, minute, second, fraction = '', offset = 'Z'] = match
+  const wall = `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.padEnd(3, '0').slice(0, 3)}Z`
+  const utc = Date.parse(wall)
+  // Date.parse carries 02-30 over into March; the round trip shows it.
+  if (Number.isNaN(utc) || new Date(utc).toISOString() !== wall) return null
+  const milliseconds = utc - offsetMilliseconds(offset)
+  if (Number.isNaN(milliseconds) || milliseconds < earliest || milliseconds > latest) return null
+  return milliseconds
+}
+
+function offsetMilliseconds(offset: string): number {
+  if (offset === 'Z' || offset === 'z') return 0
+  const hours = Number(offset.slice(1, 3))
+  const minutes = Number(offset.slice(4, 6))
+  if (hours > 23 || minutes > 59) return Number.NaN
+  return (offset[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000
+}

@@ -1,0 +1,55 @@
+/**
+ * An object's one representation: made when its row is written, stored, and sent as it is by every reader.
+ *
+ * Its end is the commit's: `updatedAt` always, before it a number that the organization gives, before that a
+ * reference that a removal elsewhere may change. A body is therefore written here only up to there.
+ */
+import type { Kind, State } from './kind.ts'
+
+export interface Identity {
+  readonly id: string
+  readonly organizationId: string
+  readonly createdAt: string
+}
+
+export interface StoredObject extends Identity {
+  readonly state: State
+  readonly updatedAt: string
+}
+
+/** The representation up to what the commit function appends; ends in a comma. */
+export function representationHead(kind: Kind, identity: Identity, state: State, isNew: boolean): string {
+  const { id, organizationId, createdAt } = identity
+  const shown: Record<string, unknown> = { id, object: kind.name, organizationId, createdAt }
+  for (const name of kind.representationOrder) {
+    if (isNew && kind.fields[name]?.sequence) continue
+    shown[name] = state[name]
+  }
+  return `${JSON.stringify(shown).slice(0, -1)},`
+}
+
+/** The object that a stored body shows. */
+export function parseRepresentation(kind: Kind, body: string): StoredObject {
+  const shown = JSON.parse(body) as Record<string, unknown> & Identity & { updatedAt: string }
+  const state = Object.fromEntries(kind.fieldNames.map((name) => [name, shown[name]]))
+  const { id, organizationId, createdAt, updatedAt } = shown
+  return { id, organizationId, createdAt, updatedAt, state }
+}
+
+/** The values of the row's own columns, from the same state as the body. */
+export function columnValues(kind: Kind, state: State): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  const words: string[] = []
+  for (const [name, field] of Object.entries(kind.fields)) {
+    if (field.column !== null && !field.sequence) values[field.column.name] = state[name]
+    const value = state[name]
+    if (field.search && typeof value === 'string') words.push(...searchWords(value))
+  }
+  if (kind.table.columns.some(({ name }) => name === 'search')) values.search = words.join(' ')
+  return values
+}
+
+/** The words of a text as `q` finds them: letters and digits, lower case, compatibility forms folded. */
+export function searchWords(text: string): string[] {
+  return text.normalize('NFKC').toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+}

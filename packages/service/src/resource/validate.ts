@@ -1,0 +1,116 @@
+/** Request bodies against a kind's declaration: what was sent becomes a draft, or a list of what is wrong. */
+import type { z } from 'zod'
+import { type FieldError, type FieldErrorCode, type Problem, validationFailed } from '../kernel/errors.ts'
+import { fail, ok, type Result } from '../kernel/result.ts'
+import type { Field } from './fields.ts'
+import type { Kind, State } from './kind.ts'
+
+/** Fields that every object shows and nobody sets. */
+const serviceFields = new Set(['id', 'object', 'organizationId', 'createdAt', 'updatedAt'])
+
+/** The fields of a new object: what was sent, and initial values for the rest. */
+export function parseCreation(kind: Kind, body: unknown): Result<State, Problem> {
+  const sent = parseFields(kind, body, 'create')
+  if (!sent.ok) return sent
+  const draft: Record<string, unknown> = {}
+  const errors: FieldError[] = []
+  for (const name of kind.fieldNames) {
+    const field = kind.fields[name] as Field
+    if (name in sent.value) {
+      const value = sent.value[name]
+      draft[name] = field.merge === undefined ? value : field.merge(field.initial, value)
+    } else if (field.initial === undefined) {
+      errors.push({ pointer: `/${name}`, code: 'required', detail: `is required: must be ${field.accepts}` })
+    } else draft[name] = field.initial
+  }
+  return errors.length > 0 ? fail(validationFailed(errors)) : ok(draft)
+}
+
+export interface Patch {
+  readonly draft: State
+  readonly sent: ReadonlySet<string>
+}
+
+/** `before` with the patch laid over it, and the names of the fields that the patch sent. */
+export function parsePatch(kind: Kind, before: State, body: unknown): Result<Patch, Problem> {
+  const sent = parseFields(kind, body, 'patch')
+  if (!sent.ok) return sent
+  const draft: Record<string, unknown> = { ...before }
+  const errors: FieldError[] = []
+  for (const [name, value] of Object.entries(sent.value)) {
+    const field = kind.fields[name] as Field
+    draft[name] = field.merge === undefined ? value : field.merge(before[name], value)
+    // A merge can overfill what neither side does alone.
+    if (field.merge !== undefined) errors.push(...valueErrors(field, `/${name}`, draft[name]))
+  }
+  return errors.length > 0 ? fail(validationFailed(errors)) : ok({ draft, sent: new Set(Object.keys(sent.value)) })
+}
+
+function parseFields(
+  kind: Kind,
+  body: unknown,
+  purpose: 'create' | 'patch',
+): Result<Record<string, unknown>, Problem> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return fail(
+      validationFailed([{ pointer: '', code: 'invalid_type', detail: 'The body must be a JSON object.' }]),
+    )
+  }
+  const values: Record<string, unknown> = {}
+  const errors: FieldError[] = []
+  for (const [name, value] of Object.entries(body)) {
+    const pointer = `/${escapePointer(name)}`
+    const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined
+    if (field === undefined || field.access === 'read') {
+      errors.push(notWritable(kind, name, pointer, field !== undefined || serviceFields.has(name)))
+    } else if (purpose === 'patch' && field.access === 'create') {
+      errors.push({ pointer, code: 'read_only', detail: `${name} is set at creation and cannot change` })
+    } else if (value === null) {
+      if (field.nullable) values[name] = null
+      else errors.push({ pointer, code: 'invalid_type', detail: `must be ${field.accepts}; null is not allowed` })
+    } else {
+      const parsed = field.schema.safeParse(value)
+      if (parsed.success) values[name] = parsed.data
+      else errors.push(...parsed.error.issues.map((issue) => fieldError(field, pointer, issue)))
+    }
+  }
+  return errors.length > 0 ? fail(validationFailed(errors)) : ok(values)
+}
+
+function notWritable(kind: Kind, name: string, pointer: string, known: boolean): FieldError {
+  if (known) return { pointer, code: 'read_only', detail: `${name} is set by the service` }
+  const accepted = kind.fieldNames.filter((other) => kind.fields[other]?.access !== 'read').join(', ')
+  return { pointer, code: 'unknown_field', detail: `a ${kind.name} has no such field; accepted: ${accepted}` }
+}
+
+function valueErrors(field: Field, pointer: string, value: unknown): FieldError[] {
+  const parsed = field.schema.safeParse(value)
+  return parsed.success ? [] : parsed.error.issues.map((issue) => fieldError(field, pointer, issue))
+}
+
+function fieldError(field: Field, pointer: string, issue: z.core.$ZodIssue): FieldError {
+  const deeper = issue.path.map((step) => `/${escapePointer(String(step))}`).join('')
+  return { pointer: pointer + deeper, code: fieldErrorCode(issue), detail: `must be ${field.accepts}` }
+}
+
+function fieldErrorCode(issue: z.core.$ZodIssue): FieldErrorCode {
+  switch (issue.code) {
+    case 'invalid_type':
+    case 'invalid_union':
+      return 'invalid_type'
+    case 'too_small':
+      return 'too_short'
+    case 'too_big':
+      return issue.origin === 'array' ? 'too_many' : 'too_long'
+    case 'invalid_format':
+      return 'invalid_format'
+    case 'custom':
+      return (issue.params?.code as FieldErrorCode | undefined) ?? 'invalid_value'
+    default:
+      return 'invalid_value'
+  }
+}
+
+function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}

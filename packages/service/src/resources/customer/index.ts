@@ -1,0 +1,67 @@
+import { createStreamTable } from '../../db/migrations/stream-table.ts'
+import { problem } from '../../kernel/errors.ts'
+import { fail, ok } from '../../kernel/result.ts'
+import { commonFields, email, locale, phone, text, timezone } from '../../resource/fields.ts'
+import { defineKind } from '../../resource/kind.ts'
+
+/** A contact of the organization (decisions, section 4). */
+export const customer = defineKind({
+  name: 'customer',
+  plural: 'customers',
+  description: 'A person or company the organization talks with.',
+  fields: {
+    name: text({ max: 255, description: 'Full name.', search: true }),
+    company: text({ max: 255, description: 'The company the contact belongs to.', search: true }),
+    email: email({
+      description: 'Stored in lower case; unique per organization.',
+      column: 'email',
+      unique: true,
+      filter: true,
+      search: true,
+    }),
+    phone: phone({ description: 'Telephone number, E.164.', column: 'phone', filter: true, search: true }),
+    locale: locale({ description: 'Preferred language, BCP 47.' }),
+    timezone: timezone({ description: 'Time zone, IANA.' }),
+    ...commonFields(),
+  },
+  events: {
+    'customer.created': 'a contact is added',
+    'customer.updated': 'a contact is changed',
+    'customer.deleted': 'a contact is deleted',
+  },
+  removedEvent: 'customer.deleted',
+  rules: {
+    create: identified,
+    update: (_before, draft) => identified(draft),
+    events: (before) => [before === null ? 'customer.created' : 'customer.updated'],
+  },
+  migrations: [
+    {
+      id: '20261120-03-customers',
+      statements: createStreamTable({
+        name: 'customers',
+        columns: ['email text', 'phone text', 'external_id text', 'tags text[]', 'search text'],
+        unique: ['email', 'external_id'],
+        lookup: ['phone'],
+        words: true,
+      }),
+    },
+  ],
+  example: { name: 'Ada Lovelace', email: 'ada@example.com', tags: ['vip'] },
+})
+
+interface Identity {
+  readonly name: string | null
+  readonly email: string | null
+  readonly phone: string | null
+  readonly externalId: string | null
+}
+
+/** A customer that nothing identifies cannot be found again by anyone. */
+function identified<S extends Identity>(draft: S) {
+  if ([draft.name, draft.email, draft.phone, draft.externalId].some((value) => value !== null)) return ok(draft)
+  const detail = 'At least one of name, email, phone and externalId must have a value.'
+  return fail(
+    problem('validation_failed', detail, { errors: [{ pointer: '', code: 'required', detail }] }),
+  )
+}

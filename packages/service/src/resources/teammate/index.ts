@@ -1,0 +1,28 @@
+import { createStreamTable } from '../../db/migrations/stream-table.ts'
+import { email, flag, text } from '../../resource/fields.ts'
+import { defineKind } from '../../resource/kind.ts'
+
+/** Who works at the desk (decisions, section 4). No events, no deletion: an inactive teammate stays. */
+export const teammate = defineKind({
+  name: 'teammate',
+  plural: 'teammates',
+  description: 'A person who works at the desk.',
+  fields: {
+    name: text({ min: 1, max: 255, required: true, search: true, description: 'Full name.' }),
+    email: email({ description: 'Stored in lower case.', column: 'email', filter: true, search: true }),
+    active: flag({ initial: true, column: 'active', description: 'Whether work can be assigned.' }),
+  },
+  events: {},
+  removedEvent: null,
+  rules: { events: () => [] },
+  migrations: [
+    {
+      id: '20261120-05-teammates',
+      statements: createStreamTable({
+        name: 'teammates',
+        columns: ['email text', 'active boolean', 'search text'],
+      }),
+    },
+  ],
+  example: { name: 'Grace Hopper', email: 'grace@example.com' },
+})
