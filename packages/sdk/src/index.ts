@@ -1,5 +1,7 @@
 /** @deskwire/sdk: typed calls, sync, and the proof that a copy is exact. Everything public is named here. */
+export { checkpointOf, Digest, type Digestible } from './checkpoint.ts'
 export { type Client, createClient } from './client.ts'
+export { MemoryCopy, type Verdict } from './copy.ts'
 export {
   type Checkpoint,
   isRemoval,
