@@ -1,1 +1,43 @@
-export {}
+/** @deskwire/sdk: typed calls, sync, and the proof that a copy is exact. Everything public is named here. */
+export { checkpointOf, Digest, type Digestible } from './checkpoint.ts'
+export { type Client, createClient } from './client.ts'
+export { MemoryCopy, type Verdict } from './copy.ts'
+export {
+  type Checkpoint,
+  isRemoval,
+  type ListPage,
+  type Open,
+  type Pagination,
+  type RemovalRecord,
+  type Row,
+} from './envelope.ts'
+export { DeskwireError, type Problem, type ProblemError } from './error.ts'
+export { etagOf } from './etag.ts'
+export type {
+  CallOptions,
+  ChangeOptions,
+  CreateOptions,
+  GetOptions,
+  ListParams,
+  Resource,
+} from './resource.ts'
+export type { RetryPolicy } from './retry.ts'
+export { type Change, changeOf, type SyncOptions, type SyncPage } from './sync.ts'
+export type { ClientOptions, Fetch } from './transport.ts'
+export type {
+  CommonFilters,
+  CustomAttributes,
+  Customer,
+  CustomerFilters,
+  CustomerInput,
+  CustomerPatch,
+  Labels,
+  LabelsInput,
+  Ticket,
+  TicketFilters,
+  TicketInput,
+  TicketPatch,
+  TicketPriority,
+  TicketStatus,
+  TicketType,
+} from './types.ts'

@@ -1,0 +1,59 @@
+/**
+ * What every kind shares on the wire: a row's ordering keys, the removal record, the list envelope, the proof.
+ * Nothing here names a kind.
+ */
+
+/** What every object of the service carries; all of it read-only. Times are ISO 8601 UTC with three decimals. */
+export interface Row {
+  id: string
+  object: string
+  organizationId: string
+  createdAt: string
+  updatedAt: string
+}
+
+/** An enum as it is read: the values known today, and whatever `v1` adds later. */
+export type Open<Known extends string> = Known | (string & {})
+
+/** Stands in a sync where a row was removed (specification, section 2.3). */
+export interface RemovalRecord {
+  object: 'removed'
+  id: string
+  /** Kind of the removed row, for example `ticket`. */
+  resource: string
+  /** The same in the sync and in the matching `*.deleted` webhook. */
+  removedAt: string
+}
+
+/** The proof of a copy: how many rows exist, and one number over all of them as 16 hex digits. */
+export interface Checkpoint {
+  count: number
+  digest: string
+}
+
+/** Fields that all list answers carry beside their rows (specification, section 2.5). */
+export interface Pagination {
+  total: number
+  /** Page size applied: a larger `limit` than 100 is served as 100. */
+  limit: number
+  offset: number
+  hasMore: boolean
+}
+
+/** A page for display, newest first; rows move between pages while data changes. */
+export interface ListPage<T> {
+  data: T[]
+  pagination: Pagination
+}
+
+/** A page of a sync as it stands on the wire. */
+export interface SyncAnswer<T> {
+  data: (T | RemovalRecord)[]
+  pagination: Pagination & { nextCursor: string; checkpoint?: Checkpoint }
+}
+
+/**
+ * Tells a removal record from a row. It reads `object` and nothing else, as a client must before it reads any
+ * other field (specification, section 4.3, rule 10).
+ */
+export const isRemoval = (row: { object: string }): row is RemovalRecord => row.object === 'removed'

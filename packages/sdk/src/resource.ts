@@ -1,0 +1,99 @@
+/** The calls that every kind has, once. */
+import type { ListPage, Row } from './envelope.ts'
+import { type SyncOptions, type SyncPage, syncPages } from './sync.ts'
+import type { Send } from './transport.ts'
+
+export interface CallOptions {
+  /** Ends the call, pauses between repetitions included. Its reason is thrown. */
+  signal?: AbortSignal
+}
+
+export interface CreateOptions extends CallOptions {
+  /**
+   * At most 255 characters, honoured for 24 hours: the same key with the same body answers what the first call
+   * answered. Give one to be safe across crashes of your own; otherwise each call makes one.
+   */
+  idempotencyKey?: string
+}
+
+export interface GetOptions extends CallOptions {
+  /** An entity tag (`etagOf(row)`): a row that is still so answers `not_modified`. */
+  ifNoneMatch?: string
+}
+
+export interface ChangeOptions extends CallOptions {
+  /** An entity tag (`etagOf(row)`): a row that has changed since is left alone, `version_mismatch` (412). */
+  ifMatch?: string
+}
+
+/** Newest first (specification, section 4.3). `limit` is 20 unless told, at most 100. */
+export type ListParams<Filters> = Filters & { limit?: number; offset?: number }
+
+/**
+ * The rows of one kind. Every call throws DeskwireError when it fails, a row that does not exist included
+ * (`not_found`), and repeats itself where `retry.ts` calls that safe.
+ */
+export class Resource<T extends Row, Create extends object, Patch extends object, Filters extends object> {
+  readonly #send: Send
+  readonly #path: string
+
+  /** `name` is the kind's part of the address, for example `customers`. */
+  constructor(send: Send, name: string) {
+    this.#send = send
+    this.#path = `/${name}`
+  }
+
+  /** Creates a row and answers it. Safe to repeat: it always carries an Idempotency-Key. */
+  async create(input: Create, { idempotencyKey, signal }: CreateOptions = {}): Promise<T> {
+    const headers = given('idempotency-key', idempotencyKey)
+    const answer = await this.#send({ method: 'POST', path: this.#path, body: input, headers, signal })
+    return answer.body as T
+  }
+
+  /** Reads one row; with `ifNoneMatch`, `not_modified` when the caller's is still current. */
+  get(id: string, options?: CallOptions): Promise<T>
+  get(id: string, options: GetOptions): Promise<T | 'not_modified'>
+  async get(id: string, { ifNoneMatch, signal }: GetOptions = {}): Promise<T | 'not_modified'> {
+    const headers = given('if-none-match', ifNoneMatch)
+    const answer = await this.#send({ method: 'GET', path: this.#one(id), headers, signal })
+    return answer.status === 304 ? 'not_modified' : (answer.body as T)
+  }
+
+  /** A page for display. It holds no removals and is no way to keep a copy: use `sync`. */
+  async list(params?: ListParams<Filters>, { signal }: CallOptions = {}): Promise<ListPage<T>> {
+    const answer = await this.#send({ method: 'GET', path: this.#path, query: params ?? {}, signal })
+    return answer.body as ListPage<T>
+  }
+
+  /**
+   * Changes the fields given and answers the row. When no answer arrives (`connection_failed`) the change may
+   * have been made: it is not repeated for you.
+   */
+  async update(id: string, patch: Patch, { ifMatch, signal }: ChangeOptions = {}): Promise<T> {
+    const headers = given('if-match', ifMatch)
+    const answer = await this.#send({ method: 'PATCH', path: this.#one(id), body: patch, headers, signal })
+    return answer.body as T
+  }
+
+  /** Removes a row; removing a customer removes its tickets too. As with `update`, it is not repeated in doubt. */
+  async remove(id: string, { ifMatch, signal }: ChangeOptions = {}): Promise<void> {
+    await this.#send({ method: 'DELETE', path: this.#one(id), headers: given('if-match', ifMatch), signal })
+  }
+
+  /**
+   * The pages of a sync until caught up (specification, section 4.3). Keep the last page's cursor and give it to
+   * the next call. See `syncPages` for what it promises and throws.
+   */
+  sync(options: SyncOptions = {}): AsyncGenerator<SyncPage<T>, void, undefined> {
+    return syncPages<T>(this.#send, this.#path, options)
+  }
+
+  /** An empty or dotted id would address the list or its parent, so it is refused before anything is sent. */
+  #one(id: string): string {
+    if (/^\.{0,2}$/.test(id)) throw new TypeError(`An id is a UUID, not ${JSON.stringify(id)}`)
+    return `${this.#path}/${encodeURIComponent(id)}`
+  }
+}
+
+const given = (name: string, value: string | undefined): Record<string, string> =>
+  value === undefined ? {} : { [name]: value }

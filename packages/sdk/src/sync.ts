@@ -1,0 +1,84 @@
+/**
+ * The ordered stream of one kind's changes, page by page (specification, section 4.3).
+ *
+ * A caller keeps two things together: its copy and the last cursor. Applying a page and storing that page's
+ * cursor in one transaction makes the copy exactly as old as its cursor; where that is not possible, apply
+ * first: repeating a page does no harm.
+ */
+import { type Checkpoint, isRemoval, type RemovalRecord, type Row, type SyncAnswer } from './envelope.ts'
+import { unexpectedAnswer } from './error.ts'
+import type { Send } from './transport.ts'
+
+/** One step of a copy. The removal of something not held is a no-op. */
+export type Change<T> =
+  | { type: 'upsert'; row: T }
+  | { type: 'removed'; id: string; resource: string; removedAt: string }
+
+export interface SyncPage<T> {
+  /** In order; empty when nothing changed. */
+  changes: Change<T>[]
+  /** Goes on after this page, today or in a year: cursors do not expire. */
+  cursor: string
+  hasMore: boolean
+  /** Number of existing rows of the kind. */
+  total: number
+  /** The proof, on the page that has caught up. See `checkpointOf` and `MemoryCopy.verify`. */
+  checkpoint?: Checkpoint
+}
+
+export interface SyncOptions {
+  /**
+   * A watermark, exclusive: RFC 3339 with an offset. Without it and without `cursor` the sync is a first one,
+   * from before the organization began.
+   */
+  updatedAfter?: string
+  /** Where an earlier sync stopped. It wins over `updatedAfter`. */
+  cursor?: string
+  /** Rows per page: 20 unless told, at most 100. */
+  limit?: number
+  /** Seconds (at most 60) for which the service holds an answer that would be empty, until something changes. */
+  wait?: number
+  signal?: AbortSignal
+}
+
+/** A watermark earlier than any organization: the start of a first sync. */
+const beginning = '1970-01-01T00:00:00.000Z'
+
+/** Makes the change out of a row of a sync; looks at `object` before anything else. */
+export const changeOf = <T extends Row>(row: T | RemovalRecord): Change<T> =>
+  isRemoval(row)
+    ? { type: 'removed', id: row.id, resource: row.resource, removedAt: row.removedAt }
+    : { type: 'upsert', row }
+
+/**
+ * Yields pages until caught up: the last one has `hasMore: false`, and its cursor is what to keep. To go on
+ * later, call again with that cursor. At least one page is yielded, if only for its cursor.
+ *
+ * Throws DeskwireError. `cursor_too_old` (410) means that the service was restored from an older backup: begin
+ * a new copy with a first sync. That is never done silently here, as the copy is the caller's.
+ */
+export async function* syncPages<T extends Row>(
+  send: Send,
+  path: string,
+  { updatedAfter = beginning, cursor, limit, wait, signal }: SyncOptions,
+): AsyncGenerator<SyncPage<T>, void, undefined> {
+  let position = cursor
+  for (;;) {
+    const start = position === undefined ? { updatedAfter } : { cursor: position }
+    const answer = await send({ method: 'GET', path, query: { ...start, limit, wait }, signal })
+    const page = pageOf(answer.body as SyncAnswer<T>)
+    if (page.hasMore && page.cursor === position) {
+      throw unexpectedAnswer(answer.status, 'The service promises more but its cursor does not move.')
+    }
+    yield page
+    if (!page.hasMore) return
+    position = page.cursor
+  }
+}
+
+const pageOf = <T extends Row>({ data, pagination }: SyncAnswer<T>): SyncPage<T> => {
+  const { nextCursor, hasMore, total, checkpoint } = pagination
+  if (typeof nextCursor !== 'string') throw unexpectedAnswer(200, 'A page of a sync came without nextCursor.')
+  const page = { changes: data.map((row) => changeOf<T>(row)), cursor: nextCursor, hasMore, total }
+  return checkpoint === undefined ? page : { ...page, checkpoint }
+}

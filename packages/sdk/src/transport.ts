@@ -1,0 +1,146 @@
+/**
+ * One call over HTTP: address, headers, repetition, problem. It knows neither kinds nor pages.
+ * The API key goes to the base address and nowhere else: redirects are not followed.
+ */
+import { connectionFailed, DeskwireError, problemOf, unexpectedAnswer } from './error.ts'
+import {
+  defaultRetries,
+  type Failure,
+  failureOf,
+  type Method,
+  parseRetryAfter,
+  pauseBefore,
+  type RetryPolicy,
+} from './retry.ts'
+
+/** The part of `fetch` that the client uses. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+export interface ClientOptions {
+  /** The service's base address with its version, for example `http://127.0.0.1:8080/v1`. */
+  baseUrl: string
+  /** A key of the organization (`dwk_…`), sent as bearer credential (specification, section 5). */
+  apiKey: string
+  /** Used in place of the global `fetch`. */
+  fetch?: Fetch
+  /** How often to repeat, or any part of the policy; 0 turns repetition off. */
+  retries?: number | Partial<RetryPolicy>
+}
+
+export interface Call {
+  method: Method
+  /** Below the base address, beginning with a slash, already encoded. */
+  path: string
+  query?: object
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal | undefined
+}
+
+/** `body` is the parsed JSON, undefined for an answer without one (204, 304). */
+export interface Answer {
+  status: number
+  body: unknown
+}
+
+/** Sends a call, repeats it where that is safe, and throws a DeskwireError for any failure that remains. */
+export type Send = (call: Call) => Promise<Answer>
+
+type Outcome = { ok: true; answer: Answer } | { ok: false; failure: Failure; error: DeskwireError }
+
+/** Builds the `Send` of a client. A base address or key that cannot be used is a TypeError, at once. */
+export const createSend = (options: ClientOptions): Send => {
+  const base = baseOf(options.baseUrl)
+  const common = { accept: 'application/json', authorization: `Bearer ${options.apiKey}` }
+  new Headers(common) // a key with a line break or the like is refused here
+  const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
+  const given = typeof options.retries === 'number' ? { limit: options.retries } : options.retries
+  const policy: RetryPolicy = { ...defaultRetries, ...given }
+
+  return async (call) => {
+    const url = base + call.path + queryOf(call.query ?? {})
+    const init = initOf(call, common)
+    for (let attempt = 0; ; attempt++) {
+      const outcome = await sendOnce(() => fetch(url, init), call.signal, policy.now)
+      if (outcome.ok) return outcome.answer
+      const { failure, error } = outcome
+      const { method } = call
+      const pause = pauseBefore(policy, attempt, { method, failure, retryAfterMs: error.retryAfterMs })
+      if (pause === undefined) throw error
+      await policy.sleep(pause, call.signal)
+    }
+  }
+}
+
+const baseOf = (text: string): string => {
+  const url = new URL(text)
+  if (
+    !/^https?:$/.test(url.protocol) ||
+    url.username + url.password !== '' ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    throw new TypeError(`baseUrl must be http(s)://HOST/v1 without user, query or fragment, not ${text}`)
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+const queryOf = (query: object): string => {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
+  const text = search.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+/** Made once per call, so that every sending of a POST carries the same key. */
+const initOf = (call: Call, common: Record<string, string>): RequestInit => {
+  const headers = new Headers({ ...common, ...call.headers })
+  if (call.body !== undefined) headers.set('content-type', 'application/json')
+  if (call.method === 'POST' && !headers.has('idempotency-key')) {
+    headers.set('idempotency-key', crypto.randomUUID())
+  }
+  return {
+    method: call.method,
+    headers,
+    redirect: 'manual',
+    credentials: 'omit',
+    cache: 'no-store',
+    ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+    ...(call.signal === undefined ? {} : { signal: call.signal }),
+  }
+}
+
+const sendOnce = async (
+  fetch: () => Promise<Response>,
+  signal: AbortSignal | undefined,
+  now: () => number,
+): Promise<Outcome> => {
+  let response: Response
+  let text: string
+  signal?.throwIfAborted()
+  try {
+    response = await fetch()
+    text = await response.text()
+  } catch (cause) {
+    signal?.throwIfAborted()
+    return { ok: false, failure: 'unknown', error: connectionFailed(cause) }
+  }
+  return read(response, text, now)
+}
+
+const read = ({ status, ok, headers }: Response, text: string, now: () => number): Outcome => {
+  const requestId = headers.get('x-request-id') ?? undefined
+  if (status === 204 || status === 304) return { ok: true, answer: { status, body: undefined } }
+  if (!ok) {
+    const problem = problemOf(status, requestId, text)
+    const retryAfterMs = parseRetryAfter(headers.get('retry-after'), now())
+    const error = new DeskwireError(problem, { retryAfterMs })
+    return { ok: false, failure: failureOf(status, problem.code), error }
+  }
+  try {
+    return { ok: true, answer: { status, body: JSON.parse(text) } }
+  } catch {
+    const error = unexpectedAnswer(status, 'The answer is not JSON. Check the base address.', requestId)
+    return { ok: false, failure: 'final', error }
+  }
+}

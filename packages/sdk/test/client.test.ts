@@ -1,0 +1,154 @@
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { type Customer, createClient, etagOf } from '../src/index.ts'
+import { customer, idOf, timeOf } from './rows.ts'
+import { problem, scripted } from './scripted.ts'
+
+const apiKey = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
+const json = { 'content-type': 'application/json' }
+
+const start = async (...steps: Parameters<typeof scripted>) => {
+  const server = await scripted(...steps)
+  return { ...server, client: createClient({ baseUrl: server.baseUrl, apiKey, retries: 0 }) }
+}
+
+describe('calls', () => {
+  test('create posts the input with the key as bearer and answers the row', async () => {
+    const { client, seen } = await start({ status: 201, body: customer(1) })
+    expect(await client.customers.create({ name: 'Customer 1' })).toEqual(customer(1))
+    expect(seen).toHaveLength(1)
+    expect(seen[0]).toMatchObject({ method: 'POST', path: '/v1/customers', body: { name: 'Customer 1' } })
+    expect(seen[0]?.headers).toMatchObject({
+      authorization: `Bearer ${apiKey}`,
+      'content-type': 'application/json',
+      'idempotency-key': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    })
+  })
+
+  test('get, update and remove address the row and carry their conditions', async () => {
+    const { client, seen } = await start(
+      { status: 200, body: customer(1) },
+      { status: 200, body: customer(1, 9) },
+      { status: 204 },
+    )
+    const row = await client.customers.get(idOf(1))
+    expect(row).toEqual(customer(1))
+    const changed = await client.customers.update(row.id, { name: null }, { ifMatch: etagOf(row) })
+    expect(changed).toEqual(customer(1, 9))
+    expect(await client.customers.remove(row.id, { ifMatch: etagOf(changed) })).toBeUndefined()
+    expect(seen.map(({ method, path, body }) => ({ method, path, body }))).toEqual([
+      { method: 'GET', path: `/v1/customers/${idOf(1)}`, body: undefined },
+      { method: 'PATCH', path: `/v1/customers/${idOf(1)}`, body: { name: null } },
+      { method: 'DELETE', path: `/v1/customers/${idOf(1)}`, body: undefined },
+    ])
+    const tags = seen.map(({ headers }) => headers['if-match'])
+    expect(tags).toEqual([undefined, `"${timeOf(1)}"`, `"${timeOf(9)}"`])
+    expect(seen.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined, undefined, undefined])
+  })
+
+  test('get with an entity tag answers not_modified as a value', async () => {
+    const { client, seen } = await start({ status: 304 })
+    const answer = await client.customers.get(idOf(1), { ifNoneMatch: etagOf(customer(1)) })
+    expect(answer).toBe('not_modified')
+    expect(seen[0]?.headers['if-none-match']).toBe(`"${timeOf(1)}"`)
+    const plain = () => client.customers.get(idOf(1))
+    expectTypeOf(plain).returns.resolves.toEqualTypeOf<Customer>()
+  })
+
+  test('list sends filters and offset, and answers the envelope', async () => {
+    const pagination = { total: 41, limit: 20, offset: 40, hasMore: false }
+    const { client, seen } = await start({ status: 200, body: { data: [customer(1)], pagination } })
+    const page = await client.customers.list({ offset: 40, tag: 'ä&b', email: 'ada@example.com' })
+    expect(page).toEqual({ data: [customer(1)], pagination })
+    expect(seen[0]?.path).toBe('/v1/customers')
+    expect(seen[0]?.query).toEqual({ offset: '40', tag: 'ä&b', email: 'ada@example.com' })
+  })
+
+  test('ids cannot leave their place in the address', async () => {
+    const { client, seen } = await start(problem(404, 'not_found'))
+    for (const id of ['', '.', '..']) await expect(client.tickets.remove(id)).rejects.toThrow(TypeError)
+    expect(seen).toEqual([])
+    await expect(client.tickets.remove('../customers?x')).rejects.toMatchObject({ status: 404 })
+    expect(seen[0]?.path).toBe('/v1/tickets/..%2Fcustomers%3Fx')
+  })
+
+  test('a base address or key that cannot be used is refused at once', () => {
+    for (const baseUrl of ['nonsense', 'ftp://host/v1', 'http://user:word@host/v1', 'http://host/v1?a=b']) {
+      expect(() => createClient({ baseUrl, apiKey })).toThrow(TypeError)
+    }
+    expect(() => createClient({ baseUrl: 'http://host/v1', apiKey: 'two\r\nlines' })).toThrow(TypeError)
+  })
+
+  test('a trailing slash of the base address does not matter, and fetch can be replaced', async () => {
+    const asked: string[] = []
+    const client = createClient({
+      baseUrl: 'https://desk.example/v1/',
+      apiKey,
+      fetch: async (url) => {
+        asked.push(url)
+        return Response.json(customer(1))
+      },
+    })
+    await client.customers.get(idOf(1))
+    expect(asked).toEqual([`https://desk.example/v1/customers/${idOf(1)}`])
+  })
+})
+
+describe('failures', () => {
+  test('a problem becomes a DeskwireError with all its parts', async () => {
+    const errors = [{ pointer: '/email', code: 'format', detail: 'Not an address.' }]
+    const { client } = await start(
+      problem(422, 'validation_failed', { 'x-request-id': 'req-2' }, { errors }),
+      problem(409, 'duplicate', {}, { existingId: idOf(7) }),
+    )
+    const invalid = client.customers.create({ email: 'x' })
+    await expect(invalid).rejects.toMatchObject({
+      name: 'DeskwireError',
+      message: '422 validation_failed: What to do about validation_failed.',
+      status: 422,
+      code: 'validation_failed',
+      detail: 'What to do about validation_failed.',
+      requestId: 'req-2',
+      errors,
+    })
+    const twice = client.customers.create({ email: 'ada@example.com' })
+    await expect(twice).rejects.toMatchObject({
+      requestId: 'req-1',
+      errors: [],
+      problem: { existingId: idOf(7) },
+    })
+  })
+
+  test('a failed condition is a problem too', async () => {
+    const { client } = await start(problem(412, 'version_mismatch'))
+    const late = client.tickets.update(idOf(1), { status: 'open' }, { ifMatch: '"old"' })
+    await expect(late).rejects.toMatchObject({ status: 412, code: 'version_mismatch' })
+  })
+
+  test('an answer of something else is unexpected_answer', async () => {
+    const page = '<html>Bad gateway</html>'
+    const { client } = await start(
+      { status: 502, text: page },
+      { status: 200, text: page },
+      { status: 404, body: { message: 'no such route' }, headers: json },
+    )
+    const codes = { code: 'unexpected_answer', requestId: undefined }
+    const bad = client.customers.get(idOf(1))
+    await expect(bad).rejects.toMatchObject({ ...codes, status: 502, detail: expect.stringContaining(page) })
+    await expect(client.customers.get(idOf(1))).rejects.toMatchObject({ ...codes, status: 200 })
+    await expect(client.customers.get(idOf(1))).rejects.toMatchObject({ ...codes, status: 404 })
+  })
+
+  test('no answer is connection_failed, with its cause', async () => {
+    const { client } = await start('drop', 'truncate')
+    const failed = { status: 0, code: 'connection_failed', cause: expect.any(Error) }
+    await expect(client.customers.get(idOf(1))).rejects.toMatchObject(failed)
+    await expect(client.customers.get(idOf(1))).rejects.toMatchObject(failed)
+  })
+
+  test('a redirect is not followed: the key stays at the base address', async () => {
+    const elsewhere = await scripted({ status: 200, body: customer(1) })
+    const { client } = await start({ status: 307, headers: { location: elsewhere.baseUrl } })
+    await expect(client.customers.get(idOf(1))).rejects.toMatchObject({ status: 307 })
+    expect(elsewhere.seen).toEqual([])
+  })
+})

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest'
+import { defaultRetries, failureOf, type Method, parseRetryAfter, pauseBefore } from '../src/retry.ts'
+
+const policy = { ...defaultRetries, random: () => 1 }
+const call = { method: 'GET' as Method, failure: 'unknown' as const, retryAfterMs: undefined }
+
+describe('the pause', () => {
+  test('doubles up to its bound and ends with the limit', () => {
+    const long = { ...policy, limit: 7 }
+    const pauses = Array.from({ length: 8 }, (_, attempt) => pauseBefore(long, attempt, call))
+    expect(pauses).toEqual([200, 400, 800, 1_600, 3_200, 5_000, 5_000, undefined])
+  })
+
+  test('is a random share of its upper bound', () => {
+    expect(pauseBefore({ ...policy, random: () => 0 }, 2, call)).toBe(0)
+    expect(pauseBefore({ ...policy, random: () => 0.25 }, 2, call)).toBe(200)
+  })
+
+  test('is never shorter than the service asked for, and not taken when that is too long', () => {
+    const asking = (retryAfterMs: number) =>
+      pauseBefore({ ...policy, random: () => 0.5 }, 0, { ...call, retryAfterMs })
+    expect(asking(7_000)).toBe(7_100)
+    expect(asking(60_000)).toBe(60_100)
+    expect(asking(60_001)).toBeUndefined()
+  })
+})
+
+test('what may be repeated, for every method and failure', () => {
+  const methods: Method[] = ['GET', 'POST', 'PATCH', 'DELETE']
+  const allowed = (failure: 'not_begun' | 'unknown' | 'final') =>
+    methods.filter((method) => pauseBefore(policy, 0, { ...call, method, failure }) !== undefined)
+  expect(allowed('not_begun')).toEqual(['GET', 'POST', 'PATCH', 'DELETE'])
+  expect(allowed('unknown')).toEqual(['GET', 'POST'])
+  expect(allowed('final')).toEqual([])
+})
+
+test('how failed answers are classed', () => {
+  expect(failureOf(429, 'rate_limited')).toBe('not_begun')
+  expect(failureOf(503, 'unavailable')).toBe('not_begun')
+  expect(failureOf(503, 'unexpected_answer')).toBe('unknown')
+  expect([502, 504].map((status) => failureOf(status, 'unexpected_answer'))).toEqual(['unknown', 'unknown'])
+  for (const status of [301, 400, 401, 403, 404, 409, 410, 412, 422, 500]) {
+    expect(failureOf(status, 'unavailable')).toBe('final')
+  }
+})
+
+test('Retry-After is read as seconds or as a date', () => {
+  const now = Date.UTC(2026, 0, 31, 9, 30)
+  expect(parseRetryAfter('3', now)).toBe(3_000)
+  expect(parseRetryAfter('Sat, 31 Jan 2026 09:30:05 GMT', now)).toBe(5_000)
+  expect(parseRetryAfter('Sat, 31 Jan 2026 09:00:00 GMT', now)).toBe(0)
+  expect(parseRetryAfter('soon', now)).toBeUndefined()
+  expect(parseRetryAfter(null, now)).toBeUndefined()
+})
+
+test('the default sleep ends with its signal, and refuses one that has ended', async () => {
+  const controller = new AbortController()
+  const sleeping = defaultRetries.sleep(3_600_000, controller.signal)
+  controller.abort(new Error('enough'))
+  await expect(sleeping).rejects.toThrow('enough')
+  await expect(defaultRetries.sleep(3_600_000, controller.signal)).rejects.toThrow('enough')
+  await expect(defaultRetries.sleep(0)).resolves.toBeUndefined()
+})
