@@ -64,7 +64,9 @@ async function apply(client: Pick<Client, 'query'>, migration: Migration): Promi
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
-    throw new MigrationError(`migration ${migration.id} failed: ${(error as Error).message}`, { cause: error })
+    throw new MigrationError(`migration ${migration.id} failed: ${(error as Error).message}`, {
+      cause: error,
+    })
   }
 }
 

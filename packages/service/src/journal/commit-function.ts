@@ -212,7 +212,8 @@ function cascadeSection(
   reference: StreamReference,
   tables: readonly StreamTable[],
 ): string {
-  if (table.removedEvent === null) throw new Error(`${table.kind}: a cascade removes it, so it needs an event`)
+  if (table.removedEvent === null)
+    throw new Error(`${table.kind}: a cascade removes it, so it needs an event`)
   const deeper = tables.some(({ references }) =>
     references.some(({ kind, onRemove }) => kind === table.kind && onRemove === 'remove'),
   )
@@ -243,7 +244,10 @@ function checks(
   notItself: string,
 ): string {
   const unique = table.unique.map(
-    ({ field, column }) => `    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', '${field}', 'existingId', t.id))
+    ({
+      field,
+      column,
+    }) => `    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', '${field}', 'existingId', t.id))
       into v_found from jsonb_to_recordset(${changes}) as r(id uuid, ${column.name} ${column.type})
       join ${table.name} t on t.organization_id = p_organization_id and t.${column.name} = r.${column.name}${notItself}
       where r.id <> all(v_refused);

@@ -32,7 +32,9 @@ export interface Page {
 }
 
 /** A page, or the news that the cursor's epoch is over (the database was restored from an older backup). */
-export type PageOutcome = { readonly outcome: 'page'; readonly page: Page } | { readonly outcome: 'epoch_over' }
+export type PageOutcome =
+  | { readonly outcome: 'page'; readonly page: Page }
+  | { readonly outcome: 'epoch_over' }
 
 export interface Feed {
   page(organizationId: string, start: PageStart, limit: number): Promise<PageOutcome>
@@ -60,7 +62,10 @@ export function createFeed(pool: Pool, table: StreamTable): Feed {
       const { rows } = await pool.query<PageRow>(
         removalsAfter === null
           ? { ...whole, values }
-          : { ...first, values: [...values, removalsAfter === 'now' ? 'infinity' : formatTimestamp(removalsAfter)] },
+          : {
+              ...first,
+              values: [...values, removalsAfter === 'now' ? 'infinity' : formatTimestamp(removalsAfter)],
+            },
       )
       const [row] = rows
       if (row === undefined) throw new Error(`organization ${organizationId} has no clock`)

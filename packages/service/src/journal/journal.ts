@@ -55,7 +55,8 @@ export function createJournal(options: {
 
 function encodeParts(parts: readonly CallPart[]): string {
   const encoded = parts.map(
-    ({ organizationId, changes }) => `{"organization":"${organizationId}","changes":${encodeChanges(changes)}}`,
+    ({ organizationId, changes }) =>
+      `{"organization":"${organizationId}","changes":${encodeChanges(changes)}}`,
   )
   return `[${encoded.join(',')}]`
 }

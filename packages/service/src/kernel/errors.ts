@@ -162,5 +162,7 @@ export function validationFailed(errors: readonly FieldError[]): Problem {
   const [first] = errors
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more, see errors)` : ''
   const where = first === undefined || first.pointer === '' ? '' : `${first.pointer}: `
-  return problem('validation_failed', `${where}${first?.detail ?? 'The body is not valid.'}${more}`, { errors })
+  return problem('validation_failed', `${where}${first?.detail ?? 'The body is not valid.'}${more}`, {
+    errors,
+  })
 }

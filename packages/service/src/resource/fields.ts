@@ -102,7 +102,13 @@ export function storableText(min: number, max: number): z.ZodType<string> {
       if (length > max)
         context.issues.push({ code: 'too_big', origin: 'string', maximum: max, inclusive: true, input: text })
       if (length < min)
-        context.issues.push({ code: 'too_small', origin: 'string', minimum: min, inclusive: true, input: text })
+        context.issues.push({
+          code: 'too_small',
+          origin: 'string',
+          minimum: min,
+          inclusive: true,
+          input: text,
+        })
       if (text.includes('\u0000') || !text.isWellFormed())
         context.issues.push({ code: 'custom', params: { code: 'invalid_format' }, input: text })
     })
@@ -263,7 +269,8 @@ export function customAttributes(): Field<CustomAttributes> {
           input: context.value,
         })
     })
-  const accepts = 'an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key)'
+  const accepts =
+    'an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key)'
   return make<CustomAttributes>(
     schema,
     accepts,

@@ -2,10 +2,11 @@
  * A kind of object as a value: its name, its fields, and the rules that are its own. `defineKind` turns the
  * declaration into what the machinery, the journal and the documents read. Nothing here knows any kind by name.
  */
+
+import type { Migration } from '../db/migration.ts'
+import type { StreamTable } from '../journal/stream-table.ts'
 import type { Problem } from '../kernel/errors.ts'
 import type { Result } from '../kernel/result.ts'
-import type { StreamTable } from '../journal/stream-table.ts'
-import type { Migration } from '../db/migration.ts'
 import type { Field, Fields, StateOf } from './fields.ts'
 
 /** An object's own fields, whatever its kind. */
@@ -55,7 +56,9 @@ export interface Kind extends Omit<Declaration<Fields>, 'rules'> {
 /** Checks a declaration and derives from it what the journal needs to know. */
 export function defineKind<const F extends Fields>(declaration: Declaration<F>): Kind {
   const fields = Object.entries<Field>(declaration.fields)
-  const stored = fields.flatMap(([name, field]) => (field.column === null ? [] : [{ name, field, column: field.column }]))
+  const stored = fields.flatMap(([name, field]) =>
+    field.column === null ? [] : [{ name, field, column: field.column }],
+  )
   const sequences = stored.filter(({ field }) => field.sequence)
   if (sequences.length > 1) throw new Error(`${declaration.name}: at most one sequence field`)
   const searched = fields.some(([, field]) => field.search)

@@ -51,5 +51,10 @@ export function columnValues(kind: Kind, state: State): Record<string, unknown> 
 
 /** The words of a text as `q` finds them: letters and digits, lower case, compatibility forms folded. */
 export function searchWords(text: string): string[] {
-  return text.normalize('NFKC').toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  return (
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  )
 }

@@ -43,7 +43,9 @@ export function parsePatch(kind: Kind, before: State, body: unknown): Result<Pat
     // A merge can overfill what neither side does alone.
     if (field.merge !== undefined) errors.push(...valueErrors(field, `/${name}`, draft[name]))
   }
-  return errors.length > 0 ? fail(validationFailed(errors)) : ok({ draft, sent: new Set(Object.keys(sent.value)) })
+  return errors.length > 0
+    ? fail(validationFailed(errors))
+    : ok({ draft, sent: new Set(Object.keys(sent.value)) })
 }
 
 function parseFields(
@@ -67,7 +69,12 @@ function parseFields(
       errors.push({ pointer, code: 'read_only', detail: `${name} is set at creation and cannot change` })
     } else if (value === null) {
       if (field.nullable) values[name] = null
-      else errors.push({ pointer, code: 'invalid_type', detail: `must be ${field.accepts}; null is not allowed` })
+      else
+        errors.push({
+          pointer,
+          code: 'invalid_type',
+          detail: `must be ${field.accepts}; null is not allowed`,
+        })
     } else {
       const parsed = field.schema.safeParse(value)
       if (parsed.success) values[name] = parsed.data

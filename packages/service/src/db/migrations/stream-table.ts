@@ -35,7 +35,9 @@ export function createStreamTable(table: StreamTableColumns): string[] {
     `create index ${name}_removed on ${name} (organization_id, updated_at, id) where removed_at is not null`,
     // Browsing: newest first.
     `create index ${name}_browse on ${name} (organization_id, created_at desc, id desc) where removed_at is null`,
-    ...unique.map((column) => `create unique index ${name}_${column} on ${name} (organization_id, ${column})`),
+    ...unique.map(
+      (column) => `create unique index ${name}_${column} on ${name} (organization_id, ${column})`,
+    ),
     ...lookup.map(
       (column) =>
         `create index ${name}_${column} on ${name} (organization_id, ${column}, created_at desc, id desc) where removed_at is null`,

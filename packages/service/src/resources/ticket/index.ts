@@ -46,7 +46,11 @@ export const ticket = defineKind({
     }),
     assigneeId: reference(
       { kind: 'teammate', onRemove: 'keep', condition: { column: 'active', otherwise: 'active teammate' } },
-      { column: 'assignee_id', filter: true, description: 'Who works on it. Assigning a new ticket opens it.' },
+      {
+        column: 'assignee_id',
+        filter: true,
+        description: 'Who works on it. Assigning a new ticket opens it.',
+      },
     ),
     dueAt: timestamp({ description: 'When it should be done.' }),
     resolvedAt: timestamp({ access: 'read', description: 'When it was last resolved.' }),

@@ -15,7 +15,12 @@ interface Moving {
 export function createTicket<S extends Moving>(draft: S, { now }: RuleContext): Result<S, Problem> {
   const status = draft.status === 'new' && draft.assigneeId !== null ? 'open' : draft.status
   const settled = status === 'resolved' || status === 'closed'
-  return ok({ ...draft, status, resolvedAt: settled ? now : null, closedAt: status === 'closed' ? now : null })
+  return ok({
+    ...draft,
+    status,
+    resolvedAt: settled ? now : null,
+    closedAt: status === 'closed' ? now : null,
+  })
 }
 
 /** Follows the table of moves; a closed ticket takes few changes; assigning a new one opens it. */
@@ -26,7 +31,9 @@ export function updateTicket<S extends Moving>(
   { now }: RuleContext,
 ): Result<S, Problem> {
   if (before.status === 'closed' && draft.status === 'closed') {
-    const refused = [...sent].filter((field) => !changeableWhenClosed.has(field) && changes(before, draft, field))
+    const refused = [...sent].filter(
+      (field) => !changeableWhenClosed.has(field) && changes(before, draft, field),
+    )
     if (refused.length === 0) return ok(draft)
     const detail = `The ticket is closed: ${refused.join(', ')} cannot change. Only ${[...changeableWhenClosed].join(', ')} can.`
     return fail(problem('ticket_closed', detail))
