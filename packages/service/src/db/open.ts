@@ -1,0 +1,55 @@
+/** The database that the settings ask for: a server by URL, or the embedded one. */
+import type { FastifyBaseLogger } from 'fastify'
+import type { Pool } from 'pg'
+import type { Config } from '../config.ts'
+import { findEmbedded, startEmbedded } from './embedded/index.ts'
+import { createPool } from './pool.ts'
+
+export interface OpenDatabase {
+  readonly pool: Pool
+  /** Resolves with the reason when the database has ended by itself; never while it is reachable. */
+  readonly lost: Promise<string>
+  close(): Promise<void>
+}
+
+/** Connections of one process. More than a few per core only wait for each other inside the database. */
+const connections = 12
+
+/** Starts the embedded database, or uses the server at DESKWIRE_DATABASE_URL. */
+export async function openDatabase(
+  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  log: FastifyBaseLogger,
+): Promise<OpenDatabase> {
+  const onIdleError = (error: Error) => log.warn({ reason: error.message }, 'an idle database connection broke')
+  if (config.databaseUrl !== null) {
+    const pool = createPool({ url: config.databaseUrl }, { max: connections, onIdleError })
+    return { pool, lost: new Promise(() => {}), close: () => pool.end() }
+  }
+  const embedded = await startEmbedded({
+    dataDir: config.dataDir,
+    log: (level, message, fields) => log[level](fields ?? {}, message),
+  })
+  const pool = createPool(embedded.connection, { max: connections, onIdleError })
+  return {
+    pool,
+    lost: embedded.lost,
+    async close() {
+      await pool.end()
+      await embedded.stop()
+    },
+  }
+}
+
+/**
+ * For commands beside a running service: its database, or, when none runs on the data directory, that database
+ * started for as long as the command takes.
+ */
+export async function openDatabaseBeside(
+  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  log: FastifyBaseLogger,
+): Promise<OpenDatabase> {
+  const running = config.databaseUrl === null ? await findEmbedded(config.dataDir) : null
+  if (running === null) return openDatabase(config, log)
+  const pool = createPool(running, { max: 2, onIdleError: () => {} })
+  return { pool, lost: new Promise(() => {}), close: () => pool.end() }
+}

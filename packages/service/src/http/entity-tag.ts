@@ -1,0 +1,32 @@
+/** ETag, If-None-Match and If-Match of stream objects (RFC 9110, section 13): the tag is the `updatedAt`. */
+import { type Problem, problem } from '../kernel/errors.ts'
+
+/** The entity tag of a version. */
+export function entityTag(updatedAt: string): string {
+  return `"${updatedAt}"`
+}
+
+/** The `updatedAt` that a representation ends with. */
+export function versionOf(body: string): string {
+  return body.slice(-'2026-01-31T09:30:00.000Z"}'.length, -'"}'.length)
+}
+
+/** Whether If-None-Match says that the client holds this version. Weak tags compare alike. */
+export function holdsVersion(header: string | undefined, updatedAt: string): boolean {
+  if (header === undefined) return false
+  return listed(header).some((tag) => tag === '*' || tag.replace(/^W\//, '') === entityTag(updatedAt))
+}
+
+/** The refusal that If-Match asks for when this is none of the versions it names; null when it may go on. */
+export function unmetPrecondition(header: string | undefined, updatedAt: string): Problem | null {
+  if (header === undefined) return null
+  if (listed(header).some((tag) => tag === '*' || tag === entityTag(updatedAt))) return null
+  return problem(
+    'version_mismatch',
+    `If-Match does not name the current version, which is ${entityTag(updatedAt)}. Read the object again and decide anew.`,
+  )
+}
+
+function listed(header: string): string[] {
+  return header.split(',').map((tag) => tag.trim())
+}

@@ -1,0 +1,71 @@
+/** Idempotency-Key on POST: the same request twice is one change and one answer (decisions, section 8). */
+import { createHash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { Pool } from 'pg'
+import type { IdempotencyRecord } from '../journal/change.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { type Problem, problem } from '../kernel/errors.ts'
+import { fail, ok, type Result } from '../kernel/result.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+import { callerOf } from './authenticate.ts'
+
+/** How long a committed answer is kept. */
+export const keptForMilliseconds = 24 * 60 * 60 * 1000
+
+/** The record that a request asks to be kept under, null when it carries no key. */
+export function idempotencyOf(
+  request: FastifyRequest,
+  status: number,
+): Result<IdempotencyRecord | null, Problem> {
+  const key = request.headers['idempotency-key']
+  if (key === undefined) return ok(null)
+  if (typeof key !== 'string' || key.length < 1 || key.length > 255 || !/^[\x20-\x7e]+$/.test(key)) {
+    return fail(problem('invalid_parameter', 'Idempotency-Key must be 1 to 255 visible ASCII characters.'))
+  }
+  return ok({
+    apiKeyId: callerOf(request).apiKeyId,
+    method: request.method,
+    path: request.url.split('?', 1)[0] as string,
+    key,
+    requestHash: createHash('sha256').update(request.rawBody ?? Buffer.alloc(0)).digest('hex'),
+    status,
+  })
+}
+
+export interface KeptAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+export interface IdempotencyStore {
+  /** The first committed answer to this request; null when there is none yet; a problem when it cannot be given. */
+  find(organizationId: string, record: IdempotencyRecord): Promise<Result<KeptAnswer | null, Problem>>
+}
+
+export function createIdempotencyStore(pool: Pool, clock: Clock): IdempotencyStore {
+  const statement = {
+    name: 'find_idempotency_key',
+    text: `select k.request_hash, k.status, k.body from idempotency_keys k
+           where k.organization_id = $1 and k.api_key_id = $2 and k.method = $3 and k.path = $4 and k.key = $5
+             and k.created_at > $6`,
+  }
+  return {
+    async find(organizationId, { apiKeyId, method, path, key, requestHash }) {
+      const since = formatTimestamp(clock.now() - keptForMilliseconds)
+      const { rows } = await pool.query<{ request_hash: Buffer; status: number; body: string | null }>({
+        ...statement,
+        values: [organizationId, apiKeyId, method, path, key, since],
+      })
+      const [row] = rows
+      if (row === undefined) return ok(null)
+      if (row.request_hash.toString('hex') !== requestHash) {
+        const detail = `The Idempotency-Key ${key} was used with another body. Use a new key for a new request.`
+        return fail(problem('idempotency_key_reused', detail))
+      }
+      if (row.body === null) {
+        return fail(problem('not_found', 'What this request made was removed since, and the answer erased with it.'))
+      }
+      return ok({ status: row.status, body: row.body })
+    },
+  }
+}

@@ -1,0 +1,138 @@
+/** The HTTP server without its routes: request ids, bodies, problem answers, what is not there. */
+import { randomUUID } from 'node:crypto'
+import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
+import { type Problem, problem } from '../kernel/errors.ts'
+import { sendProblem } from './problem-reply.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The bytes of a JSON body as they came. */
+    rawBody: Buffer | null
+  }
+}
+
+/** 1 MiB. */
+const bodyLimit = 1024 * 1024
+
+export function createServer(logger: FastifyBaseLogger): FastifyInstance {
+  const server = Fastify({
+    loggerInstance: logger,
+    disableRequestLogging: true,
+    bodyLimit,
+    genReqId: (request) => requestId(request.headers['x-request-id']),
+    // A drain ends what is kept alive and idle at once, and lets what is under way finish.
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 200 },
+  })
+  server.decorateRequest('caller', null)
+  server.decorateRequest('rawBody', null)
+  acceptJson(server)
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  server.addHook('onResponse', async (request, reply) => {
+    const { method, url, id } = request
+    // The path alone: a query can hold addresses and names.
+    const path = url.split('?', 1)[0]
+    request.log.debug({ requestId: id, method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered')
+  })
+  server.setErrorHandler((error: FastifyError, request, reply) => {
+    const refusal = expectedProblem(error) ?? databaseProblem(error)
+    if (refusal === null || refusal.code === 'internal_error') {
+      request.log.error({ requestId: request.id, method: request.method, url: request.routeOptions.url, err: error }, 'a request failed')
+    } else if (refusal.code === 'unavailable') {
+      request.log.warn({ requestId: request.id, reason: error.message }, 'the database is not available')
+    }
+    return sendProblem(reply, refusal ?? internalError)
+  })
+  answerUnknown(server)
+  return server
+}
+
+const internalError = problem(
+  'internal_error',
+  'Something went wrong on our side, and the change may or may not have taken effect. Report the requestId.',
+)
+
+/** Echoed when it is up to 200 visible ASCII characters, otherwise made. */
+function requestId(sent: string | string[] | undefined): string {
+  return typeof sent === 'string' && /^[\x21-\x7e]{1,200}$/.test(sent) ? sent : randomUUID()
+}
+
+function acceptJson(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers()
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  server.addContentTypeParser<Buffer>(
+    /^application\/(?:[\w.+-]+\+)?json(?:;|$)/i,
+    { parseAs: 'buffer' },
+    (request, bytes, done) => {
+      request.rawBody = bytes
+      try {
+        done(null, JSON.parse(decoder.decode(bytes)))
+      } catch (error) {
+        done(Object.assign(new Error((error as Error).message), { code: malformedJson }), undefined)
+      }
+    },
+  )
+}
+
+const malformedJson = 'MALFORMED_JSON'
+
+/** What a client did wrong before any route could say so. */
+function expectedProblem(error: FastifyError): Problem | null {
+  switch (error.code) {
+    case malformedJson:
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return problem('malformed_json', `The body is not valid JSON in UTF-8: ${error.message}.`)
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return problem('body_too_large', 'The body has more than 1 MiB. Send less at once.')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return problem('unsupported_media_type', 'Send the body as JSON, with Content-Type: application/json.')
+    default:
+      return null
+  }
+}
+
+/**
+ * A database that cannot be reached has not been asked, so nothing was changed and the request can be sent again.
+ * One that was lost in the middle of a commit may have finished it: that is an internal error.
+ */
+function databaseProblem(error: Error & { code?: string }): Problem | null {
+  const notReached =
+    ['ECONNREFUSED', 'ENOENT', 'ETIMEDOUT', 'EAI_AGAIN'].includes(error.code ?? '') ||
+    ['57P03', '53300', '40001', '40P01', '55P03', '57014'].includes(error.code ?? '') ||
+    error.message === 'timeout exceeded when trying to connect' ||
+    error.message === 'Connection terminated due to connection timeout'
+  return notReached
+    ? problem('unavailable', 'The database cannot be reached or is too busy right now; nothing was changed. Send the request again.')
+    : null
+}
+
+function answerUnknown(server: FastifyInstance): void {
+  server.setNotFoundHandler((request, reply) =>
+    sendProblem(reply, problem('not_found', `There is no ${request.url.split('?', 1)[0]}. See /openapi.json for what there is.`)),
+  )
+}
+
+/** Answers every other method of these paths with 405 and Allow. To be called once, after all routes. */
+export function refuseOtherMethods(server: FastifyInstance, allowed: ReadonlyMap<string, ReadonlySet<string>>): void {
+  const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+  for (const [url, known] of allowed) {
+    const others = methods.filter((method) => !known.has(method))
+    if (others.length === 0) continue
+    const allow = [...known].sort().join(', ')
+    server.route({
+      method: others,
+      url,
+      // Before the body is read: nothing of it matters.
+      onRequest: (request, reply) => refuseMethod(request.method, allow, reply),
+      handler: (request, reply) => refuseMethod(request.method, allow, reply),
+    })
+  }
+}
+
+async function refuseMethod(method: string, allow: string, reply: FastifyReply): Promise<FastifyReply> {
+  reply.header('allow', allow)
+  return sendProblem(reply, problem('method_not_allowed', `${method} is not allowed here; allowed: ${allow}.`))
+}

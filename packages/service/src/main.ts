@@ -1,0 +1,60 @@
+/** Starting and stopping: the database, the schema, the first key, the server; SIGTERM drains. */
+import pino from 'pino'
+import { bootstrapOrganization } from './access/organizations.ts'
+import { createApp, schemaOf } from './app.ts'
+import type { Config } from './config.ts'
+import { openDatabase } from './db/open.ts'
+import { migrate } from './db/migrate.ts'
+import { systemClock } from './kernel/clock.ts'
+
+/** How long requests under way may take when the service is told to stop, in milliseconds. */
+const drainMilliseconds = 15_000
+
+/**
+ * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped cleanly. What a person must see,
+ * the first key and the address, goes to standard output; the log, in JSON lines, to standard error.
+ */
+export async function serve(config: Config): Promise<void> {
+  const log = pino({ level: config.logLevel, base: null }, pino.destination({ dest: 2, sync: true }))
+  const stopped = stopSignal()
+  const database = await openDatabase(config, log)
+  try {
+    const applied = await migrate(database.pool, schemaOf().migrations, schemaOf().commitFunction)
+    if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date')
+    const first = await bootstrapOrganization(database.pool, systemClock, config.bootstrapKey)
+    if (first !== null) announceFirstKey(first, config)
+
+    const { server, maintenance } = createApp({ pool: database.pool, clock: systemClock, log })
+    await server.listen({ host: config.host, port: config.port })
+    maintenance.start()
+    process.stdout.write(`listening on ${addressOf(server.server.address())}\n`)
+
+    const reason = await Promise.race([stopped, database.lost])
+    log.info({ reason }, 'stopping: finishing what is under way')
+    const drained = setTimeout(() => server.server.closeAllConnections(), drainMilliseconds)
+    await server.close()
+    clearTimeout(drained)
+    await maintenance.stop()
+    log.info('stopped')
+  } finally {
+    await database.close()
+  }
+}
+
+function announceFirstKey(first: { organizationId: string; token: string }, config: Config): void {
+  process.stdout.write(`organization ${first.organizationId} was created\n`)
+  const shown = config.bootstrapKey === null ? first.token : 'the one in DESKWIRE_BOOTSTRAP_KEY'
+  process.stdout.write(`its API key, shown this once: ${shown}\n`)
+}
+
+function stopSignal(): Promise<string> {
+  return new Promise((settle) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => settle(signal))
+  })
+}
+
+function addressOf(address: ReturnType<import('node:net').Server['address']>): string {
+  if (address === null || typeof address === 'string') return String(address)
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  return `http://${host}:${address.port}`
+}

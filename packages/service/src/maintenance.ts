@@ -1,0 +1,89 @@
+/**
+ * What has to happen in time though nobody asks: payloads and kept answers of removed objects are erased, and
+ * answers kept for idempotency are forgotten. Every step can be repeated and done by any number of processes.
+ */
+import type { Pool } from 'pg'
+import type { FastifyBaseLogger } from 'fastify'
+import { keptForMilliseconds } from './http/idempotency.ts'
+import type { Clock } from './kernel/clock.ts'
+import { formatTimestamp } from './kernel/timestamps.ts'
+
+/** Ten minutes: well within the day that decisions, section 4.1 allows. */
+const interval = 10 * 60 * 1000
+/** Rows a statement touches at most, so that none holds locks for long. */
+const step = 500
+
+export interface Maintenance {
+  /** Does all that is due now. */
+  run(): Promise<void>
+  /** Runs it again and again until stopped. */
+  start(): void
+  stop(): Promise<void>
+}
+
+export function createMaintenance(pool: Pool, clock: Clock, log: FastifyBaseLogger): Maintenance {
+  let timer: NodeJS.Timeout | undefined
+  let running = Promise.resolve()
+
+  async function run(): Promise<void> {
+    while ((await eraseRemoved(pool)) === step);
+    while ((await forgetAnswers(pool, clock)) === step);
+  }
+
+  function tick(): void {
+    running = run().catch((error: Error) => log.warn({ err: error }, 'maintenance failed; it will be tried again'))
+  }
+
+  return {
+    run,
+    start() {
+      timer = setInterval(tick, interval)
+      timer.unref()
+      tick()
+    },
+    async stop() {
+      clearInterval(timer)
+      await running
+    },
+  }
+}
+
+/** Removal events keep their record, which says no more than that the object is gone. */
+async function eraseRemoved(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ organization_id: string; subject_id: string; removed_at: Date }>(
+    `select e.organization_id, e.subject_id, e.removed_at from erasures e limit ${step}`,
+  )
+  const organizations = Map.groupBy(rows, (row) => row.organization_id)
+  for (const [organizationId, due] of organizations) {
+    const subjects = due.map((row) => row.subject_id)
+    await pool.query(
+      `update events set body = null where organization_id = $1 and subject_id = any($2)
+         and body is not null and type not like '%.deleted'`,
+      [organizationId, subjects],
+    )
+    await pool.query(
+      'update idempotency_keys set body = null where organization_id = $1 and subject_id = any($2) and body is not null',
+      [organizationId, subjects],
+    )
+    await pool.query('delete from erasures where organization_id = $1 and subject_id = any($2)', [
+      organizationId,
+      subjects,
+    ])
+  }
+  return rows.length
+}
+
+async function forgetAnswers(pool: Pool, clock: Clock): Promise<number> {
+  const before = formatTimestamp(clock.now() - keptForMilliseconds)
+  const { rows } = await pool.query<{ organization_id: string }>(
+    `select k.organization_id from idempotency_keys k where k.created_at <= $1 limit ${step}`,
+    [before],
+  )
+  for (const organizationId of new Set(rows.map((row) => row.organization_id))) {
+    await pool.query('delete from idempotency_keys where organization_id = $1 and created_at <= $2', [
+      organizationId,
+      before,
+    ])
+  }
+  return rows.length
+}

@@ -1,0 +1,160 @@
+/** The routes of a kind, all from its declaration: create, list and sync, read, change, delete. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { TokenDirectory } from '../access/directory.ts'
+import { callerOf, requireScope } from '../http/authenticate.ts'
+import { entityTag, holdsVersion, unmetPrecondition, versionOf } from '../http/entity-tag.ts'
+import { type IdempotencyStore, idempotencyOf } from '../http/idempotency.ts'
+import { sendProblem } from '../http/problem-reply.ts'
+import type { Feed, PageStart } from '../journal/feed.ts'
+import type { RowReader } from '../journal/rows.ts'
+import { encodeCursor } from '../kernel/cursor.ts'
+import { problem } from '../kernel/errors.ts'
+import { parseId } from '../kernel/ids.ts'
+import type { Browse } from './browse.ts'
+import { type Changes, noSuch, type Precondition } from './changes.ts'
+import type { Kind } from './kind.ts'
+import { type ListQuery, parseListQuery } from './list-query.ts'
+
+/** What the routes of one kind need. */
+export interface KindServices {
+  readonly kind: Kind
+  readonly changes: Changes
+  readonly rows: RowReader
+  readonly feed: Feed
+  readonly browse: Browse
+}
+
+interface WithId {
+  Params: { id: string }
+}
+
+export function registerKindRoutes(
+  server: FastifyInstance,
+  services: KindServices,
+  access: { readonly directory: TokenDirectory; readonly idempotency: IdempotencyStore },
+): void {
+  const { kind, changes, rows, feed, browse } = services
+  const { directory, idempotency } = access
+  const path = `/v1/${kind.plural}`
+  const reading = { onRequest: requireScope(directory, `${kind.plural}:read`) }
+  const writing = { onRequest: requireScope(directory, `${kind.plural}:write`) }
+
+  server.post(path, writing, async (request, reply) => {
+    const { organizationId } = callerOf(request)
+    const record = idempotencyOf(request, 201)
+    if (!record.ok) return sendProblem(reply, record.error)
+    // Twice at most: the second look finds what a concurrent twin committed.
+    for (let look = 0; look < 2; look++) {
+      if (record.value !== null) {
+        const kept = await idempotency.find(organizationId, record.value)
+        if (!kept.ok) return sendProblem(reply, kept.error)
+        if (kept.value !== null) return sendCreated(reply.header('idempotent-replayed', 'true'), kept.value.body)
+      }
+      const result = await changes.create(organizationId, request.body, record.value)
+      if (result.outcome === 'done') return sendCreated(reply, result.body)
+      if (result.outcome === 'refused') return sendProblem(reply, result.problem)
+    }
+    throw new Error('an idempotency key committed, but its record cannot be found')
+  })
+
+  server.get(path, reading, async (request, reply) => {
+    const { organizationId } = callerOf(request)
+    const query = parseListQuery(kind, organizationId, searchParameters(request))
+    if (!query.ok) return sendProblem(reply, query.error)
+    return query.value.mode === 'sync' ? sync(request, reply, query.value) : list(request, reply, query.value)
+  })
+
+  server.get<WithId>(`${path}/:id`, reading, async (request, reply) => {
+    const id = parseId(request.params.id)
+    const row = id === null ? null : await rows.read(callerOf(request).organizationId, id)
+    if (row === null) return sendProblem(reply, noSuch(kind, request.params.id))
+    if (holdsVersion(request.headers['if-none-match'], row.updatedAt)) {
+      return reply.code(304).header('etag', entityTag(row.updatedAt)).send()
+    }
+    return sendObject(reply, row.body)
+  })
+
+  server.patch<WithId>(`${path}/:id`, writing, async (request, reply) => {
+    const id = parseId(request.params.id)
+    if (id === null) return sendProblem(reply, noSuch(kind, request.params.id))
+    const result = await changes.update(callerOf(request).organizationId, id, request.body, ifMatch(request))
+    if (result.outcome === 'refused') return sendProblem(reply, result.problem)
+    if (result.outcome === 'replayed') throw new Error('a PATCH carries no idempotency key')
+    return sendObject(reply, result.body)
+  })
+
+  if (kind.removedEvent === null) return
+  server.delete<WithId>(`${path}/:id`, writing, async (request, reply) => {
+    const id = parseId(request.params.id)
+    if (id === null) return sendProblem(reply, noSuch(kind, request.params.id))
+    const result = await changes.remove(callerOf(request).organizationId, id, ifMatch(request))
+    if (result.outcome === 'refused') return sendProblem(reply, result.problem)
+    return reply.code(204).send()
+  })
+
+  function sendCreated(reply: FastifyReply, body: string): FastifyReply {
+    const { id } = JSON.parse(body) as { id: string }
+    return sendObject(reply.code(201).header('location', `${path}/${id}`), body)
+  }
+
+  async function list(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    query: Extract<ListQuery, { mode: 'browse' }>,
+  ): Promise<FastifyReply> {
+    const { limit, offset } = query
+    const { records, found, total } = await browse.page(callerOf(request).organizationId, query)
+    return sendList(reply, records, { total, limit, offset, hasMore: offset + found < total })
+  }
+
+  async function sync(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    query: Extract<ListQuery, { mode: 'sync' }>,
+  ): Promise<FastifyReply> {
+    const { organizationId, organizationCreatedAt } = callerOf(request)
+    const start: PageStart =
+      'cursor' in query
+        ? { from: 'cursor', cursor: query.cursor }
+        : { from: 'watermark', updatedAfter: query.updatedAfter, organizationCreatedAt }
+    const result = await feed.page(organizationId, start, query.limit)
+    if (result.outcome === 'epoch_over') return sendProblem(reply, cursorTooOld)
+    const { records, total, checkpoint, next } = result.page
+    return sendList(reply, records, {
+      total,
+      limit: query.limit,
+      offset: 0,
+      hasMore: checkpoint === null,
+      nextCursor: encodeCursor(next),
+      ...(checkpoint === null ? {} : { checkpoint }),
+    })
+  }
+}
+
+const cursorTooOld = problem(
+  'cursor_too_old',
+  'The database was restored from a backup older than this cursor. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',
+)
+
+function ifMatch(request: FastifyRequest): Precondition {
+  return (row) => unmetPrecondition(request.headers['if-match'], row.updatedAt)
+}
+
+function searchParameters(request: FastifyRequest): URLSearchParams {
+  return new URLSearchParams(request.url.split('?').slice(1).join('?'))
+}
+
+/** A stored representation, as it is. */
+function sendObject(reply: FastifyReply, body: string): FastifyReply {
+  return reply
+    .header('etag', entityTag(versionOf(body)))
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(body)
+}
+
+/** Stored representations, joined by the database, in the envelope of a list (specification, section 2.5). */
+function sendList(reply: FastifyReply, records: string, pagination: Record<string, unknown>): FastifyReply {
+  return reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(`{"data":[${records}],"pagination":${JSON.stringify(pagination)}}`)
+}
