@@ -1,0 +1,87 @@
+// Who runs the server. PostgreSQL refuses to run as root, so a service started as root keeps the data directory
+// and its own files to itself and hands only the cluster to an unprivileged account. Everybody else runs it as
+// themselves. Promise: the account chosen is stable for an existing cluster, because its files' owner decides.
+import { readFile, stat } from 'node:fs/promises'
+import { userInfo } from 'node:os'
+import { EmbeddedDatabaseError, hasCode } from './error.ts'
+
+/** Numeric ids of an operating system account. */
+export interface Account {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** The accounts of one start. */
+export interface Accounts {
+  /** The name `peer` authentication sees when this process connects. */
+  readonly serviceName: string
+  /** Owner of the data directory and of the files this package keeps in it. */
+  readonly owner: Account
+  /** Owner of the cluster and of the server's processes. */
+  readonly server: Account
+  /** Whether the server runs as somebody else than this process: only when this process is root. */
+  readonly switches: boolean
+}
+
+/**
+ * Chooses the account for a data directory that exists.
+ * @throws EmbeddedDatabaseError when PostgreSQL could not run under any account at hand.
+ */
+export async function chooseAccounts(dataDir: string, cluster: string): Promise<Accounts> {
+  const self: Account = { uid: process.geteuid!(), gid: process.getegid!() }
+  const serviceName = ownName(self.uid)
+  const owner = (await ownerOf(dataDir)) ?? self
+  const clusterOwner = await ownerOf(cluster)
+  if (self.uid !== 0) {
+    if (clusterOwner && clusterOwner.uid !== self.uid)
+      throw new EmbeddedDatabaseError(
+        `${cluster} belongs to user id ${clusterOwner.uid}, not to ${serviceName}: start Deskwire as that user or give it another DESKWIRE_DATA_DIR`,
+      )
+    return { serviceName, owner: self, server: self, switches: false }
+  }
+  if (process.platform !== 'linux')
+    throw new EmbeddedDatabaseError(
+      'the embedded PostgreSQL does not run for root here: start Deskwire as an ordinary user, or set DESKWIRE_DATABASE_URL',
+    )
+  const server = clusterOwner ?? (owner.uid === 0 ? await unprivileged() : owner)
+  if (server.uid === 0)
+    throw new EmbeddedDatabaseError(
+      `${cluster} belongs to root, and PostgreSQL refuses to run as root: give it to an unprivileged user, for example chown -R nobody "${cluster}"`,
+    )
+  return { serviceName, owner, server, switches: true }
+}
+
+function ownName(uid: number): string {
+  try {
+    return userInfo().username
+  } catch {
+    throw new EmbeddedDatabaseError(
+      `user id ${uid} has no name, which PostgreSQL needs: add it to /etc/passwd, or set DESKWIRE_DATABASE_URL`,
+    )
+  }
+}
+
+async function ownerOf(path: string): Promise<Account | null> {
+  try {
+    const { uid, gid } = await stat(path)
+    return { uid, gid }
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null
+    throw error
+  }
+}
+
+async function unprivileged(): Promise<Account> {
+  const accounts = new Map<string, Account>()
+  for (const line of (await readFile('/etc/passwd', 'utf8')).split('\n')) {
+    const [name, , uid, gid] = line.split(':')
+    if (name && uid && gid) accounts.set(name, { uid: Number(uid), gid: Number(gid) })
+  }
+  for (const name of ['postgres', 'nobody']) {
+    const account = accounts.get(name)
+    if (account && account.uid !== 0) return account
+  }
+  throw new EmbeddedDatabaseError(
+    'PostgreSQL refuses to run as root and there is neither a user postgres nor nobody: add one, start Deskwire as an ordinary user, or set DESKWIRE_DATABASE_URL',
+  )
+}

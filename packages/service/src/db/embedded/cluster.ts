@@ -1,0 +1,108 @@
+// Creates the cluster. Promise: `<dataDir>/postgres` is a complete cluster with its roles and its database, or it
+// is not there; what an interrupted creation left behind is cleared away. Creation happens in a directory beside
+// it, which takes the name when everything in it is on disk.
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Accounts } from './account.ts'
+import type { Binaries } from './binaries.ts'
+import { type Layout, makeDirectory, syncDirectory } from './datadir.ts'
+import { EmbeddedDatabaseError, hasCode } from './error.ts'
+import { markArgument, processesOf, signal, waitUntilIdle } from './processes.ts'
+import { runProgram, workingDirectory } from './program.ts'
+import { ADMIN_ROLE, SERVICE_DATABASE, SERVICE_ROLE } from './settings.ts'
+
+/**
+ * Makes sure there is a cluster of this major version.
+ * @returns whether it was made now.
+ * @throws EmbeddedDatabaseError when there is one of another version, something else, or creation failed.
+ */
+export async function ensureCluster(
+  layout: Layout,
+  accounts: Accounts,
+  binaries: Binaries,
+): Promise<boolean> {
+  await removeUnfinished(layout)
+  const major = await clusterVersion(layout)
+  if (major === null) {
+    await create(layout, accounts, binaries)
+    return true
+  }
+  if (major !== binaries.major)
+    throw new EmbeddedDatabaseError(
+      `${layout.cluster} was made by PostgreSQL ${major} and this Deskwire brings PostgreSQL ${binaries.major}: run the Deskwire release that made it, or move the data over with pg_dump of version ${major} and pg_restore`,
+    )
+  return false
+}
+
+async function clusterVersion(layout: Layout): Promise<string | null> {
+  try {
+    return (await readFile(join(layout.cluster, 'PG_VERSION'), 'utf8')).trim()
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT', 'ENOTDIR')) throw error
+  }
+  if (!(await readdir(layout.dataDir)).includes('postgres')) return null
+  throw new EmbeddedDatabaseError(
+    `${layout.cluster} is not a PostgreSQL cluster: restore it from a backup, or move it away to begin with an empty database`,
+  )
+}
+
+async function removeUnfinished(layout: Layout): Promise<void> {
+  for (const name of await readdir(layout.dataDir)) {
+    if (!/^postgres\.new-[0-9a-f]{12}$/.test(name)) continue
+    const path = join(layout.dataDir, name)
+    // The service was killed, but the program it had started may still be writing.
+    for (const pid of await processesOf(path)) signal(pid, 'SIGKILL')
+    await waitUntilIdle(path, 5_000)
+    await rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
+  }
+}
+
+async function create(layout: Layout, accounts: Accounts, binaries: Binaries): Promise<void> {
+  const unfinished = `${layout.cluster}.new-${randomBytes(6).toString('hex')}`
+  await makeDirectory(unfinished, accounts.server)
+  try {
+    const directory = workingDirectory(unfinished)
+    const mark = await markArgument(unfinished)
+    const options = { cwd: unfinished, accounts }
+    await runProgram(
+      binaries.initdb,
+      [
+        ...['-D', directory, '-U', ADMIN_ROLE, '--auth=peer', '--no-instructions', '-c', mark],
+        // Byte order, the same on every machine; upper and lower case of all of Unicode.
+        ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+      ],
+      { ...options, input: '' },
+    )
+    // The service's role is no superuser: a statement smuggled into it reaches neither files nor programs.
+    // Making databases is for tests, which clone theirs.
+    await runProgram(
+      binaries.postgres,
+      [
+        '--single',
+        '-D',
+        directory,
+        '-c',
+        'exit_on_error=on',
+        '-c',
+        'log_checkpoints=off',
+        '-c',
+        mark,
+        'postgres',
+      ],
+      {
+        ...options,
+        input: [
+          `create role ${SERVICE_ROLE} login createdb`,
+          `create database ${SERVICE_DATABASE} owner ${SERVICE_ROLE}`,
+          '',
+        ].join('\n'),
+      },
+    )
+    await rename(unfinished, layout.cluster)
+    await syncDirectory(layout.dataDir)
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
+    throw error
+  }
+}

@@ -1,0 +1,111 @@
+// The data directory: where things are in it, that it is private, and how small files get into it.
+// Promise: a file appears whole or not at all, and a link planted at its place is replaced, never followed,
+// because root writes into directories that an unprivileged user owns.
+import { randomBytes } from 'node:crypto'
+import { chmod, chown, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Account } from './account.ts'
+import { EmbeddedDatabaseError, hasCode } from './error.ts'
+
+/** Where things are. */
+export interface Layout {
+  readonly dataDir: string
+  /** PostgreSQL's own directory. */
+  readonly cluster: string
+  /** The file whose lock is the hold. */
+  readonly holdLock: string
+  /** Who has the hold, for the message to everybody else. */
+  readonly holdInfo: string
+  /** What the next start must know of this one. */
+  readonly state: string
+  /** What the server says before it opens its own log. */
+  readonly startLog: string
+}
+
+/** Names the parts of a data directory; touches nothing. */
+export function layoutOf(dataDir: string): Layout {
+  return {
+    dataDir,
+    cluster: join(dataDir, 'postgres'),
+    holdLock: join(dataDir, 'hold.lock'),
+    holdInfo: join(dataDir, 'hold.json'),
+    state: join(dataDir, 'embedded.json'),
+    startLog: join(dataDir, 'postgres-start.log'),
+  }
+}
+
+/**
+ * Makes the data directory, readable by its owner alone.
+ * @returns its layout, under its real path, so that one directory has one name.
+ * @throws EmbeddedDatabaseError when it cannot be used.
+ */
+export async function prepareDataDir(
+  path: string,
+  warn: (message: string, fields: Record<string, unknown>) => void,
+): Promise<Layout> {
+  const wanted = resolve(path)
+  try {
+    await mkdir(wanted, { recursive: true, mode: 0o700 })
+    const dataDir = await realpath(wanted)
+    await makePrivate(dataDir, warn)
+    return layoutOf(dataDir)
+  } catch (error) {
+    if (hasCode(error, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'))
+      throw new EmbeddedDatabaseError(
+        `the data directory ${wanted} cannot be used (${(error as Error).message}): give DESKWIRE_DATA_DIR a directory this user may write`,
+      )
+    throw error
+  }
+}
+
+async function makePrivate(
+  dataDir: string,
+  warn: (message: string, fields: Record<string, unknown>) => void,
+): Promise<void> {
+  const { mode, uid } = await stat(dataDir)
+  if ((mode & 0o077) === 0) return
+  const names = (await readdir(dataDir)).filter((name) => name !== 'lost+found')
+  // Closing a directory that others use (a home, /tmp) would be worse than refusing it.
+  if (names.length > 0 && !names.includes('hold.lock'))
+    throw new EmbeddedDatabaseError(
+      `the data directory ${dataDir} is open to other users and holds other files: give DESKWIRE_DATA_DIR a directory of its own`,
+    )
+  const self = process.geteuid!()
+  if (self === 0 || self === uid) await chmod(dataDir, 0o700)
+  else warn('the data directory is open to its group or to others, and belongs to another user', { dataDir })
+}
+
+/** Writes a small file so that readers see the old content or the new, never a part, and only `owner` reads it. */
+export async function writePrivate(path: string, text: string, owner: Account): Promise<void> {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  try {
+    const file = await open(temporary, 'wx', 0o600)
+    try {
+      await file.writeFile(text)
+      if (process.geteuid!() === 0) await file.chown(owner.uid, owner.gid)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}
+
+/** Makes an empty directory for `owner` alone. */
+export async function makeDirectory(path: string, owner: Account): Promise<void> {
+  await mkdir(path, { mode: 0o700 })
+  if (process.geteuid!() === 0) await chown(path, owner.uid, owner.gid)
+}
+
+/** Makes a rename inside a directory survive a power cut. */
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r')
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}

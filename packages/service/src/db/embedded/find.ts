@@ -1,0 +1,40 @@
+// For programs that work beside a running server: the command line tools.
+import { realpath, stat } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { layoutOf } from './datadir.ts'
+import { EmbeddedDatabaseError, hasCode } from './error.ts'
+import { readPidFile } from './postmaster.ts'
+import { isProcessOf } from './processes.ts'
+import { connectionTo, type EmbeddedConnection } from './start.ts'
+
+/** How long a server that is starting may take until this gives up; ms. */
+const STARTING_MS = 30_000
+
+/**
+ * The connection of the embedded server that runs on a data directory now, waiting if it is starting.
+ * Only the account whose service started the server can use it.
+ * @returns null when none runs.
+ * @throws EmbeddedDatabaseError when the data directory cannot be read, or the server does not get ready in 30 s.
+ */
+export async function findEmbedded(dataDir: string): Promise<EmbeddedConnection | null> {
+  const deadline = performance.now() + STARTING_MS
+  try {
+    const { cluster } = layoutOf(await realpath(dataDir))
+    await stat(cluster)
+    for (;;) {
+      const file = await readPidFile(cluster)
+      if (file === null || !(await isProcessOf(cluster, file.pid))) return null
+      if (file.ready) return connectionTo(file.socketDir)
+      if (performance.now() > deadline)
+        throw new EmbeddedDatabaseError(`the PostgreSQL on ${cluster} is still starting: try again later`)
+      await delay(50)
+    }
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null
+    if (hasCode(error, 'EACCES', 'EPERM'))
+      throw new EmbeddedDatabaseError(
+        `the data directory ${dataDir} belongs to another user: run this as the user who runs Deskwire`,
+      )
+    throw error
+  }
+}

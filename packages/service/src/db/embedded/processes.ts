@@ -1,0 +1,102 @@
+// Finding the server's processes again after whoever started them is gone. Each cluster's processes carry a mark
+// made of its directory's device and inode, which a copy of the directory does not share; PostgreSQL puts it on
+// the server's command line and into the titles of its children. A process counts only if the cluster's owner
+// runs it. A process that ended and was not yet reaped has no command line, so it does not count.
+import { execFile } from 'node:child_process'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { hasCode } from './error.ts'
+
+interface Running {
+  readonly pid: number
+  readonly uid: number
+  readonly command: string
+}
+
+/** The setting that marks the processes of a cluster, as an argument for `-c`. */
+export async function markArgument(cluster: string): Promise<string> {
+  return `cluster_name=${(await identify(cluster)).mark}`
+}
+
+/** Process ids of everything that runs on a cluster: server, its children, or the program that creates it. */
+export async function processesOf(cluster: string): Promise<number[]> {
+  const { mark, uid } = await identify(cluster)
+  const running = process.platform === 'linux' ? await fromProc() : await fromPs()
+  return running.filter((one) => one.uid === uid && carries(one.command, mark)).map((one) => one.pid)
+}
+
+/** Whether this process id is, now, a process of this cluster. */
+export async function isProcessOf(cluster: string, pid: number): Promise<boolean> {
+  const { mark, uid } = await identify(cluster)
+  const [one] = process.platform === 'linux' ? [await fromProcEntry(String(pid))] : await fromPs(pid)
+  return one !== undefined && one !== null && one.uid === uid && carries(one.command, mark)
+}
+
+/** The command line of any process; null when there is none. */
+export async function commandOf(pid: number): Promise<string | null> {
+  const [one] = process.platform === 'linux' ? [await fromProcEntry(String(pid))] : await fromPs(pid)
+  return one?.command ?? null
+}
+
+/** Waits until nothing runs on a cluster. @returns whether that came to pass within `ms`. */
+export async function waitUntilIdle(cluster: string, ms: number): Promise<boolean> {
+  const deadline = performance.now() + ms
+  for (;;) {
+    if ((await processesOf(cluster)).length === 0) return true
+    if (performance.now() > deadline) return false
+    await delay(25)
+  }
+}
+
+/** Sends a signal to a process that may be gone. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if (!hasCode(error, 'ESRCH')) throw error
+  }
+}
+
+async function identify(cluster: string): Promise<{ mark: string; uid: number }> {
+  const { dev, ino, uid } = await stat(cluster, { bigint: true })
+  return { mark: `deskwire-${dev}-${ino}`, uid: Number(uid) }
+}
+
+function carries(command: string, mark: string): boolean {
+  if (command.startsWith(`postgres: ${mark}: `)) return true
+  return /(^|\/)(postgres|initdb) /.test(command) && ` ${command} `.includes(` cluster_name=${mark} `)
+}
+
+async function fromProc(): Promise<Running[]> {
+  const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const found = await Promise.all(names.map(fromProcEntry))
+  return found.filter((one) => one !== null)
+}
+
+async function fromProcEntry(name: string): Promise<Running | null> {
+  try {
+    const directory = join('/proc', name)
+    const [{ uid }, raw] = await Promise.all([stat(directory), readFile(join(directory, 'cmdline'), 'utf8')])
+    const command = raw.replaceAll('\0', ' ').trim()
+    return command === '' ? null : { pid: Number(name), uid, command }
+  } catch {
+    return null // it ended meanwhile
+  }
+}
+
+async function fromPs(pid?: number): Promise<Running[]> {
+  const selection = pid === undefined ? ['-ax'] : ['-p', String(pid)]
+  const run = promisify(execFile)('ps', [...selection, '-ww', '-o', 'pid=,uid=,command='], {
+    maxBuffer: 16 << 20,
+  })
+  const { stdout } = await run.catch((error: unknown) => {
+    if (pid !== undefined && hasCode(error, '1')) return { stdout: '' } // no such process
+    throw error
+  })
+  return stdout.split('\n').flatMap((line) => {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\S.*?)\s*$/.exec(line)
+    return match ? [{ pid: Number(match[1]), uid: Number(match[2]), command: match[3]! }] : []
+  })
+}

@@ -1,0 +1,88 @@
+// Runs PostgreSQL's programs as the server's account, in the cluster's directory.
+//
+// How a cluster below a directory that its owner may not enter works (root's project below /root, mode 0700):
+// the child changes into the cluster while it is still root and only then becomes the unprivileged user, and
+// is told that its data directory is /proc/self/cwd. That link leads straight to the directory, without a walk
+// through its parents; PostgreSQL stays in it, and so do all of its children. So the data stays where the
+// operator put it, and nothing else in the data directory is open to the server's account.
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import type { Accounts } from './account.ts'
+import { EmbeddedDatabaseError, hasCode } from './error.ts'
+
+/** How the programs are to name a cluster that is their working directory. */
+export function workingDirectory(cluster: string): string {
+  return process.platform === 'linux' ? '/proc/self/cwd' : cluster
+}
+
+/**
+ * Starts a program in the cluster.
+ * @throws EmbeddedDatabaseError when it cannot be run at all.
+ */
+export async function startProgram(
+  program: string,
+  args: readonly string[],
+  options: { cwd: string; accounts: Accounts } & Pick<SpawnOptions, 'stdio' | 'detached'>,
+): Promise<ChildProcess> {
+  const { accounts, ...rest } = options
+  const child = spawn(program, args, {
+    ...rest,
+    // Nothing of the service's environment: PGOPTIONS and the like would change the server.
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+    ...(accounts.switches ? { uid: accounts.server.uid, gid: accounts.server.gid } : {}),
+  })
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve)
+    child.once('error', (error) => reject(explain(program, error)))
+  })
+  return child
+}
+
+/**
+ * Runs a program to its end.
+ * @throws EmbeddedDatabaseError with its last complaint when it fails.
+ */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  options: { cwd: string; accounts: Accounts; input: string },
+): Promise<void> {
+  const { input, ...rest } = options
+  const child = await startProgram(program, args, { ...rest, stdio: 'pipe' })
+  let output = ''
+  const keep = (chunk: Buffer) => {
+    output = (output + chunk.toString()).slice(-16_384)
+  }
+  child.stdout!.on('data', keep)
+  child.stderr!.on('data', keep)
+  child.stdin!.on('error', () => {}) // it may end without reading; its status says so
+  child.stdin!.end(input)
+  const how = await new Promise<string | null>((resolve) => {
+    child.once('close', (code, signal) => resolve(code === 0 ? null : (signal ?? `status ${code}`)))
+  })
+  if (how !== null)
+    throw new EmbeddedDatabaseError(
+      `the cluster could not be created in ${options.cwd} (${program} ended with ${how}: ${lastComplaint(output) ?? 'no message'}): remove the cause and start again`,
+    )
+}
+
+/** The last line of a program's output that says what went wrong. */
+export function lastComplaint(output: string): string | null {
+  const lines = output.split('\n').filter((line) => line.trim() !== '')
+  return (
+    lines.findLast((line) => /\b(FATAL|PANIC|ERROR|error):|cannot|could not/.test(line)) ??
+    lines.at(-1) ??
+    null
+  )
+}
+
+function explain(program: string, error: Error): Error {
+  if (hasCode(error, 'EPERM'))
+    return new EmbeddedDatabaseError(
+      'this root may not become another user, and PostgreSQL refuses to run as root: start Deskwire as an ordinary user, or set DESKWIRE_DATABASE_URL',
+    )
+  if (hasCode(error, 'ENOENT', 'EACCES'))
+    return new EmbeddedDatabaseError(
+      `${program} cannot be run here (${error.message}): it needs glibc, and a file system not mounted noexec; otherwise set DESKWIRE_DATABASE_URL`,
+    )
+  return error
+}

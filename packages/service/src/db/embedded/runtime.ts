@@ -1,0 +1,159 @@
+// A copy of the binaries, for when the package itself will not do: the server's account cannot reach it (a
+// project below /root), or its links are missing and cannot be made (node_modules belongs to somebody else).
+// Promise: a copy appears whole under a name made of its content's listing, in a directory that only this user
+// may change; a copy that lost or shortened a file is not used but replaced.
+import { createHash, randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { chmod, copyFile, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { EmbeddedDatabaseError, hasCode } from './error.ts'
+import { makeLinks } from './links.ts'
+
+interface Entry {
+  readonly path: string
+  readonly size: number
+  readonly mode: number
+}
+
+/** Whether every account can read and run the package where it is. */
+export async function openToAll(packageDir: string): Promise<boolean> {
+  for (let at = packageDir; ; at = dirname(at)) {
+    if (((await stat(at)).mode & 0o001) === 0) return false
+    if (at === dirname(at)) break
+  }
+  const { files, directories } = await list(packageDir)
+  return (
+    directories.every(({ mode }) => (mode & 0o005) === 0o005) &&
+    files.every(({ mode }) => (mode & 0o004) !== 0 && ((mode & 0o100) === 0 || (mode & 0o001) !== 0))
+  )
+}
+
+/**
+ * Copies the package below the first of `bases` that can be made, unless a good copy is there.
+ * @returns the copy, shaped like the package.
+ * @throws EmbeddedDatabaseError when no base can be used.
+ */
+export async function copyRuntime(
+  packageDir: string,
+  version: string,
+  bases: readonly string[],
+): Promise<string> {
+  const { files, directories } = await list(packageDir)
+  const listing = files.map(({ path, size }) => `${path}:${size}`).sort()
+  const id = createHash('sha256').update(listing.join('\n')).digest('hex').slice(0, 12)
+  const refusals: string[] = []
+  for (const base of bases) {
+    try {
+      await makeBase(base)
+      const copy = join(base, `${version}-${id}`)
+      if (await isGood(copy, listing)) return copy
+      await removeAbandoned(base)
+      await build(packageDir, copy, directories, files)
+      return copy
+    } catch (error) {
+      if (!(error instanceof EmbeddedDatabaseError) && !hasCode(error, 'EACCES', 'EPERM', 'EROFS'))
+        throw error
+      refusals.push((error as Error).message)
+    }
+  }
+  throw new EmbeddedDatabaseError(
+    `no place for a copy of the PostgreSQL programs (${refusals.join('; ')}): make ${bases[0]} writable for this user, or set DESKWIRE_DATABASE_URL`,
+  )
+}
+
+async function makeBase(base: string): Promise<void> {
+  await mkdir(base, { recursive: true, mode: 0o755 })
+  // Whoever could change these files could run programs as this server. The parent of a base is a system
+  // directory or the private data directory.
+  for (const path of [base, dirname(base)]) {
+    const { uid, mode } = await stat(path)
+    if (uid !== process.geteuid!() || (mode & 0o022) !== 0)
+      throw new EmbeddedDatabaseError(`${path} can be changed by other users`)
+  }
+  await chmod(base, 0o755)
+}
+
+async function isGood(copy: string, listing: readonly string[]): Promise<boolean> {
+  try {
+    const { uid, mode } = await lstat(copy)
+    if (uid !== process.geteuid!() || (mode & 0o022) !== 0) return false
+    const { files } = await list(copy)
+    const found = files.map(({ path, size }) => `${path}:${size}`).sort()
+    return found.join('\n') === listing.join('\n') && (await makeLinks(copy))
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false
+    throw error
+  }
+}
+
+async function build(
+  packageDir: string,
+  copy: string,
+  directories: readonly Entry[],
+  files: readonly Entry[],
+): Promise<void> {
+  const temporary = `${copy}.new-${randomBytes(6).toString('hex')}`
+  try {
+    for (const { path } of [{ path: '.' }, ...directories]) {
+      await mkdir(join(temporary, path), { recursive: true })
+      await chmod(join(temporary, path), 0o755)
+    }
+    for (const { path, mode } of files) {
+      await copyFile(join(packageDir, path), join(temporary, path), constants.COPYFILE_FICLONE)
+      await chmod(join(temporary, path), mode & 0o100 ? 0o755 : 0o644)
+    }
+    await makeLinks(temporary)
+    await replace(temporary, copy)
+  } finally {
+    await rm(temporary, { recursive: true, force: true })
+  }
+}
+
+async function replace(temporary: string, copy: string): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await rename(temporary, copy)
+    } catch (error) {
+      if (attempt === 5 || !hasCode(error, 'ENOTEMPTY', 'EEXIST')) throw error
+    }
+    // Another process was faster, and its copy is as good; or a damaged copy is in the way.
+    const wanted = (await list(temporary)).files.map(({ path, size }) => `${path}:${size}`).sort()
+    if (await isGood(copy, wanted)) return
+    const aside = `${copy}.new-${randomBytes(6).toString('hex')}`
+    await rename(copy, aside).catch((error: unknown) => {
+      if (!hasCode(error, 'ENOENT')) throw error
+    })
+    await rm(aside, { recursive: true, force: true })
+  }
+}
+
+/** Clears away what a copy that was killed half-way left, an hour later. */
+async function removeAbandoned(base: string): Promise<void> {
+  for (const name of await readdir(base)) {
+    if (!/\.new-[0-9a-f]{12}$/.test(name)) continue
+    const path = join(base, name)
+    const found = await lstat(path).catch(() => null)
+    if (found && Date.now() - found.mtimeMs > 3_600_000) await rm(path, { recursive: true, force: true })
+  }
+}
+
+/** What the server needs of the package: programs, libraries, data; neither static libraries nor build files. */
+async function list(packageDir: string): Promise<{ directories: Entry[]; files: Entry[] }> {
+  const directories: Entry[] = []
+  const files: Entry[] = []
+  const pending = ['native']
+  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+    const { mode, size } = await lstat(join(packageDir, path))
+    directories.push({ path, mode, size })
+    for (const child of await readdir(join(packageDir, path), { withFileTypes: true })) {
+      const inner = join(path, child.name)
+      if (child.isDirectory()) {
+        if (child.name !== 'pgxs' && child.name !== 'pkgconfig') pending.push(inner)
+      } else if (child.isFile() && !child.name.endsWith('.a')) {
+        const found = await lstat(join(packageDir, inner))
+        files.push({ path: inner, mode: found.mode, size: found.size })
+      }
+    }
+  }
+  return { directories, files }
+}

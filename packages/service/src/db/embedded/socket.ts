@@ -1,0 +1,54 @@
+// The directory of the server's socket: private, and with a path short enough for one (the kernel takes 107
+// bytes, macOS 103). An ordinary user's is in the data directory when that fits; otherwise, and for root, whose
+// data directory the server's account cannot enter, it is a fresh directory that nobody could have made before.
+import { chmod, chown, lstat, mkdir, mkdtemp, rm, rmdir, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import type { Accounts } from './account.ts'
+import type { Layout } from './datadir.ts'
+import { hasCode } from './error.ts'
+import { PORT } from './settings.ts'
+
+const LONGEST = 103
+
+/** Makes the directory. */
+export async function makeSocketDir(layout: Layout, accounts: Accounts): Promise<string> {
+  const inside = join(layout.dataDir, 'run')
+  if (!accounts.switches && fits(inside)) {
+    await mkdir(inside, { recursive: true, mode: 0o700 })
+    await chmod(inside, 0o700)
+    return inside
+  }
+  const fresh = await mkdtemp(join(await shortBase(accounts), 'deskwire-'))
+  if (accounts.switches) await chown(fresh, accounts.server.uid, accounts.server.gid)
+  return fresh
+}
+
+/** Removes a socket directory of this or an earlier start; one inside the data directory stays. */
+export async function removeSocketDir(path: string, accounts: Accounts): Promise<void> {
+  if (!/^deskwire-[A-Za-z0-9]{6}$/.test(basename(path))) return
+  try {
+    const found = await lstat(path)
+    // After a reboot the name may be somebody else's.
+    if (!found.isDirectory() || found.uid !== accounts.server.uid) return
+    for (const name of [socketName(), `${socketName()}.lock`]) await rm(join(path, name), { force: true })
+    await rmdir(path)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT', 'ENOTEMPTY', 'EPERM', 'EACCES')) throw error
+  }
+}
+
+async function shortBase(accounts: Accounts): Promise<string> {
+  if (!accounts.switches) return fits(join(tmpdir(), 'deskwire-123456')) ? tmpdir() : '/tmp'
+  // Root's TMPDIR may be closed to others; /run is not, and is not swept by age as /tmp is.
+  const run = await stat('/run').catch(() => null)
+  return run?.isDirectory() && (run.mode & 0o001) !== 0 ? '/run' : '/tmp'
+}
+
+function fits(directory: string): boolean {
+  return Buffer.byteLength(join(directory, socketName())) <= LONGEST
+}
+
+function socketName(): string {
+  return `.s.PGSQL.${PORT}`
+}

@@ -1,0 +1,155 @@
+// Starts the embedded database: hold, account, programs, cluster, what an earlier start left, server.
+// Promise: whoever gets an EmbeddedDatabase is the only one to run that data directory, and its server takes
+// connections; whoever does not has left nothing running that was not running before.
+import type { Accounts } from './account.ts'
+import { chooseAccounts } from './account.ts'
+import { type Binaries, findBinaries, requireBinaries } from './binaries.ts'
+import { ensureCluster } from './cluster.ts'
+import { type Layout, prepareDataDir, writePrivate } from './datadir.ts'
+import { EmbeddedDatabaseError } from './error.ts'
+import { takeHold } from './hold.ts'
+import { endLeftovers, rememberServer, settleOrphan } from './orphan.ts'
+import { lastWords, type Postmaster, startPostmaster, stopPostmaster, waitUntilReady } from './postmaster.ts'
+import {
+  fingerprint,
+  PORT,
+  SERVICE_DATABASE,
+  SERVICE_ROLE,
+  type ServerFiles,
+  serverFiles,
+} from './settings.ts'
+import { makeSocketDir, removeSocketDir } from './socket.ts'
+
+/** Connection settings `pg` accepts. */
+export interface EmbeddedConnection {
+  /** The private socket directory. */
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly database: string
+}
+
+/** A running embedded database, held by this process. */
+export interface EmbeddedDatabase {
+  readonly connection: EmbeddedConnection
+  /** The data directory's real path. */
+  readonly dataDir: string
+  /** Whether the server was already running, left by a service that was killed. */
+  readonly adopted: boolean
+  /** Stops the server cleanly and gives up the hold; again, it answers the same promise. */
+  stop(): Promise<void>
+  /**
+   * Resolves, with one line for the log, when the server ended though `stop` was not called. The hold remains:
+   * call `stop` to give it up, after which `startEmbedded` may be called again.
+   */
+  readonly lost: Promise<string>
+}
+
+/** Where the launcher reports what it does. */
+export type EmbeddedLog = (level: 'info' | 'warn', message: string, fields?: Record<string, unknown>) => void
+
+/**
+ * Starts the embedded PostgreSQL on a data directory, creating both as needed. Resolves when it takes
+ * connections: within about a second, some more the first time, and after a crash when its log is replayed.
+ * Only the account that this process runs as can connect, through a private socket, without a password.
+ * @throws EmbeddedDatabaseError when it cannot run here or another process runs this data directory.
+ */
+export async function startEmbedded(options: {
+  dataDir: string
+  log: EmbeddedLog
+}): Promise<EmbeddedDatabase> {
+  const { log } = options
+  const warn = (message: string, fields?: Record<string, unknown>) => log('warn', message, fields)
+  requireBinaries()
+  const layout = await prepareDataDir(options.dataDir, warn)
+  const accounts = await chooseAccounts(layout.dataDir, layout.cluster)
+  const hold = await takeHold(layout, accounts)
+  try {
+    const running = await run(layout, accounts, log)
+    const { postmaster, socketDir, adopted } = running
+    let stopped: Promise<void> | null = null
+    const stop = async () => {
+      await stopPostmaster(layout.cluster, postmaster, warn)
+      await removeSocketDir(socketDir, accounts)
+      await hold.release()
+    }
+    return {
+      connection: connectionTo(socketDir),
+      dataDir: layout.dataDir,
+      adopted,
+      stop: () => {
+        stopped ??= stop()
+        return stopped
+      },
+      lost: new Promise((resolve) => {
+        postmaster.ended.then(async (how) => {
+          if (stopped === null) resolve(`PostgreSQL ${how}: ${await lastWords(layout)}`)
+        })
+      }),
+    }
+  } catch (error) {
+    await hold.release()
+    throw error
+  }
+}
+
+/** How to reach a server by its socket directory. */
+export function connectionTo(socketDir: string): EmbeddedConnection {
+  return { host: socketDir, port: PORT, user: SERVICE_ROLE, database: SERVICE_DATABASE }
+}
+
+async function run(
+  layout: Layout,
+  accounts: Accounts,
+  log: EmbeddedLog,
+): Promise<{ postmaster: Postmaster; socketDir: string; adopted: boolean }> {
+  const since = performance.now()
+  const binaries = await findBinaries(layout, accounts)
+  const created = await ensureCluster(layout, accounts, binaries)
+  const files = serverFiles(accounts.serviceName)
+  const print = fingerprint(files, binaries.postgres, binaries.version)
+  const found = await settleOrphan(layout, accounts, print, (message, fields) => log('warn', message, fields))
+  if (found) {
+    log('info', 'adopted the PostgreSQL that an earlier start left running', { pid: found.postmaster.pid })
+    return { ...found, adopted: true }
+  }
+  await writeFiles(layout, accounts, files)
+  const socketDir = await makeSocketDir(layout, accounts)
+  try {
+    await rememberServer(layout, accounts, { socketDir, fingerprint: print })
+    const postmaster = await start(layout, accounts, binaries, socketDir, log)
+    const ms = Math.round(performance.now() - since)
+    log('info', 'PostgreSQL is ready', { pid: postmaster.pid, version: binaries.version, created, ms })
+    return { postmaster, socketDir, adopted: false }
+  } catch (error) {
+    await removeSocketDir(socketDir, accounts)
+    throw error
+  }
+}
+
+async function start(
+  layout: Layout,
+  accounts: Accounts,
+  binaries: Binaries,
+  socketDir: string,
+  log: EmbeddedLog,
+): Promise<Postmaster> {
+  for (let attempt = 1; ; attempt++) {
+    const postmaster = await startPostmaster(layout, accounts, binaries, socketDir)
+    const outcome = await waitUntilReady(layout, postmaster, (seconds) =>
+      log('warn', 'PostgreSQL is still recovering', { seconds, pid: postmaster.pid }),
+    )
+    if (outcome.ready) return postmaster
+    // PostgreSQL itself saw a process of its predecessor that we did not.
+    if (attempt === 5 || !/shared memory block/.test(outcome.reason))
+      throw new EmbeddedDatabaseError(
+        `PostgreSQL did not start on ${layout.cluster}: ${outcome.reason}; its log is in ${layout.cluster}/log and ${layout.startLog}`,
+      )
+    await endLeftovers(layout, (message, fields) => log('warn', message, fields))
+  }
+}
+
+async function writeFiles(layout: Layout, accounts: Accounts, files: ServerFiles): Promise<void> {
+  for (const [name, text] of Object.entries(files))
+    await writePrivate(`${layout.cluster}/${name}`, text, accounts.server)
+}
