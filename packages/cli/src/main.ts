@@ -1,2 +1,47 @@
 #!/usr/bin/env node
-export {}
+/** `deskwire`: finds the command, runs it, and turns an expected failure into one line and an exit code. */
+import { EmbeddedDatabaseError, MigrationError } from '@deskwire/service'
+import { commands, usage } from './commands.ts'
+import { UsageError } from './usage-error.ts'
+
+const [, , ...words] = process.argv
+
+try {
+  await run(words)
+} catch (error) {
+  if (
+    error instanceof UsageError ||
+    error instanceof MigrationError ||
+    error instanceof EmbeddedDatabaseError
+  ) {
+    fail(error.message, error instanceof UsageError ? 2 : 1)
+  } else if (isDatabaseFailure(error)) fail(`the database cannot be used: ${error.message || error.code}`, 1)
+  else throw error
+}
+
+async function run(given: readonly string[]): Promise<void> {
+  if (given.length === 0 || ['help', '--help', '-h'].includes(given[0] as string)) {
+    process.stdout.write(usage())
+    return
+  }
+  // The longest name first: `org create` before `org`.
+  const command = commands.find(({ name }) => name.split(' ').every((word, n) => given[n] === word))
+  if (command === undefined) {
+    const names = commands.map(({ name }) => name).join(', ')
+    throw new UsageError(`there is no command "${given.slice(0, 2).join(' ')}"; there are: ${names}`)
+  }
+  const rest = given.slice(command.name.split(' ').length)
+  if (rest.includes('--help') || rest.includes('-h')) process.stdout.write(command.help())
+  else await command.run(rest)
+}
+
+function fail(message: string, code: number): void {
+  process.stderr.write(`deskwire: ${message}\n`)
+  process.exitCode = code
+}
+
+/** What `pg` throws when it cannot connect or log in. */
+function isDatabaseFailure(error: unknown): error is Error & { code: string } {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return /^(E[A-Z]+|28\w{3}|3D\w{3}|57P03|53300)$/.test(code)
+}

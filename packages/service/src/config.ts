@@ -74,7 +74,10 @@ export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setti
 
 /** The flag of a setting: `--data-dir` for DESKWIRE_DATA_DIR. */
 export function flagOf(variable: string): string {
-  return variable.replace(/^DESKWIRE_/, '').toLowerCase().replaceAll('_', '-')
+  return variable
+    .replace(/^DESKWIRE_/, '')
+    .toLowerCase()
+    .replaceAll('_', '-')
 }
 
 /**
@@ -86,7 +89,9 @@ export function readConfig(
   flags: readonly string[] = [],
 ): Result<Config, string> {
   const entries = Object.entries<Setting<unknown>>(settings)
-  const options = Object.fromEntries(entries.map(([, { variable }]) => [flagOf(variable), { type: 'string' as const }]))
+  const options = Object.fromEntries(
+    entries.map(([, { variable }]) => [flagOf(variable), { type: 'string' as const }]),
+  )
   let given: Record<string, unknown>
   try {
     given = parseArgs({ args: [...flags], options }).values

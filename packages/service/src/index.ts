@@ -1,1 +1,11 @@
-export {}
+/** What the command line and embedding programs use of the service. */
+export { createApiKey, createOrganization, type NewKey } from './access/organizations.ts'
+export { scopeNames } from './access/scopes.ts'
+export { createApp, schemaOf } from './app.ts'
+export { type Config, flagOf, readConfig, settings, settingsHelp } from './config.ts'
+export { EmbeddedDatabaseError } from './db/embedded/index.ts'
+export { MigrationError, migrate } from './db/migrate.ts'
+export { openDatabaseBeside } from './db/open.ts'
+export { systemClock } from './kernel/clock.ts'
+export { serve } from './main.ts'
+export { kinds } from './resources/index.ts'

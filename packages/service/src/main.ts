@@ -3,8 +3,8 @@ import pino from 'pino'
 import { bootstrapOrganization } from './access/organizations.ts'
 import { createApp, schemaOf } from './app.ts'
 import type { Config } from './config.ts'
-import { openDatabase } from './db/open.ts'
 import { migrate } from './db/migrate.ts'
+import { openDatabase } from './db/open.ts'
 import { systemClock } from './kernel/clock.ts'
 
 /** How long requests under way may take when the service is told to stop, in milliseconds. */

@@ -2,8 +2,9 @@
  * What has to happen in time though nobody asks: payloads and kept answers of removed objects are erased, and
  * answers kept for idempotency are forgotten. Every step can be repeated and done by any number of processes.
  */
-import type { Pool } from 'pg'
+
 import type { FastifyBaseLogger } from 'fastify'
+import type { Pool } from 'pg'
 import { keptForMilliseconds } from './http/idempotency.ts'
 import type { Clock } from './kernel/clock.ts'
 import { formatTimestamp } from './kernel/timestamps.ts'
@@ -31,7 +32,9 @@ export function createMaintenance(pool: Pool, clock: Clock, log: FastifyBaseLogg
   }
 
   function tick(): void {
-    running = run().catch((error: Error) => log.warn({ err: error }, 'maintenance failed; it will be tried again'))
+    running = run().catch((error: Error) =>
+      log.warn({ err: error }, 'maintenance failed; it will be tried again'),
+    )
   }
 
   return {

@@ -20,7 +20,8 @@ export async function openDatabase(
   config: Pick<Config, 'databaseUrl' | 'dataDir'>,
   log: FastifyBaseLogger,
 ): Promise<OpenDatabase> {
-  const onIdleError = (error: Error) => log.warn({ reason: error.message }, 'an idle database connection broke')
+  const onIdleError = (error: Error) =>
+    log.warn({ reason: error.message }, 'an idle database connection broke')
   if (config.databaseUrl !== null) {
     const pool = createPool({ url: config.databaseUrl }, { max: connections, onIdleError })
     return { pool, lost: new Promise(() => {}), close: () => pool.end() }

@@ -39,7 +39,10 @@ async function recognize(directory: TokenDirectory, header: string | undefined):
   }
   const [, token] = /^Bearer +(\S+)$/i.exec(header) ?? []
   if (token === undefined) {
-    return problem('unauthorized', 'The Authorization header must be: Bearer, a space, and an API key (dwk_…).')
+    return problem(
+      'unauthorized',
+      'The Authorization header must be: Bearer, a space, and an API key (dwk_…).',
+    )
   }
   const recognition = await directory.recognize(token)
   switch (recognition.outcome) {
@@ -48,6 +51,9 @@ async function recognize(directory: TokenDirectory, header: string | undefined):
     case 'expired':
       return problem('key_expired', 'This API key has expired. Make a new one.')
     case 'unknown':
-      return problem('unauthorized', 'This API key is not known here: it is mistyped, revoked, or of another installation.')
+      return problem(
+        'unauthorized',
+        'This API key is not known here: it is mistyped, revoked, or of another installation.',
+      )
   }
 }

@@ -27,7 +27,9 @@ export function idempotencyOf(
     method: request.method,
     path: request.url.split('?', 1)[0] as string,
     key,
-    requestHash: createHash('sha256').update(request.rawBody ?? Buffer.alloc(0)).digest('hex'),
+    requestHash: createHash('sha256')
+      .update(request.rawBody ?? Buffer.alloc(0))
+      .digest('hex'),
     status,
   })
 }
@@ -63,7 +65,9 @@ export function createIdempotencyStore(pool: Pool, clock: Clock): IdempotencySto
         return fail(problem('idempotency_key_reused', detail))
       }
       if (row.body === null) {
-        return fail(problem('not_found', 'What this request made was removed since, and the answer erased with it.'))
+        return fail(
+          problem('not_found', 'What this request made was removed since, and the answer erased with it.'),
+        )
       }
       return ok({ status: row.status, body: row.body })
     },

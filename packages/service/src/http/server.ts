@@ -1,6 +1,12 @@
 /** The HTTP server without its routes: request ids, bodies, problem answers, what is not there. */
 import { randomUUID } from 'node:crypto'
-import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  LogController,
+} from 'fastify'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { sendProblem } from './problem-reply.ts'
 
@@ -17,7 +23,7 @@ const bodyLimit = 1024 * 1024
 export function createServer(logger: FastifyBaseLogger): FastifyInstance {
   const server = Fastify({
     loggerInstance: logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit,
     genReqId: (request) => requestId(request.headers['x-request-id']),
     // A drain ends what is kept alive and idle at once, and lets what is under way finish.
@@ -32,17 +38,23 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
     reply.header('x-request-id', request.id)
   })
   server.addHook('onResponse', async (request, reply) => {
-    const { method, url, id } = request
+    const { method, url } = request
     // The path alone: a query can hold addresses and names.
     const path = url.split('?', 1)[0]
-    request.log.debug({ requestId: id, method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered')
+    request.log.debug(
+      { method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      'answered',
+    )
   })
   server.setErrorHandler((error: FastifyError, request, reply) => {
     const refusal = expectedProblem(error) ?? databaseProblem(error)
     if (refusal === null || refusal.code === 'internal_error') {
-      request.log.error({ requestId: request.id, method: request.method, url: request.routeOptions.url, err: error }, 'a request failed')
+      request.log.error(
+        { method: request.method, url: request.routeOptions.url, err: error },
+        'a request failed',
+      )
     } else if (refusal.code === 'unavailable') {
-      request.log.warn({ requestId: request.id, reason: error.message }, 'the database is not available')
+      request.log.warn({ reason: error.message }, 'the database is not available')
     }
     return sendProblem(reply, refusal ?? internalError)
   })
@@ -105,18 +117,30 @@ function databaseProblem(error: Error & { code?: string }): Problem | null {
     error.message === 'timeout exceeded when trying to connect' ||
     error.message === 'Connection terminated due to connection timeout'
   return notReached
-    ? problem('unavailable', 'The database cannot be reached or is too busy right now; nothing was changed. Send the request again.')
+    ? problem(
+        'unavailable',
+        'The database cannot be reached or is too busy right now; nothing was changed. Send the request again.',
+      )
     : null
 }
 
 function answerUnknown(server: FastifyInstance): void {
   server.setNotFoundHandler((request, reply) =>
-    sendProblem(reply, problem('not_found', `There is no ${request.url.split('?', 1)[0]}. See /openapi.json for what there is.`)),
+    sendProblem(
+      reply,
+      problem(
+        'not_found',
+        `There is no ${request.url.split('?', 1)[0]}. See /openapi.json for what there is.`,
+      ),
+    ),
   )
 }
 
 /** Answers every other method of these paths with 405 and Allow. To be called once, after all routes. */
-export function refuseOtherMethods(server: FastifyInstance, allowed: ReadonlyMap<string, ReadonlySet<string>>): void {
+export function refuseOtherMethods(
+  server: FastifyInstance,
+  allowed: ReadonlyMap<string, ReadonlySet<string>>,
+): void {
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
   for (const [url, known] of allowed) {
     const others = methods.filter((method) => !known.has(method))
@@ -134,5 +158,8 @@ export function refuseOtherMethods(server: FastifyInstance, allowed: ReadonlyMap
 
 async function refuseMethod(method: string, allow: string, reply: FastifyReply): Promise<FastifyReply> {
   reply.header('allow', allow)
-  return sendProblem(reply, problem('method_not_allowed', `${method} is not allowed here; allowed: ${allow}.`))
+  return sendProblem(
+    reply,
+    problem('method_not_allowed', `${method} is not allowed here; allowed: ${allow}.`),
+  )
 }

@@ -93,7 +93,11 @@ const sharedSchemas: Json = {
       code: { type: 'string', examples: Object.keys(errorCatalogue) },
       detail: { type: 'string' },
       requestId: { type: 'string' },
-      existingId: { type: 'string', format: 'uuid', description: 'For duplicate: the object that has the value.' },
+      existingId: {
+        type: 'string',
+        format: 'uuid',
+        description: 'For duplicate: the object that has the value.',
+      },
       errors: {
         type: 'array',
         items: {
@@ -110,7 +114,8 @@ const sharedSchemas: Json = {
   },
   Removed: {
     type: 'object',
-    description: 'Stands in a sync in place of a row that was removed. Check `object` before any other field.',
+    description:
+      'Stands in a sync in place of a row that was removed. Check `object` before any other field.',
     required: ['object', 'id', 'resource', 'removedAt'],
     properties: {
       object: { const: 'removed' },

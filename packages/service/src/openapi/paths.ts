@@ -7,8 +7,19 @@ import { fieldSchema, schemaName } from './schemas.ts'
 
 type Json = Record<string, unknown>
 
-const always: ErrorCode[] = ['unauthorized', 'key_expired', 'insufficient_scope', 'internal_error', 'unavailable']
-const withBody: ErrorCode[] = ['malformed_json', 'body_too_large', 'unsupported_media_type', 'validation_failed']
+const always: ErrorCode[] = [
+  'unauthorized',
+  'key_expired',
+  'insufficient_scope',
+  'internal_error',
+  'unavailable',
+]
+const withBody: ErrorCode[] = [
+  'malformed_json',
+  'body_too_large',
+  'unsupported_media_type',
+  'validation_failed',
+]
 
 export function kindPaths(kind: Kind): Json {
   const name = schemaName(kind)
@@ -97,9 +108,21 @@ function problems(codes: readonly ErrorCode[]): Json {
 
 function listParameters(kind: Kind): Json[] {
   return [
-    query('limit', { type: 'integer', minimum: 1, default: defaultLimit }, `Rows a page; above ${maximumLimit} is served as ${maximumLimit}.`),
-    query('offset', { type: 'integer', minimum: 0, default: 0 }, 'For browsing only: rows move between pages while data changes.'),
-    query('updatedAfter', { type: 'string', format: 'date-time' }, 'Starts a sync from a watermark, exclusive.'),
+    query(
+      'limit',
+      { type: 'integer', minimum: 1, default: defaultLimit },
+      `Rows a page; above ${maximumLimit} is served as ${maximumLimit}.`,
+    ),
+    query(
+      'offset',
+      { type: 'integer', minimum: 0, default: 0 },
+      'For browsing only: rows move between pages while data changes.',
+    ),
+    query(
+      'updatedAfter',
+      { type: 'string', format: 'date-time' },
+      'Starts a sync from a watermark, exclusive.',
+    ),
     query('cursor', { type: 'string' }, 'The nextCursor of the previous page; continues a sync.'),
     ...filterNames(kind).map((name) => query(name, filterSchema(kind, name), filterHelp(name))),
   ]
@@ -108,7 +131,9 @@ function listParameters(kind: Kind): Json[] {
 function filterSchema(kind: Kind, name: string): Json {
   const field = kind.fields[name]
   if (field !== undefined) return fieldSchema({ ...field, nullable: false }, 'input')
-  return name.startsWith('created') ? { type: 'string', format: 'date-time' } : { type: 'string', minLength: 1 }
+  return name.startsWith('created')
+    ? { type: 'string', format: 'date-time' }
+    : { type: 'string', minLength: 1 }
 }
 
 function filterHelp(name: string): string {

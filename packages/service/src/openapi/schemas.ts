@@ -25,7 +25,10 @@ export function kindSchemas(kind: Kind): Json {
         organizationId: uuid,
         createdAt: timestamp,
         ...Object.fromEntries(
-          kind.representationOrder.map((field) => [field, fieldSchema(kind.fields[field] as Field, 'output')]),
+          kind.representationOrder.map((field) => [
+            field,
+            fieldSchema(kind.fields[field] as Field, 'output'),
+          ]),
         ),
         updatedAt: timestamp,
       },
@@ -55,7 +58,10 @@ const timestamp = { type: 'string', format: 'date-time' }
 
 /** A field's JSON Schema. Reading, a choice is open: later versions may know more words. */
 export function fieldSchema(field: Field, direction: 'input' | 'output'): Json {
-  const { $schema: _, ...schema } = z.toJSONSchema(field.schema, { io: 'input', unrepresentable: 'any' }) as Json
+  const { $schema: _, ...schema } = z.toJSONSchema(field.schema, {
+    io: 'input',
+    unrepresentable: 'any',
+  }) as Json
   if (direction === 'output' && Array.isArray(schema.enum)) {
     schema.examples = schema.enum
     delete schema.enum

@@ -53,9 +53,7 @@ export function parseListQuery(
   const limit = parseLimit(query.get('limit'))
   if (!limit.ok) return limit
   const isSync = query.has('cursor') || query.has('updatedAfter')
-  return isSync
-    ? parseSync(kind, organizationId, query, limit.value)
-    : parseBrowse(kind, query, limit.value)
+  return isSync ? parseSync(kind, organizationId, query, limit.value) : parseBrowse(kind, query, limit.value)
 }
 
 function parseLimit(text: string | null): Result<number, Problem> {
@@ -113,7 +111,9 @@ function parseCondition(kind: Kind, name: string, text: string): Result<Conditio
       return at === null ? notTimestamp(name, text) : ok({ on: name, at: formatTimestamp(at) })
     }
     case 'tag':
-      return text === '' || text.includes('\u0000') ? invalid('tag must be a tag, 1 to 50 characters.') : ok({ on: 'tag', tag: text })
+      return text === '' || text.includes('\u0000')
+        ? invalid('tag must be a tag, 1 to 50 characters.')
+        : ok({ on: 'tag', tag: text })
     case 'q': {
       const words = searchWords(text.slice(0, 500))
       if (words.length === 0) return invalid('q must have at least one letter or digit.')

@@ -48,7 +48,8 @@ export function registerKindRoutes(
       if (record.value !== null) {
         const kept = await idempotency.find(organizationId, record.value)
         if (!kept.ok) return sendProblem(reply, kept.error)
-        if (kept.value !== null) return sendCreated(reply.header('idempotent-replayed', 'true'), kept.value.body)
+        if (kept.value !== null)
+          return sendCreated(reply.header('idempotent-replayed', 'true'), kept.value.body)
       }
       const result = await changes.create(organizationId, request.body, record.value)
       if (result.outcome === 'done') return sendCreated(reply, result.body)

@@ -1,0 +1,19 @@
+import { keysCreate } from './commands/keys-create.ts'
+import { migrateCommand } from './commands/migrate.ts'
+import { orgCreate } from './commands/org-create.ts'
+import { serveCommand } from './commands/serve.ts'
+
+export interface Command {
+  /** The words that name it. */
+  readonly name: string
+  readonly summary: string
+  help(): string
+  run(args: readonly string[]): Promise<void>
+}
+
+export const commands: readonly Command[] = [serveCommand, migrateCommand, orgCreate, keysCreate]
+
+export function usage(): string {
+  const lines = commands.map(({ name, summary }) => `  deskwire ${name.padEnd(14)} ${summary}`)
+  return `Deskwire, a desk service whose outside copies never drift.\n\n${lines.join('\n')}\n\ndeskwire COMMAND --help says more.\n`
+}

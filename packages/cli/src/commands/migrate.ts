@@ -1,0 +1,20 @@
+import { migrate, schemaOf } from '@deskwire/service'
+import type { Command } from '../commands.ts'
+import { databaseHelp, withDatabase } from '../database.ts'
+
+export const migrateCommand: Command = {
+  name: 'migrate',
+  summary: 'bring the schema up to date (serve does it too)',
+  help: () => `deskwire migrate: bring the schema up to date.
+
+  --json                 print JSON
+${databaseHelp}`,
+  async run(args) {
+    await withDatabase(args, [], async (pool, _given, json) => {
+      const { migrations, commitFunction } = schemaOf()
+      const applied = await migrate(pool, migrations, commitFunction)
+      const lines = applied.length === 0 ? ['up to date'] : applied.map((id) => `applied ${id}`)
+      process.stdout.write(json ? `${JSON.stringify({ applied })}\n` : `${lines.join('\n')}\n`)
+    })
+  },
+}

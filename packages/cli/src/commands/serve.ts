@@ -1,0 +1,19 @@
+import { readConfig, serve, settingsHelp } from '@deskwire/service'
+import type { Command } from '../commands.ts'
+import { UsageError } from '../usage-error.ts'
+
+export const serveCommand: Command = {
+  name: 'serve',
+  summary: 'run the service',
+  help: () => `deskwire serve: run the service until SIGTERM.
+
+Each setting is a flag or an environment variable; the flag wins.
+
+${settingsHelp()}
+`,
+  async run(args) {
+    const config = readConfig(process.env, args)
+    if (!config.ok) throw new UsageError(config.error)
+    await serve(config.value)
+  },
+}

@@ -1,0 +1,2 @@
+/** The command line is not what the command accepts; the message says what is. */
+export class UsageError extends Error {}

@@ -1,0 +1,20 @@
+import type { Clock } from '../../src/kernel/clock.ts'
+
+/** A clock that stands still until it is moved, in either direction. */
+export interface TestClock extends Clock {
+  advance(milliseconds: number): void
+  set(milliseconds: number): void
+}
+
+export function testClock(start = Date.parse('2026-03-01T12:00:00.000Z')): TestClock {
+  let now = start
+  return {
+    now: () => now,
+    advance: (milliseconds) => {
+      now += milliseconds
+    },
+    set: (milliseconds) => {
+      now = milliseconds
+    },
+  }
+}

@@ -1,0 +1,44 @@
+/** A database of a test's own, cloned from the migrated template; gone when the test is done. */
+import { randomUUID } from 'node:crypto'
+import { Client, type Pool } from 'pg'
+import { inject } from 'vitest'
+import { createPool } from '../../src/db/pool.ts'
+import { templateName } from './global-setup.ts'
+
+export interface TestDatabase extends AsyncDisposable {
+  readonly pool: Pool
+  readonly name: string
+  /** Settings for connections of the test's own. */
+  readonly connection: { host: string; port: number; user: string; database: string }
+}
+
+/** `await using database = await testDatabase()`. With `template: null` it starts empty. */
+export async function testDatabase(
+  options: { readonly template?: string | null; readonly max?: number } = {},
+): Promise<TestDatabase> {
+  const postgres = inject('postgres')
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  const { template = templateName, max = 12 } = options
+  await administer(`create database ${name}${template === null ? '' : ` template ${template}`}`)
+  const connection = { ...postgres, database: name }
+  const pool = createPool(connection, { max, onIdleError: () => {} })
+  return {
+    pool,
+    name,
+    connection,
+    async [Symbol.asyncDispose]() {
+      await pool.end()
+      await administer(`drop database ${name}`)
+    },
+  }
+}
+
+async function administer(statement: string): Promise<void> {
+  const client = new Client(inject('postgres'))
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * One real PostgreSQL for the run, and in it one migrated template that every test's database is cloned from.
+ * A test that leaves a database or a connection behind fails the run.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import type { TestProject } from 'vitest/node'
+import { schemaOf } from '../../src/app.ts'
+import { type EmbeddedConnection, startEmbedded } from '../../src/db/embedded/index.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { createPool } from '../../src/db/pool.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    postgres: EmbeddedConnection
+  }
+}
+
+export const templateName = 'deskwire_template'
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'deskwire-test-'))
+  const database = await startEmbedded({ dataDir, log: () => {} })
+  await administer(database.connection, `create database ${templateName}`)
+  const pool = createPool(
+    { ...database.connection, database: templateName },
+    { max: 1, onIdleError: () => {} },
+  )
+  await migrate(pool, schemaOf().migrations, schemaOf().commitFunction)
+  await pool.end()
+  project.provide('postgres', database.connection)
+
+  return async () => {
+    const left = await leftBehind(database.connection)
+    await database.stop()
+    await rm(dataDir, { recursive: true, force: true })
+    if (left.length > 0) throw new Error(`tests left behind: ${left.join(', ')}`)
+  }
+}
+
+async function administer(connection: EmbeddedConnection, statement: string): Promise<void> {
+  const client = new Client(connection)
+  await client.connect()
+  await client.query(statement)
+  await client.end()
+}
+
+async function leftBehind(connection: EmbeddedConnection): Promise<string[]> {
+  const client = new Client(connection)
+  await client.connect()
+  const { rows } = await client.query<{ what: string }>(
+    `select 'database ' || datname as what from pg_database where datname like 'test\\_%'
+     union all
+     select 'connection ' || coalesce(application_name, '') || ' to ' || datname from pg_stat_activity
+       where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+  )
+  await client.end()
+  return rows.map(({ what }) => what)
+}

@@ -1,0 +1,116 @@
+/** The whole service on a database of its own, over real HTTP on a free port of the loopback. */
+import pino from 'pino'
+import { createApiKey, createOrganization } from '../../src/access/organizations.ts'
+import { type App, createApp } from '../../src/app.ts'
+import { type Clock, systemClock } from '../../src/kernel/clock.ts'
+import type { Kind } from '../../src/resource/kind.ts'
+import { type TestDatabase, testDatabase } from './database.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** The bytes as text. */
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests read whatever the answer has; a wrong guess fails them
+  readonly json: any
+}
+
+/** Calls of one organization's key. */
+export interface Api {
+  readonly organizationId: string
+  readonly token: string
+  get(path: string, headers?: Record<string, string>): Promise<Answer>
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
+  patch(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
+  delete(path: string, headers?: Record<string, string>): Promise<Answer>
+}
+
+export interface TestService extends AsyncDisposable {
+  readonly database: TestDatabase
+  readonly app: App
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string
+  /** The lines that were logged, parsed. */
+  readonly logged: readonly Record<string, unknown>[]
+  /** The first organization, with a key that may do everything. */
+  readonly api: Api
+  /** Another organization. */
+  newOrganization(name?: string): Promise<Api>
+  /** Another key of an organization. */
+  newKey(organizationId: string, scopes: readonly string[]): Promise<Api>
+  /** The same service with another token, or with none. */
+  withToken(token: string | null): Api
+}
+
+/** `await using service = await testService()`. */
+export async function testService(
+  options: {
+    readonly clock?: Clock
+    readonly kinds?: readonly Kind[]
+    readonly database?: TestDatabase
+  } = {},
+): Promise<TestService> {
+  const { clock = systemClock, kinds } = options
+  const database = options.database ?? (await testDatabase())
+  const logged: Record<string, unknown>[] = []
+  const log = pino({ level: 'debug', base: null }, { write: (line) => logged.push(JSON.parse(line)) })
+  const app = createApp({ pool: database.pool, clock, log, ...(kinds === undefined ? {} : { kinds }) })
+  await app.server.listen({ host: '127.0.0.1', port: 0 })
+  const address = app.server.server.address()
+  if (address === null || typeof address === 'string') throw new Error('not listening')
+  const url = `http://127.0.0.1:${address.port}`
+
+  const apiOf = ({ organizationId, token }: { organizationId: string; token: string | null }) =>
+    createApi(url, organizationId, token)
+  const newOrganization = async (name = 'Test') => apiOf(await createOrganization(database.pool, clock, name))
+
+  return {
+    database,
+    app,
+    url,
+    logged,
+    api: await newOrganization(),
+    newOrganization,
+    async newKey(organizationId, scopes) {
+      const key = await createApiKey(database.pool, clock, { organizationId, name: 'Test', scopes })
+      if (key === null) throw new Error(`no organization ${organizationId}`)
+      return apiOf(key)
+    },
+    withToken: (token) => apiOf({ organizationId: '', token }),
+    async [Symbol.asyncDispose]() {
+      await app.server.close()
+      await app.maintenance.stop()
+      if (options.database === undefined) await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function createApi(url: string, organizationId: string, token: string | null): Api {
+  async function call(method: string, path: string, headers: Record<string, string>, body?: unknown) {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: isJson ? JSON.parse(text) : null,
+    }
+  }
+  return {
+    organizationId,
+    token: token ?? '',
+    get: (path, headers = {}) => call('GET', path, headers),
+    post: (path, body, headers = {}) => call('POST', path, headers, body),
+    patch: (path, body, headers = {}) => call('PATCH', path, headers, body),
+    delete: (path, headers = {}) => call('DELETE', path, headers),
+  }
+}
