@@ -1,6 +1,7 @@
 /** The way in: one object with a resource per kind, all over one transport. */
+
+import { resources } from './generated.ts'
 import { type ClientOptions, createSend } from './transport.ts'
-import { resources } from './types.ts'
 
 export type Client = ReturnType<typeof resources>
 

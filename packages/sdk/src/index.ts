@@ -13,6 +13,7 @@ export {
 } from './envelope.ts'
 export { DeskwireError, type Problem, type ProblemError } from './error.ts'
 export { etagOf } from './etag.ts'
+export type * from './generated.ts'
 export type {
   CallOptions,
   ChangeOptions,
@@ -24,20 +25,3 @@ export type {
 export type { RetryPolicy } from './retry.ts'
 export { type Change, changeOf, type SyncOptions, type SyncPage } from './sync.ts'
 export type { ClientOptions, Fetch } from './transport.ts'
-export type {
-  CommonFilters,
-  CustomAttributes,
-  Customer,
-  CustomerFilters,
-  CustomerInput,
-  CustomerPatch,
-  Labels,
-  LabelsInput,
-  Ticket,
-  TicketFilters,
-  TicketInput,
-  TicketPatch,
-  TicketPriority,
-  TicketStatus,
-  TicketType,
-} from './types.ts'

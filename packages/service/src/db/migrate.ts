@@ -3,8 +3,7 @@
  * migrates under a lock, the others wait for it and find nothing left to do.
  */
 import type { Client, Pool } from 'pg'
-import type { CommitFunction } from '../journal/commit-function.ts'
-import type { Migration } from './migration.ts'
+import type { Migration, SchemaFunction } from './migration.ts'
 
 /** The database cannot be brought to this version; the message says why and what to do. */
 export class MigrationError extends Error {}
@@ -19,13 +18,13 @@ const lockNumber = 6_737_201_101
 export async function migrate(
   pool: Pool,
   migrations: readonly Migration[],
-  commitFunction: CommitFunction,
+  schemaFunction: SchemaFunction,
 ): Promise<readonly string[]> {
   const client = await pool.connect()
   try {
     await client.query('set statement_timeout = 0')
     await client.query(`select pg_advisory_lock(${lockNumber})`)
-    return await applyMissing(client, migrations, commitFunction)
+    return await applyMissing(client, migrations, schemaFunction)
   } finally {
     // Ending the session frees the lock and forgets the setting, whatever happened.
     client.release(true)
@@ -35,7 +34,7 @@ export async function migrate(
 async function applyMissing(
   client: Pick<Client, 'query'>,
   migrations: readonly Migration[],
-  commitFunction: CommitFunction,
+  schemaFunction: SchemaFunction,
 ): Promise<readonly string[]> {
   await client.query(`create table if not exists schema_migrations (
     id text primary key,
@@ -52,7 +51,7 @@ async function applyMissing(
   }
   const missing = [...migrations].sort((a, b) => (a.id < b.id ? -1 : 1)).filter(({ id }) => !applied.has(id))
   for (const migration of missing) await apply(client, migration)
-  await provideFunction(client, commitFunction)
+  await provideFunction(client, schemaFunction)
   return missing.map(({ id }) => id)
 }
 
@@ -71,7 +70,7 @@ async function apply(client: Pick<Client, 'query'>, migration: Migration): Promi
 }
 
 /** Functions of earlier releases stay: processes of theirs may still be running. */
-async function provideFunction(client: Pick<Client, 'query'>, { name, definition }: CommitFunction) {
+async function provideFunction(client: Pick<Client, 'query'>, { name, definition }: SchemaFunction) {
   const { rows } = await client.query(
     'select 1 from pg_proc where proname = $1 and pronamespace = current_schema()::regnamespace',
     [name],

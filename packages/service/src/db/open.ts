@@ -1,9 +1,14 @@
 /** The database that the settings ask for: a server by URL, or the embedded one. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
-import type { Config } from '../config.ts'
 import { findEmbedded, startEmbedded } from './embedded/index.ts'
 import { createPool } from './pool.ts'
+
+/** The two settings that say where the database is. */
+export interface DatabaseSettings {
+  readonly databaseUrl: string | null
+  readonly dataDir: string
+}
 
 export interface OpenDatabase {
   readonly pool: Pool
@@ -16,10 +21,7 @@ export interface OpenDatabase {
 const connections = 12
 
 /** Starts the embedded database, or uses the server at DESKWIRE_DATABASE_URL. */
-export async function openDatabase(
-  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
-  log: FastifyBaseLogger,
-): Promise<OpenDatabase> {
+export async function openDatabase(config: DatabaseSettings, log: FastifyBaseLogger): Promise<OpenDatabase> {
   const onIdleError = (error: Error) =>
     log.warn({ reason: error.message }, 'an idle database connection broke')
   if (config.databaseUrl !== null) {
@@ -46,7 +48,7 @@ export async function openDatabase(
  * started for as long as the command takes.
  */
 export async function openDatabaseBeside(
-  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  config: DatabaseSettings,
   log: FastifyBaseLogger,
 ): Promise<OpenDatabase> {
   const running = config.databaseUrl === null ? await findEmbedded(config.dataDir) : null

@@ -15,16 +15,11 @@
  * It takes the changes as one JSON object; `commit-call.ts` makes it and says what is in it.
  */
 import { createHash } from 'node:crypto'
+import type { SchemaFunction } from '../db/migration.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'
 
-export interface CommitFunction {
-  readonly name: string
-  /** `create or replace function …`, one statement. */
-  readonly definition: string
-}
-
 /** The commit function for these tables. Pure: the same tables give the same text and name. */
-export function commitFunction(tables: readonly StreamTable[]): CommitFunction {
+export function commitFunction(tables: readonly StreamTable[]): SchemaFunction {
   const body = functionBody(tables)
   const name = `commit_${createHash('sha256').update(body).digest('hex').slice(0, 12)}`
   const definition = `create or replace function ${name}(p_organization_id uuid, p_now timestamptz, p_changes jsonb)

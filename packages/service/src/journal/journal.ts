@@ -3,11 +3,11 @@
  * together with its event, its counters and its idempotency record, or not at all.
  */
 import type { Pool } from 'pg'
+import type { SchemaFunction } from '../db/migration.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Change, CommitOutcome } from './change.ts'
 import { type CommitAnswer, decodeOutcomes, encodeChanges } from './commit-call.ts'
-import type { CommitFunction } from './commit-function.ts'
 import { type CallPart, GroupCommit, type GroupLimits } from './group-commit.ts'
 
 export interface Journal {
@@ -20,7 +20,7 @@ export interface Journal {
 
 export function createJournal(options: {
   readonly pool: Pool
-  readonly commitFunction: CommitFunction
+  readonly commitFunction: SchemaFunction
   readonly clock: Clock
   readonly limits?: GroupLimits
 }): Journal {

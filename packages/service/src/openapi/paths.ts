@@ -25,7 +25,6 @@ export function kindPaths(kind: Kind): Json {
   const name = schemaName(kind)
   const path = `/v1/${kind.plural}`
   const one = `${path}/{id}`
-  const moves: ErrorCode[] = kind.rules.update === undefined ? [] : ['invalid_transition', 'ticket_closed']
   return {
     [path]: {
       get: operation(kind, 'list', `List or sync ${kind.plural}`, {
@@ -59,7 +58,7 @@ export function kindPaths(kind: Kind): Json {
         requestBody: requestBody(`${name}Patch`),
         responses: {
           '200': object(name),
-          ...errors([...withBody, 'not_found', 'duplicate', ...moves, 'version_mismatch']),
+          ...errors([...withBody, 'not_found', 'duplicate', ...(kind.refusals ?? []), 'version_mismatch']),
         },
       }),
       ...(kind.removedEvent === null

@@ -58,7 +58,8 @@ const timestamp = { type: 'string', format: 'date-time' }
 
 /** A field's JSON Schema. Reading, a choice is open: later versions may know more words. */
 export function fieldSchema(field: Field, direction: 'input' | 'output'): Json {
-  const { $schema: _, ...schema } = z.toJSONSchema(field.schema, {
+  const zod = direction === 'output' ? (field.shown ?? field.schema) : field.schema
+  const { $schema: _, ...schema } = z.toJSONSchema(zod, {
     io: 'input',
     unrepresentable: 'any',
   }) as Json

@@ -34,14 +34,16 @@ export function createBrowse(pool: Pool, kind: Kind): Browse {
 
 /** Without filters the total is a counter that every commit keeps; with them it is counted. */
 function browseStatement(kind: Kind, filters: readonly string[]): string {
-  const rows = `from ${kind.table.name} t where t.organization_id = $1 and t.removed_at is null${filters.join('')}`
+  const { name } = kind.table
   const total =
     filters.length === 0
-      ? `coalesce((select k.live_count from kind_counters k where k.organization_id = $1 and k.kind = '${kind.name}'), 0)`
-      : `(select count(*) ${rows})`
+      ? `select k.live_count from kind_counters k where k.organization_id = $1 and k.kind = '${kind.name}'`
+      : `select count(*) from ${name} t where t.organization_id = $1 and t.removed_at is null${filters.join('')}`
   return `with page as materialized (
-      select t.created_at, t.id, t.body ${rows} order by t.created_at desc, t.id desc limit $2 offset $3)
-    select ${total} as total, (select count(*)::int from page) as found,
+      select t.created_at, t.id, t.body from ${name} t
+        where t.organization_id = $1 and t.removed_at is null${filters.join('')}
+        order by t.created_at desc, t.id desc limit $2 offset $3)
+    select coalesce((${total}), 0) as total, (select count(*)::int from page) as found,
       (select string_agg(p.body, ',' order by p.created_at desc, p.id desc) from page p) as records`
 }
 

@@ -28,6 +28,8 @@ export interface Column {
 export interface Field<V = unknown> {
   /** What a value may be; also its type in OpenAPI. Null is allowed when `nullable`. */
   readonly schema: z.ZodType
+  /** What is shown, where that is less than what is accepted. */
+  readonly shown?: z.ZodType
   readonly nullable: boolean
   /** The value when creation does not give one. Undefined on a required field. */
   readonly initial: V | undefined
@@ -133,7 +135,7 @@ export function text<const O extends Optional & { max: number; min?: number }>(
   options: O,
 ): Field<Nullable<O, string>> {
   const min = options.min ?? 0
-  const accepts = `a string of ${min === 0 ? 'at most' : `${min} to`} ${options.max} characters, without U+0000`
+  const accepts = `a string of ${min === 0 ? 'at most' : `${min} to`} ${options.max} characters (no U+0000)`
   return make(storableText(min, options.max), accepts, 'text', options)
 }
 
@@ -276,7 +278,12 @@ export function customAttributes(): Field<CustomAttributes> {
     accepts,
     'text',
     { description: 'Named values of your own. A PATCH merges; null deletes a key.' },
-    { nullable: false, initial: {}, merge: mergeAttributes },
+    {
+      nullable: false,
+      initial: {},
+      merge: mergeAttributes,
+      shown: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+    },
   )
 }
 
@@ -299,7 +306,7 @@ export function commonFields() {
       column: 'external_id',
       unique: true,
       filter: true,
-      description: 'Your own id of it, unique per organization and kind.',
+      description: 'Your own id of it.',
     }),
     tags: tags(),
     customAttributes: customAttributes(),

@@ -5,7 +5,7 @@
 
 import type { Migration } from '../db/migration.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
-import type { Problem } from '../kernel/errors.ts'
+import type { ErrorCode, Problem } from '../kernel/errors.ts'
 import type { Result } from '../kernel/result.ts'
 import type { Field, Fields, StateOf } from './fields.ts'
 
@@ -36,6 +36,8 @@ export interface Declaration<F extends Fields> {
   readonly description: string
   readonly fields: F
   readonly rules: Rules<StateOf<F>>
+  /** Error codes that its own rules refuse with, beside those of every kind. */
+  readonly refusals?: readonly ErrorCode[]
   /** Every event type its changes can emit, with what it is sent for. */
   readonly events: Readonly<Record<string, string>>
   /** The event of a removal; null when objects of this kind cannot be deleted. */

@@ -13,7 +13,7 @@ export const customer = defineKind({
     name: text({ max: 255, description: 'Full name.', search: true }),
     company: text({ max: 255, description: 'The company the contact belongs to.', search: true }),
     email: email({
-      description: 'Stored in lower case; unique per organization.',
+      description: 'Stored in lower case.',
       column: 'email',
       unique: true,
       filter: true,

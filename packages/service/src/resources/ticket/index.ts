@@ -65,6 +65,7 @@ export const ticket = defineKind({
     'ticket.deleted': 'a ticket is deleted, by itself or with its customer',
   },
   removedEvent: 'ticket.deleted',
+  refusals: ['invalid_transition', 'ticket_closed'],
   rules: { create: createTicket, update: updateTicket, events: ticketEvents },
   migrations: [
     {

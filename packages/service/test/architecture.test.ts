@@ -1,0 +1,151 @@
+/** The house's rules, as tests that fail when one is broken. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+const src = fileURLToPath(new URL('../src', import.meta.url))
+
+interface Source {
+  readonly path: string
+  /** The first folder, or `top` for what composes them all. */
+  readonly room: string
+  readonly text: string
+  readonly imports: readonly string[]
+}
+
+const sources: readonly Source[] = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => {
+    const text = readFileSync(join(src, path), 'utf8')
+    const imports = [...text.matchAll(/from '(\.[^']+)'/g)].map((match) =>
+      relative(src, join(src, dirname(path), match[1] as string)),
+    )
+    return { path, room: roomOf(path), text, imports }
+  })
+
+function roomOf(path: string): string {
+  return path.includes('/') ? (path.split('/')[0] as string) : 'top'
+}
+
+/** What each room may import beside itself: nothing calls upwards. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  kernel: [],
+  db: ['kernel'],
+  journal: ['kernel', 'db'],
+  access: ['kernel', 'db'],
+  http: ['kernel', 'journal', 'access'],
+  resource: ['kernel', 'db', 'journal', 'access', 'http'],
+  resources: ['kernel', 'db', 'resource'],
+  openapi: ['kernel', 'resource'],
+  top: ['kernel', 'db', 'journal', 'access', 'http', 'resource', 'resources', 'openapi'],
+}
+
+test('there are sources to look at', () => {
+  expect(sources.length).toBeGreaterThan(40)
+})
+
+test.each(sources.map(({ path }) => path))('%s imports only from rooms below', (path) => {
+  const source = sources.find((other) => other.path === path) as Source
+  const allowed = mayImport[source.room]
+  expect(allowed, `${source.room} is a room without a place: add it to mayImport`).toBeDefined()
+  const upward = source.imports.filter(
+    (imported) => roomOf(imported) !== source.room && !allowed?.includes(roomOf(imported)),
+  )
+  expect(upward).toEqual([])
+})
+
+test('a folder of resources imports no other than the machinery', () => {
+  const across = sources
+    .filter(({ room, path }) => room === 'resources' && path !== 'resources/index.ts')
+    .flatMap(({ path, imports }) =>
+      imports.filter((imported) => roomOf(imported) === 'resources' && dirname(imported) !== dirname(path)),
+    )
+  expect(across).toEqual([])
+})
+
+test('the machinery knows no kind by name', () => {
+  const machinery = sources.filter(({ room }) =>
+    ['db', 'journal', 'access', 'http', 'resource', 'openapi'].includes(room),
+  )
+  const naming = machinery.filter(({ text }) =>
+    /['"`.](customer|ticket|teammate)s?['"`.]/.test(withoutComments(text)),
+  )
+  expect(naming.map(({ path }) => path)).toEqual([])
+})
+
+describe('SQL', () => {
+  test('names its columns', () => {
+    expect(violations(/select\s+\*|select \w+\.\*(?!,\s*v_number)/i)).toEqual([])
+  })
+
+  test('only the journal writes the stream, its events and its counters', () => {
+    const writes =
+      /(insert into|update|delete from) (events|kind_counters|\$\{table\.name\}|customers|tickets|teammates)\b/
+    expect(violations(writes)).toEqual(['journal/commit-function.ts', 'maintenance.ts'])
+    // Maintenance erases payloads; it writes nothing else of them.
+    const maintenance = sources.find(({ path }) => path === 'maintenance.ts')?.text ?? ''
+    expect(
+      maintenance
+        .match(/(insert into|update|delete from) (events|kind_counters)[^`]*/g)
+        ?.every((sql) => sql.startsWith('update events set body = null')),
+    ).toBe(true)
+  })
+
+  test('only the journal moves the clock of an organization; only its birth starts it', () => {
+    expect(violations(/update organization_clocks/)).toEqual(['journal/commit-function.ts'])
+    expect(violations(/insert into organization_clocks/)).toEqual(['access/organizations.ts'])
+  })
+
+  test('names the organization, but for the token directory, the search for due work and the installation', () => {
+    const statements = sources
+      .filter(({ path }) => !path.startsWith('db/') && path !== 'openapi/document.ts')
+      .flatMap(({ path, text }) =>
+        literals(withoutComments(text))
+          .filter((sql) => /^\s*(with|select|insert into|update|delete from)\s/.test(sql))
+          .map((sql) => ({ path, sql })),
+      )
+    const anonymous = statements.filter(
+      ({ sql }) => / from |insert into|update /.test(sql) && !/organization_id/.test(sql),
+    )
+    expect(anonymous.map(({ path, sql }) => `${path}: ${sql.trim().slice(0, 50)}`)).toEqual([
+      'access/organizations.ts: select 1 from api_keys limit 1',
+      'http/health.ts: select i.epoch from installation i',
+      // No table of its own: the arm that looks into one stands in a literal that names the organization.
+      "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
+      // One call for several organizations, each named in the argument.
+      "journal/journal.ts: select ${commitFunction.name}((c.part->>'organizat",
+    ])
+  })
+})
+
+test('time comes from a clock', () => {
+  const reading = violations(/Date\.now\(\)|new Date\(\)|performance\.now\(\)/)
+  expect(reading.filter((path) => !path.startsWith('db/embedded/'))).toEqual(['kernel/clock.ts'])
+})
+
+test('nothing prints but the log and the start', () => {
+  expect(violations(/console\.|process\.stdout/)).toEqual(['main.ts'])
+})
+
+test('no file is longer than a reader likes', () => {
+  const long = sources.filter(({ text }) => text.split('\n').length > 350)
+  expect(long.map(({ path }) => path)).toEqual([])
+})
+
+/** String and template literals, templates with other templates inside included. */
+function literals(text: string): string[] {
+  const template = /`((?:\\.|\$\{(?:[^{}`]|`[^`]*`|\{[^{}]*\})*\}|[^`\\])*)`|'([^'\n]*)'/g
+  return [...text.matchAll(template)].map((match) => match[1] ?? match[2] ?? '')
+}
+
+function violations(pattern: RegExp): string[] {
+  return sources
+    .filter(({ text }) => pattern.test(withoutComments(text)))
+    .map(({ path }) => path)
+    .sort()
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|(?<![:'"`])\/\/.*$/gm, '')
+}

@@ -1,0 +1,25 @@
+/**
+ * `npm run build`: each package as it is published, in its own `dist/`: JavaScript, declarations and a manifest
+ * that points at them. In the repository the manifests point at the TypeScript sources.
+ */
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const compiled = mkdtempSync(join(tmpdir(), 'deskwire-build-'))
+const options = ['--noEmit', 'false', '--declaration', '--outDir', compiled, '--rootDir', root]
+execFileSync('tsc', ['-p', 'tsconfig.build.json', ...options], { cwd: root, stdio: 'inherit' })
+
+for (const name of ['sdk', 'service', 'cli']) {
+  const source = join(root, 'packages', name)
+  const target = join(source, 'dist')
+  rmSync(target, { recursive: true, force: true })
+  cpSync(join(compiled, 'packages', name, 'src'), join(target, 'src'), { recursive: true })
+  cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'))
+  const manifest = readFileSync(join(source, 'package.json'), 'utf8')
+  writeFileSync(join(target, 'package.json'), manifest.replaceAll(/(\.?\/?src\/[\w-]+)\.ts"/g, '$1.js"'))
+}
+rmSync(compiled, { recursive: true })

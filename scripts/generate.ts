@@ -1,0 +1,60 @@
+/**
+ * Writes every file that is made from declarations. With --check it writes nothing and fails when one of them is
+ * not what it would write.
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openApiDocument } from '../packages/service/src/openapi/document.ts'
+import { kinds } from '../packages/service/src/resources/index.ts'
+import { errorPage } from './generate/errors.ts'
+import { eventPage } from './generate/events.ts'
+import { fieldPage } from './generate/fields.ts'
+import { sdkTypes } from './generate/sdk-types.ts'
+import { settingsPage } from './generate/settings.ts'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+
+const files: Readonly<Record<string, () => string>> = {
+  'openapi.json': () => `${JSON.stringify(openApiDocument(kinds), null, 2)}\n`,
+  'docs/reference/errors.md': errorPage,
+  'docs/reference/events.md': () => eventPage(kinds),
+  'docs/reference/fields.md': () => fieldPage(kinds),
+  'docs/reference/settings.md': settingsPage,
+  'packages/sdk/src/generated.ts': () => formatted('generated.ts', sdkTypes(kinds)),
+}
+
+const check = process.argv.includes('--check')
+const stale: string[] = []
+for (const [path, make] of Object.entries(files)) {
+  const target = join(root, path)
+  const text = make()
+  if (check) {
+    if (read(target) !== text) stale.push(path)
+  } else {
+    mkdirSync(dirname(target), { recursive: true })
+    writeFileSync(target, text)
+  }
+}
+if (stale.length > 0) {
+  console.error(`not up to date: ${stale.join(', ')}; run npm run generate and commit what it writes`)
+  process.exitCode = 1
+}
+
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}
+
+function formatted(name: string, text: string): string {
+  const biome = join(root, 'node_modules', '@biomejs', 'biome', 'bin', 'biome')
+  return execFileSync(process.execPath, [biome, 'format', `--stdin-file-path=${name}`], {
+    cwd: root,
+    input: text,
+    encoding: 'utf8',
+  })
+}

@@ -1,0 +1,44 @@
+import type { Kind } from '../../packages/service/src/resource/kind.ts'
+import { filterNames } from '../../packages/service/src/resource/list-query.ts'
+import { madeBy, table } from './markdown.ts'
+
+const access = { write: 'any time', create: 'at creation', read: 'the service' } as const
+
+/** Every kind with its fields: what they accept, who sets them. */
+export function fieldPage(kinds: readonly Kind[]): string {
+  return `${madeBy}
+# Objects and their fields
+
+Every object also has \`id\` (UUIDv7), \`object\` (its kind), \`organizationId\`, \`createdAt\` and \`updatedAt\`, all set by
+the service. A field that is not listed, or not yours to set, is refused (422).
+${kinds.map(section).join('')}`
+}
+
+function section(kind: Kind): string {
+  const rows = Object.entries(kind.fields).map(([name, field]) => [
+    `\`${name}\``,
+    field.initial === undefined ? `${access[field.access]}, required` : access[field.access],
+    `${field.accepts}${field.nullable && !field.accepts.endsWith('null') ? ' or null' : ''}`,
+    [
+      field.description,
+      field.unique ? 'Unique per organization.' : '',
+      field.initial === null || field.initial === undefined || field.access === 'read'
+        ? ''
+        : `Initially \`${JSON.stringify(field.initial)}\`.`,
+    ]
+      .filter((sentence) => sentence !== '')
+      .join(' '),
+  ])
+  return `
+## ${kind.name}
+
+${kind.description} \`/v1/${kind.plural}\`, scopes \`${kind.plural}:read\` and \`${kind.plural}:write\`.
+${kind.removedEvent === null ? 'It cannot be deleted.' : ''}
+
+${table(['field', 'set', 'accepts', 'meaning'], rows)}
+
+Filters of the list: ${filterNames(kind)
+    .map((name) => `\`${name}\``)
+    .join(', ')}.
+`
+}
