@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import { processesOf } from '../../src/db/embedded/processes.ts'
+import { commandOf, processesOf } from '../../src/db/embedded/processes.ts'
 
 /** An account that runs a fixture. */
 export interface Identity {
@@ -181,11 +181,33 @@ export async function eventually<T>(
   }
 }
 
-/** A process of the identity's that does nothing, ended with the test. */
-export function bystander(ids: { uid: number; gid: number }): number {
-  const child = spawn('sleep', ['120'], { stdio: 'ignore', ...(isRoot ? ids : {}) })
+/** The command line of a process. */
+export async function commandLine(pid: number): Promise<string> {
+  return (await commandOf(pid)) ?? ''
+}
+
+/** Gives a copied project to an identity, or makes it one that no ordinary user may change. */
+export async function setWritable(path: string, who: Identity | null): Promise<void> {
+  const { mode } = await lstat(path)
+  if (isRoot) await chown(path, who?.ids?.uid ?? 0, who?.ids?.gid ?? 0)
+  else await chmod(path, who ? mode | 0o200 : mode & ~0o222)
+  if (mode & 0o040000) for (const name of await readdir(path)) await setWritable(join(path, name), who)
+}
+
+/** A process of an account's that does nothing, or did; gone with the test. */
+export async function bystander(
+  ids: { uid: number; gid: number },
+  kind: 'alive' | 'ended but not reaped',
+): Promise<number> {
+  const account = isRoot ? { uid: ids.uid, gid: ids.gid } : {}
+  // A program that never asks after its children keeps one that ended in the process table.
+  const script = kind === 'alive' ? 'echo $$; exec sleep 120' : 'sleep 0 & echo $!; exec sleep 120'
+  const child = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'], ...account })
   children.add(child)
-  return child.pid!
+  const pid = Number((await once(child.stdout!, 'data')).join('').trim())
+  const wanted = kind === 'alive' ? 'sleep 120' : ''
+  await eventually('it is so', async () => (await commandLine(pid)) === wanted)
+  return pid
 }
 
 function run(

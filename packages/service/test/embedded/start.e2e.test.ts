@@ -1,4 +1,5 @@
 // Starting, stopping, and refusing to.
+import { execFile } from 'node:child_process'
 import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -208,7 +209,6 @@ const onlyRoot = () => {
     const { uid, gid } = await stat(join(dataDir, 'postgres'))
     await chmod(host, 0o711)
     await chmod(join(host, '.s.PGSQL.5432'), 0o777)
-    const { execFile } = await import('node:child_process')
     const attempt = (ids: { uid: number; gid: number }) =>
       new Promise<string>((resolve) => {
         const script = `const { Client } = require('pg'); const c = new Client(${JSON.stringify({ ...(connection as object) })});
