@@ -6,6 +6,7 @@ import { processesOf } from '../../src/db/embedded/processes.ts'
 import {
   bystander,
   commandLine,
+  emptyDataDir,
   eventually,
   type Fixture,
   type Identity,
@@ -183,7 +184,7 @@ describe.each(identities)('as $name', (who) => {
   test.each(['the service alone', 'initdb as well'])(
     'creation is interrupted by killing %s: the next start begins again',
     async (what) => {
-      const dataDir = await newDataDir(who)
+      const dataDir = await emptyDataDir(who)
       const first = startService(who, dataDir)
       const unfinished = await eventually('initdb is at work', async () => {
         const names = await readdir(dataDir).catch(() => [])

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import {
   commandLine,
   copyProject,
+  emptyDataDir,
   eventually,
   identities,
   isRoot,
@@ -43,7 +44,7 @@ describe.each(identities)('as $name', (who) => {
   test('without install scripts: several first starts at once make the missing links', async () => {
     const project = await newProject(who)
     expect(await linksIn(project)).toEqual([])
-    const dataDirs = await Promise.all([1, 2, 3].map(() => newDataDir(who)))
+    const dataDirs = await Promise.all([1, 2, 3].map(() => emptyDataDir(who)))
     const services = dataDirs.map((dataDir) => startService(who, dataDir, { project }))
     for (const service of services) await service.event('ready')
     const links = await linksIn(project)
@@ -63,7 +64,7 @@ describe.each(identities)('as $name', (who) => {
   test('without the package, the setting that helps is named', async () => {
     const project = await newProject(who)
     await rm(packageIn(project), { recursive: true })
-    const service = startService(who, await newDataDir(who), { project })
+    const service = startService(who, await emptyDataDir(who), { project })
     expect((await service.event('refused')).message).toMatch(
       /is not installed: run npm ci .* or set DESKWIRE_DATABASE_URL/,
     )
@@ -72,7 +73,7 @@ describe.each(identities)('as $name', (who) => {
   test('with a package that lacks a file, the remedy is named', async () => {
     const project = await newProject(who)
     await rm(join(packageIn(project), 'native/lib'), { recursive: true })
-    const service = startService(who, await newDataDir(who), { project })
+    const service = startService(who, await emptyDataDir(who), { project })
     expect((await service.event('refused')).message).toMatch(/is incomplete .*: run npm ci/)
   })
 })

@@ -4,6 +4,7 @@ import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
+  emptyDataDir,
   identities,
   isRoot,
   newDataDir,
@@ -21,7 +22,7 @@ useHarness()
 
 describe.each(identities)('as $name', (who) => {
   test('the first start makes a cluster; the second keeps what is in it, and is quick', async () => {
-    const dataDir = await newDataDir(who)
+    const dataDir = await emptyDataDir(who)
     const first = startService(who, dataDir)
     expect(await first.event('ready')).toMatchObject({ adopted: false, dataDir })
     const rows = await query(who, dataDir, [
@@ -60,7 +61,7 @@ describe.each(identities)('as $name', (who) => {
   })
 
   test('the data directory and everything in it are private, and hold no password', async () => {
-    const dataDir = await newDataDir(who)
+    const dataDir = await emptyDataDir(who)
     const service = startService(who, dataDir)
     const { connection } = await service.event('ready')
     const { host } = connection as { host: string }
@@ -84,7 +85,7 @@ describe.each(identities)('as $name', (who) => {
   })
 
   test('a path far longer than a socket may have works', async () => {
-    const dataDir = join(await newDataDir(who), 'deep'.repeat(30), 'deeper'.repeat(30))
+    const dataDir = join(await emptyDataDir(who), 'deep'.repeat(30), 'deeper'.repeat(30))
     const service = startService(who, dataDir)
     const { connection } = await service.event('ready')
     const { host } = connection as { host: string }
@@ -192,7 +193,7 @@ describe.each(identities)('as $name', (who) => {
   })
 
   test('where there is no PostgreSQL for the platform, the setting that helps is named', async () => {
-    const service = startService(who, await newDataDir(who), { flags: ['--windows'] })
+    const service = startService(who, await emptyDataDir(who), { flags: ['--windows'] })
     expect((await service.event('refused')).message).toMatch(
       /there is no embedded PostgreSQL for win32-.*: set DESKWIRE_DATABASE_URL/,
     )
