@@ -180,6 +180,22 @@ describe.each(identities)('as $name', (who) => {
     expect((await stat(dataDir)).mode & 0o777).toBe(0o755)
   })
 
+  test('a server that somebody else stops is reported, and the directory is held until the service lets go', async () => {
+    const dataDir = await newDataDir(who)
+    const first = startService(who, dataDir)
+    await first.event('ready')
+    process.kill(await serverPid(dataDir), 'SIGINT')
+    expect((await first.event('lost')).reason).toMatch(
+      /^PostgreSQL ended with status 0: .*database system is shut down/,
+    )
+    const second = startService(who, dataDir)
+    expect((await second.event('refused')).message).toContain(`process ${first.pid} `)
+    await first.stop()
+    const third = startService(who, dataDir)
+    expect(await third.event('ready')).toMatchObject({ adopted: false })
+    await third.stop()
+  })
+
   test('a server that cannot start says why and leaves nothing', async () => {
     const dataDir = await newDataDir(who)
     const service = startService(who, dataDir)
@@ -201,6 +217,16 @@ describe.each(identities)('as $name', (who) => {
 })
 
 const onlyRoot = () => {
+  test("an ordinary user cannot use root's data directory, and is told so", async () => {
+    const dataDir = await newDirectory(root)
+    const service = startService(ordinary, dataDir)
+    expect((await service.event('refused')).message).toMatch(/cannot be used .*: give DESKWIRE_DATA_DIR/)
+    const client = startQuery(ordinary, dataDir, ['select 1'])
+    expect((await client.event('failed')).message).toMatch(
+      /belongs to another user: run this as the user who runs/,
+    )
+  })
+
   test('another user can neither enter the socket directory nor pass for the service', async () => {
     const dataDir = await newDataDir(root)
     const service = startService(root, dataDir)

@@ -26,7 +26,7 @@ export interface ServerState {
 }
 
 /** How long children of a dead server may take to notice; ms. They look up within milliseconds unless busy. */
-const CHILDREN_MS = 3_000
+const CHILDREN_MS = 2_000
 
 /** Writes down what the next start must know, before the server starts. */
 export async function rememberServer(layout: Layout, accounts: Accounts, state: ServerState): Promise<void> {

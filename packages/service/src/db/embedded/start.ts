@@ -83,7 +83,8 @@ export async function startEmbedded(options: {
       },
       lost: new Promise((resolve) => {
         postmaster.ended.then(async (how) => {
-          if (stopped === null) resolve(`PostgreSQL ${how}: ${await lastWords(layout)}`)
+          if (stopped === null)
+            resolve(`PostgreSQL ${how}: ${await lastWords(layout).catch(() => 'its log cannot be read')}`)
         })
       }),
     }
