@@ -190,7 +190,7 @@ describe.each(identities)('as $name', (who) => {
         const names = await readdir(dataDir).catch(() => [])
         const name = names.find((one) => one.startsWith('postgres.new-'))
         if (!name) return null
-        const inside = await readdir(join(dataDir, name)).catch(() => [])
+        const inside = await readdir(join(dataDir, name)).catch((): string[] => [])
         return inside.includes('global') ? join(dataDir, name) : null
       })
       await first.kill('SIGKILL')
