@@ -2,7 +2,10 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import { createTokenDirectory } from './access/directory.ts'
+import type { Schema } from './db/migration.ts'
 import { coreMigrations } from './db/migrations/core.ts'
+import { webhookMigrations } from './db/migrations/webhooks.ts'
+import { deliveryFunctions } from './delivery/functions.ts'
 import { registerHealth } from './http/health.ts'
 import { createIdempotencyStore } from './http/idempotency.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
@@ -19,11 +22,11 @@ import type { Kind } from './resource/kind.ts'
 import { registerKindRoutes } from './resource/routes.ts'
 import { kinds as deskKinds } from './resources/index.ts'
 
-/** What the schema of an installation with these kinds is made of. */
-export function schemaOf(kinds: readonly Kind[] = deskKinds) {
+/** What a database needs for an installation with these kinds. */
+export function schemaOf(kinds: readonly Kind[] = deskKinds): Schema {
   return {
-    migrations: [...coreMigrations, ...kinds.flatMap((kind) => kind.migrations)],
-    commitFunction: commitFunction(kinds.map((kind) => kind.table)),
+    migrations: [...coreMigrations, ...webhookMigrations, ...kinds.flatMap((kind) => kind.migrations)],
+    functions: [commitFunction(kinds.map((kind) => kind.table)), ...deliveryFunctions],
   }
 }
 
@@ -40,7 +43,7 @@ export function createApp(options: {
   readonly kinds?: readonly Kind[]
 }): App {
   const { pool, clock, log, kinds = deskKinds } = options
-  const journal = createJournal({ pool, clock, commitFunction: schemaOf(kinds).commitFunction })
+  const journal = createJournal({ pool, clock, commitFunction: commitFunction(kinds.map((kind) => kind.table)) })
   const directory = createTokenDirectory(pool, clock)
   const idempotency = createIdempotencyStore(pool, clock)
 

@@ -21,7 +21,7 @@ export async function serve(config: Config): Promise<void> {
   const stopped = stopSignal()
   const database = await openDatabase(config, log)
   try {
-    const applied = await migrate(database.pool, schemaOf().migrations, schemaOf().commitFunction)
+    const applied = await migrate(database.pool, schemaOf())
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date')
     const first = await bootstrapOrganization(database.pool, systemClock, config.bootstrapKey)
     if (first !== null) announceFirstKey(first, config)

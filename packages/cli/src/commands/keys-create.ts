@@ -32,8 +32,7 @@ ${databaseHelp}`,
           `keys create needs --scopes, comma-separated, from: ${scopes.join(', ')}${wrong}`,
         )
       }
-      const { migrations, commitFunction } = schemaOf()
-      await migrate(pool, migrations, commitFunction)
+      await migrate(pool, schemaOf())
       const key = await createApiKey(pool, systemClock, { organizationId: org, name, scopes: wanted })
       if (key === null) throw new UsageError(`there is no organization ${org}`)
       process.stdout.write(json ? `${JSON.stringify(key)}\n` : `API key, shown this once: ${key.token}\n`)

@@ -11,8 +11,7 @@ export const migrateCommand: Command = {
 ${databaseHelp}`,
   async run(args) {
     await withDatabase(args, [], async (pool, _given, json) => {
-      const { migrations, commitFunction } = schemaOf()
-      const applied = await migrate(pool, migrations, commitFunction)
+      const applied = await migrate(pool, schemaOf())
       const lines = applied.length === 0 ? ['up to date'] : applied.map((id) => `applied ${id}`)
       process.stdout.write(json ? `${JSON.stringify({ applied })}\n` : `${lines.join('\n')}\n`)
     })

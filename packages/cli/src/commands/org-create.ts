@@ -16,8 +16,7 @@ ${databaseHelp}`,
       if (name === undefined || name.length < 1 || name.length > 255) {
         throw new UsageError('org create needs --name with 1 to 255 characters')
       }
-      const { migrations, commitFunction } = schemaOf()
-      await migrate(pool, migrations, commitFunction)
+      await migrate(pool, schemaOf())
       const { organizationId, apiKeyId, token } = await createOrganization(pool, systemClock, name)
       process.stdout.write(
         json

@@ -3,7 +3,7 @@
  * migrates under a lock, the others wait for it and find nothing left to do.
  */
 import type { Client, Pool } from 'pg'
-import type { Migration, SchemaFunction } from './migration.ts'
+import type { Migration, Schema, SchemaFunction } from './migration.ts'
 
 /** The database cannot be brought to this version; the message says why and what to do. */
 export class MigrationError extends Error {}
@@ -17,14 +17,13 @@ const lockNumber = 6_737_201_101
  */
 export async function migrate(
   pool: Pool,
-  migrations: readonly Migration[],
-  schemaFunction: SchemaFunction,
+  schema: Schema,
 ): Promise<readonly string[]> {
   const client = await pool.connect()
   try {
     await client.query('set statement_timeout = 0')
     await client.query(`select pg_advisory_lock(${lockNumber})`)
-    return await applyMissing(client, migrations, schemaFunction)
+    return await applyMissing(client, schema)
   } finally {
     // Ending the session frees the lock and forgets the setting, whatever happened.
     client.release(true)
@@ -33,8 +32,7 @@ export async function migrate(
 
 async function applyMissing(
   client: Pick<Client, 'query'>,
-  migrations: readonly Migration[],
-  schemaFunction: SchemaFunction,
+  { migrations, functions }: Schema,
 ): Promise<readonly string[]> {
   await client.query(`create table if not exists schema_migrations (
     id text primary key,
@@ -51,7 +49,7 @@ async function applyMissing(
   }
   const missing = [...migrations].sort((a, b) => (a.id < b.id ? -1 : 1)).filter(({ id }) => !applied.has(id))
   for (const migration of missing) await apply(client, migration)
-  await provideFunction(client, schemaFunction)
+  for (const one of functions) await provideFunction(client, one)
   return missing.map(({ id }) => id)
 }
 

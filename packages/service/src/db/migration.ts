@@ -1,8 +1,34 @@
-/** A function of the database that a version of the code calls, under a name that only this text has. */
+import { createHash } from 'node:crypto'
+
+/**
+ * A function of the database that a version of the code calls. Its name carries a hash of its text, so processes of
+ * two releases can share a database during a rollout.
+ */
 export interface SchemaFunction {
   readonly name: string
   /** `create or replace function …`, one statement. */
   readonly definition: string
+}
+
+/** What a database must hold for a version of the code to run on it. */
+export interface Schema {
+  readonly migrations: readonly Migration[]
+  readonly functions: readonly SchemaFunction[]
+}
+
+/** A plpgsql function with these arguments, named after its purpose and its text. */
+export function schemaFunction(
+  purpose: string,
+  signature: { readonly arguments: string; readonly returns: string },
+  body: string,
+): SchemaFunction {
+  const hash = createHash('sha256').update(signature.arguments).update(signature.returns).update(body)
+  const name = `${purpose}_${hash.digest('hex').slice(0, 12)}`
+  const definition = `create or replace function ${name}(${signature.arguments}) returns ${signature.returns}
+language plpgsql volatile as $function$
+${body}
+$function$`
+  return { name, definition }
 }
 
 /** One step of the schema, applied once and never edited after a release. */

@@ -10,23 +10,18 @@
  * - a removed row takes its dependents with it, those created a moment ago included;
  * - an event exists exactly if its change committed.
  *
- * The name carries a hash of the text, so processes of two releases can share a database during a rollout.
- *
  * It takes the changes as one JSON object; `commit-call.ts` makes it and says what is in it.
  */
-import { createHash } from 'node:crypto'
-import type { SchemaFunction } from '../db/migration.ts'
+import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'
 
 /** The commit function for these tables. Pure: the same tables give the same text and name. */
 export function commitFunction(tables: readonly StreamTable[]): SchemaFunction {
-  const body = functionBody(tables)
-  const name = `commit_${createHash('sha256').update(body).digest('hex').slice(0, 12)}`
-  const definition = `create or replace function ${name}(p_organization_id uuid, p_now timestamptz, p_changes jsonb)
-returns jsonb language plpgsql volatile as $commit$
-${body}
-$commit$`
-  return { name, definition }
+  return schemaFunction(
+    'commit',
+    { arguments: 'p_organization_id uuid, p_now timestamptz, p_changes jsonb', returns: 'jsonb' },
+    functionBody(tables),
+  )
 }
 
 /** 2^64. */
@@ -51,6 +46,8 @@ declare
   v_digest numeric;
   v_number bigint;
   v_cascaded uuid[];
+  v_events jsonb := '[]';
+  v_webhooks uuid[];
 begin
   select c.last_stamp into v_last from organization_clocks c
     where c.organization_id = p_organization_id for update;
@@ -66,11 +63,14 @@ ${tables.map((table) => tableSection(table, tables)).join('\n')}
     return jsonb_build_object('refused', v_refusals, 'done', v_done);
   end if;
 
-  insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-    select p_organization_id, e.id, e.type, v_stamp, e.subject_kind, e.subject_id, d.body
-      from jsonb_to_recordset(p_changes->'events') as e(id uuid, type text, subject_kind text, subject_id uuid)
-      join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = e.subject_id;
-
+  with added as (
+    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+      select p_organization_id, e.id, e.type, v_stamp, e.subject_kind, e.subject_id, d.body
+        from jsonb_to_recordset(p_changes->'events') as e(id uuid, type text, subject_kind text, subject_id uuid)
+        join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = e.subject_id
+      returning id, type)
+    select v_events || coalesce(jsonb_agg(jsonb_build_object('id', id, 'type', type)), '[]') into v_events from added;
+${fanOutSection}
   if p_changes ? 'idempotency' then
     insert into idempotency_keys
         (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, created_at)
@@ -82,9 +82,30 @@ ${tables.map((table) => tableSection(table, tables)).join('\n')}
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  return jsonb_build_object('refused', v_refusals, 'done', v_done);
+  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null);
 end;`
 }
+
+/**
+ * A delivery for each endpoint that is active and subscribed now, under the clock row that a disabling takes too.
+ * The lanes are locked, not only woken: a worker that is just finding its lane empty waits, and then finds these.
+ */
+const fanOutSection = `
+  select array_agg(w.id) into v_webhooks from webhooks w
+    where w.organization_id = p_organization_id and w.status = 'active'
+      and w.events && array(select e.type from jsonb_to_recordset(v_events) as e(type text));
+  if v_webhooks is not null then
+    insert into deliveries (organization_id, id, webhook_id, event_id, event_type, status, payload, attempt_count,
+        max_attempts, next_attempt_at, created_at, updated_at)
+      select p_organization_id, new_uuid_v7(p_now), w.id, e.id, e.type, 'pending', 'current', 0,
+          (p_changes->>'max_attempts')::int, p_now, p_now, p_now
+        from webhooks w join jsonb_to_recordset(v_events) as e(id uuid, type text) on e.type = any(w.events)
+        where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+    perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+      order by l.webhook_id for update;
+    update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = any(v_webhooks)
+      and (due_at is null or due_at > p_now);
+  end if;`
 
 /** A change whose idempotency key has committed already is not made again: its caller gets the first answer. */
 const replaySection = `
@@ -221,9 +242,12 @@ function cascadeSection(
       if v_cascaded is not null then
         update ${table.name} t set ${clearedColumns(table)}
           where t.organization_id = p_organization_id and t.id = any(v_cascaded);
-        insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-          select p_organization_id, new_uuid_v7(v_stamp), '${table.removedEvent}', v_stamp, '${table.kind}', t.id, t.body
-            from ${table.name} t where t.organization_id = p_organization_id and t.id = any(v_cascaded);
+        with added as (
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+            select p_organization_id, new_uuid_v7(v_stamp), '${table.removedEvent}', v_stamp, '${table.kind}', t.id, t.body
+              from ${table.name} t where t.organization_id = p_organization_id and t.id = any(v_cascaded)
+            returning id, type)
+          select v_events || jsonb_agg(jsonb_build_object('id', id, 'type', type)) into v_events from added;
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_cascaded) as c(id);
         ${counterStatement(table.kind, 'v_count', 'v_digest', '0')}

@@ -28,7 +28,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     { ...database.connection, database: templateName },
     { max: 1, onIdleError: () => {} },
   )
-  await migrate(pool, schemaOf().migrations, schemaOf().commitFunction)
+  await migrate(pool, schemaOf())
   await pool.end()
   project.provide('postgres', database.connection)
 

@@ -1,0 +1,133 @@
+/**
+ * What an attempt's outcome means for its delivery and its endpoint: pure, and total over the outcomes. Nothing
+ * else in the house knows the rules of specification, sections 3.2, 6.3 and 6.4.
+ */
+
+/** Why a delivery has not arrived (decisions, section 7). */
+export type DeliveryErrorCode =
+  | 'timeout'
+  | 'connection_failed'
+  | 'tls_error'
+  | 'redirect'
+  | 'non_2xx'
+  | 'address_not_public'
+  | 'resolver_failed'
+  | 'endpoint_disabled'
+  | 'subject_unavailable'
+
+/** How an attempt ended, or why none was made. */
+export type AttemptOutcome =
+  | { readonly kind: 'answered'; readonly status: number; readonly responseBody: string; readonly durationMs: number }
+  | {
+      readonly kind: 'failed'
+      readonly code: 'timeout' | 'connection_failed' | 'tls_error' | 'resolver_failed' | 'address_not_public'
+      readonly message: string
+      readonly durationMs: number
+    }
+  /** The API would not serve the subject to the registrant: nothing was sent. */
+  | { readonly kind: 'subject_unavailable'; readonly message: string }
+  /** The endpoint is disabled: nothing was sent. */
+  | { readonly kind: 'endpoint_disabled'; readonly message: string }
+
+export interface DeliveryState {
+  /** Attempts made so far. */
+  readonly attemptCount: number
+  readonly maxAttempts: number
+  readonly isPing: boolean
+}
+
+export interface DeliveryError {
+  readonly code: DeliveryErrorCode
+  readonly message: string
+}
+
+export interface Verdict {
+  /** Where the delivery stands now. */
+  readonly status: 'pending' | 'succeeded' | 'failed'
+  readonly error: DeliveryError | null
+  /** Whether an attempt was made; it is then logged. */
+  readonly attempted: boolean
+  /** Milliseconds since the Unix epoch; null unless pending. */
+  readonly nextAttemptAt: number | null
+  /** What it says of the endpoint. */
+  readonly counts: 'success' | 'failure' | 'nothing'
+  /** The endpoint is to be disabled at once. */
+  readonly disable: 'address_not_public' | null
+}
+
+/** The verdict on an attempt that ended at `now` (milliseconds since the Unix epoch). `delays`: one a retry, in ms. */
+export function decide(
+  delivery: DeliveryState,
+  outcome: AttemptOutcome,
+  now: number,
+  delays: readonly number[],
+): Verdict {
+  if (outcome.kind === 'subject_unavailable' || outcome.kind === 'endpoint_disabled') {
+    const error = { code: outcome.kind, message: outcome.message }
+    return { status: 'failed', error, attempted: false, nextAttemptAt: null, counts: 'nothing', disable: null }
+  }
+  const error = errorOf(outcome)
+  const counts = delivery.isPing ? 'nothing' : error === null ? 'success' : 'failure'
+  if (error === null) {
+    return { status: 'succeeded', error, attempted: true, nextAttemptAt: null, counts, disable: null }
+  }
+  const definite = error.code === 'address_not_public'
+  const delay = definite ? undefined : delayAfter(delivery, delays)
+  return {
+    status: delay === undefined ? 'failed' : 'pending',
+    error,
+    attempted: true,
+    nextAttemptAt: delay === undefined ? null : now + delay,
+    counts,
+    // A ping may go to a disabled endpoint, and never counts; but an address that is not public is a fact.
+    disable: definite ? 'address_not_public' : null,
+  }
+}
+
+/** The delay before the next attempt of the schedule that is running; undefined when this was its last. */
+function delayAfter({ attemptCount, maxAttempts }: DeliveryState, delays: readonly number[]): number | undefined {
+  const left = maxAttempts - attemptCount - 1
+  return left <= 0 ? undefined : delays[Math.max(0, delays.length - left)]
+}
+
+function errorOf(outcome: Extract<AttemptOutcome, { kind: 'answered' | 'failed' }>): DeliveryError | null {
+  if (outcome.kind === 'failed') return { code: outcome.code, message: outcome.message }
+  const { status } = outcome
+  if (status >= 200 && status <= 299) return null
+  if (status >= 300 && status <= 399) {
+    return { code: 'redirect', message: `answered ${status}; redirects are not followed` }
+  }
+  return { code: 'non_2xx', message: `answered ${status}` }
+}
+
+/** What a round of verdicts, in the order they came, does to an endpoint's record. */
+export interface HealthChange {
+  /** Milliseconds since the Unix epoch of the last success; null when there was none. */
+  readonly succeededAt: number | null
+  /** Failures since then, or in all when there was no success. */
+  readonly failures: number
+  /** When the first of them was. */
+  readonly failedAt: number | null
+}
+
+export const noChange: HealthChange = { succeededAt: null, failures: 0, failedAt: null }
+
+/** `change` with one more verdict, given at `now`. */
+export function foldHealth(change: HealthChange, verdict: Verdict, now: number): HealthChange {
+  switch (verdict.counts) {
+    case 'nothing':
+      return change
+    case 'success':
+      return { succeededAt: now, failures: 0, failedAt: null }
+    case 'failure':
+      return { ...change, failures: change.failures + 1, failedAt: change.failedAt ?? now }
+  }
+}
+
+/**
+ * Whether an endpoint has been failing long enough to be disabled (specification, section 3.1): judged on a failed
+ * attempt, from the first failure since the last success. `failingSince` and `now` in milliseconds.
+ */
+export function hasFailedTooLong(failingSince: number | null, now: number, disableAfter: number): boolean {
+  return failingSince !== null && now - failingSince >= disableAfter
+}

@@ -1,0 +1,124 @@
+/** What the delivery room does in the database under a lock, each one call of one function. */
+import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+
+/**
+ * Settles a round's results, fenced by the lease: a worker that lost the lane changes nothing. The lane is locked in
+ * one statement and what is due computed in a later one, whose snapshot sees every commit that filled the lane before
+ * it was locked; in one statement, with its older snapshot, a delivery could be left behind.
+ */
+export const settleFunction: SchemaFunction = schemaFunction(
+  'settle_lane',
+  {
+    arguments:
+      'p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_round jsonb',
+    returns: 'jsonb',
+  },
+  `declare
+  v_settled uuid[];
+  v_failing_since timestamptz(3);
+  v_due timestamptz(3);
+begin
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id
+    and l.lease_id = p_lease_id for update;
+  if not found then
+    return jsonb_build_object('held', false);
+  end if;
+
+  with settled as (
+    update deliveries d set status = r.status, attempt_count = d.attempt_count + r.attempted::int,
+        response_status = case when r.attempted then r.response_status else d.response_status end,
+        last_error_code = r.error_code, last_error_message = r.error_message,
+        duration_ms = case when r.attempted then r.duration_ms else d.duration_ms end,
+        last_attempt_at = case when r.attempted then r.at else d.last_attempt_at end,
+        next_attempt_at = r.next_attempt_at, updated_at = greatest(d.updated_at, p_now),
+        delivered_at = case when r.status = 'succeeded' then r.ended_at end
+      from jsonb_to_recordset(p_round->'results') as r(id uuid, status text, attempted boolean, at timestamptz,
+        ended_at timestamptz, response_status int, error_code text, error_message text, duration_ms int,
+        next_attempt_at timestamptz)
+      where d.organization_id = p_organization_id and d.id = r.id and d.status = 'pending'
+      returning d.id)
+    select array_agg(id) into v_settled from settled;
+
+  insert into attempts (organization_id, delivery_id, number, at, response_status, error_code, error_message,
+      duration_ms, response_body)
+    select p_organization_id, r.id, r.number, r.at, r.response_status, r.error_code, r.error_message, r.duration_ms,
+        r.response_body
+      from jsonb_to_recordset(p_round->'results') as r(id uuid, attempted boolean, number int, at timestamptz,
+        response_status int, error_code text, error_message text, duration_ms int, response_body text)
+      where r.attempted and r.id = any(v_settled);
+
+  if p_round->>'succeeded_at' is not null or (p_round->>'failures')::int > 0 then
+    update webhook_health h set
+        last_success_at = coalesce((p_round->>'succeeded_at')::timestamptz, h.last_success_at),
+        failure_count = case when p_round->>'succeeded_at' is null then h.failure_count else 0 end
+          + (p_round->>'failures')::int,
+        failing_since = coalesce(case when p_round->>'succeeded_at' is null then h.failing_since end,
+          (p_round->>'failed_at')::timestamptz)
+      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
+      returning h.failing_since into v_failing_since;
+  end if;
+
+  if (p_round->>'release')::boolean then
+    select min(d.next_attempt_at) into v_due from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.status = 'pending';
+    update lanes set due_at = v_due, lease_id = null, lease_until = null
+      where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  else
+    update lanes set lease_until = p_lease_until
+      where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  end if;
+  return jsonb_build_object('held', true, 'failing_since', v_failing_since);
+end;`,
+)
+
+/**
+ * Disables an endpoint, if it still is active and, for failing, still has not succeeded since before
+ * p_failing_before. Under the organization's clock, so that no commit fans out to it meanwhile.
+ */
+export const disableFunction: SchemaFunction = schemaFunction(
+  'disable_webhook',
+  {
+    arguments:
+      'p_organization_id uuid, p_webhook_id uuid, p_reason text, p_now timestamptz, p_failing_before timestamptz',
+    returns: 'boolean',
+  },
+  `begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  if p_reason = 'failing' then
+    perform 1 from webhook_health h where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
+      and h.failing_since <= p_failing_before;
+    if not found then
+      return false;
+    end if;
+  end if;
+  update webhooks set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now, updated_at = greatest(updated_at + interval '1 millisecond', p_now)
+    where organization_id = p_organization_id and id = p_webhook_id and status = 'active';
+  if not found then
+    return false;
+  end if;
+  update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  return true;
+end;`,
+)
+
+/** Fails up to p_limit pending deliveries of a disabled endpoint, pings apart, and says how many. */
+export const failPendingFunction: SchemaFunction = schemaFunction(
+  'fail_pending',
+  {
+    arguments: 'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int',
+    returns: 'int',
+  },
+  `declare
+  v_ids uuid[];
+begin
+  select array_agg(x.id) into v_ids from (
+    select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+      and d.status = 'pending' and d.event_type <> 'ping' limit p_limit) x;
+  update deliveries set status = 'failed', next_attempt_at = null, updated_at = greatest(updated_at, p_now),
+      last_error_code = 'endpoint_disabled', last_error_message = 'the endpoint was disabled: ' || p_reason
+    where organization_id = p_organization_id and id = any(v_ids) and status = 'pending';
+  return coalesce(cardinality(v_ids), 0);
+end;`,
+)
+
+export const deliveryFunctions: readonly SchemaFunction[] = [settleFunction, disableFunction, failPendingFunction]

@@ -1,0 +1,189 @@
+/**
+ * One turn of a lane: take what is due, send it, settle. Up to sixteen attempts at once, all from this worker, as
+ * nobody else holds the lane; results are settled together, and early when the slow keep the quick waiting.
+ */
+import { randomUUID } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
+import { grants } from '../access/scopes.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { type AttemptOutcome, decide, foldHealth, hasFailedTooLong, noChange } from './decide.ts'
+import { envelope } from './envelope.ts'
+import type { LaneKey, Lanes, RoundResult, Taken, TakenDelivery } from './lanes.ts'
+import { type DeliverySchedule, leaseOf } from './schedule.ts'
+
+/** Attempts to one endpoint at once (decisions, section 7: isolation). */
+export const attemptsAtOnce = 16
+/** Deliveries taken in one turn. */
+export const takenAtOnce = 64
+/** Results wait this long for their neighbours, in milliseconds. */
+const settleAfter = 1_000
+
+/** What sending needs to know, and what it answers. */
+export type Send = (request: {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}) => Promise<Extract<AttemptOutcome, { kind: 'answered' | 'failed' }>>
+
+/** The signature header of a body at a time in Unix seconds. */
+export type Sign = (taken: Taken, timestamp: number, body: string) => string
+
+export interface RoundServices {
+  readonly lanes: Lanes
+  readonly send: Send
+  readonly sign: Sign
+  readonly clock: Clock
+  readonly schedule: DeliverySchedule
+  readonly log: Pick<FastifyBaseLogger, 'warn' | 'error'>
+  /** The read scope of a subject's kind. */
+  readonly scopeOf: (subjectKind: string) => string | null
+}
+
+/** One turn of the lane. Answers whether it had the lane. */
+export async function runRound(services: RoundServices, lane: LaneKey): Promise<boolean> {
+  const { lanes, clock, schedule } = services
+  const leaseId = randomUUID()
+  const now = clock.now()
+  const taken = await lanes.take(lane, leaseId, now, now + leaseOf(schedule), takenAtOnce)
+  if (taken === null) return false
+  const reason = taken.endpoint.disabledReason ?? (await revoked(services, taken))
+  if (reason !== null) await lanes.failPending(lane, reason, clock.now())
+  await new Round(services, taken, reason).run()
+  return true
+}
+
+/** An endpoint whose registrant is gone is disabled, and says so. */
+async function revoked({ lanes, clock, log }: RoundServices, taken: Taken): Promise<string | null> {
+  if (taken.endpoint.scopes !== null) return null
+  const reason = 'registrant_revoked'
+  if (await lanes.disable(taken, reason, clock.now(), 0)) log.warn(about(taken, reason), 'an endpoint was disabled')
+  return reason
+}
+
+class Round {
+  readonly #services: RoundServices
+  readonly #taken: Taken
+  readonly #disabled: string | null
+  #waiting: RoundResult[] = []
+  #oldest = 0
+  #settling: Promise<void> = Promise.resolve()
+  #held = true
+
+  constructor(services: RoundServices, taken: Taken, disabled: string | null) {
+    this.#services = services
+    this.#taken = taken
+    this.#disabled = disabled
+  }
+
+  async run(): Promise<void> {
+    const queue = [...this.#taken.deliveries]
+    const next = async (): Promise<void> => {
+      for (let delivery = queue.shift(); delivery !== undefined && this.#held; delivery = queue.shift()) {
+        this.#collect(await this.#attempt(delivery))
+      }
+    }
+    const early = setInterval(() => this.#settleEarly(), settleAfter)
+    await Promise.all(Array.from({ length: attemptsAtOnce }, next))
+    clearInterval(early)
+    await this.#settling
+    await this.#settle(true)
+  }
+
+  async #attempt(delivery: TakenDelivery): Promise<RoundResult> {
+    const { clock, schedule } = this.#services
+    const startedAt = clock.now()
+    const outcome = await this.#outcome(delivery)
+    const endedAt = clock.now()
+    const isPing = delivery.event.type === 'ping'
+    const verdict = decide({ ...delivery, isPing }, outcome, endedAt, schedule.retryDelays)
+    return {
+      delivery,
+      verdict,
+      startedAt,
+      endedAt,
+      responseStatus: outcome.kind === 'answered' ? outcome.status : null,
+      responseBody: outcome.kind === 'answered' ? outcome.responseBody : null,
+      durationMs: 'durationMs' in outcome ? outcome.durationMs : 0,
+    }
+  }
+
+  async #outcome(delivery: TakenDelivery): Promise<AttemptOutcome> {
+    const { event, data } = delivery
+    const { endpoint } = this.#taken
+    if (this.#disabled !== null && event.type !== 'ping') {
+      return { kind: 'endpoint_disabled', message: `the endpoint was disabled: ${this.#disabled}` }
+    }
+    if (data === null) return { kind: 'subject_unavailable', message: `the ${event.subjectKind} was removed` }
+    const scope = this.#services.scopeOf(event.subjectKind)
+    if (scope !== null && !grants(endpoint.scopes ?? [], scope)) {
+      return { kind: 'subject_unavailable', message: `the registrant's key lacks the scope ${scope}` }
+    }
+    const body = envelope(this.#taken, event, data)
+    const timestamp = Math.floor(this.#services.clock.now() / 1000)
+    return this.#services.send({
+      url: endpoint.url,
+      headers: {
+        'content-type': 'application/json',
+        'x-service-event-id': event.id,
+        'x-service-event-type': event.type,
+        'x-service-signature': this.#services.sign(this.#taken, timestamp, body),
+      },
+      body,
+    })
+  }
+
+  #collect(result: RoundResult): void {
+    if (this.#waiting.length === 0) this.#oldest = performance.now()
+    this.#waiting.push(result)
+  }
+
+  #settleEarly(): void {
+    if (this.#waiting.length === 0 || performance.now() - this.#oldest < settleAfter) return
+    this.#settling = this.#settling
+      .then(() => this.#settle(false))
+      .catch((error: Error) => {
+        // Nothing is lost: the lease runs out, and what was not settled is sent again.
+        this.#services.log.warn({ ...about(this.#taken, 'settle'), err: error }, 'results could not be settled')
+        this.#held = false
+      })
+  }
+
+  async #settle(release: boolean): Promise<void> {
+    if (!this.#held) return
+    const { lanes, clock, schedule, log } = this.#services
+    const results = this.#waiting
+    this.#waiting = []
+    const now = clock.now()
+    const health = results.reduce((change, { verdict, endedAt }) => foldHealth(change, verdict, endedAt), noChange)
+    const settled = await lanes.settle(
+      this.#taken,
+      { results, health, release },
+      now,
+      now + leaseOf(schedule),
+    )
+    if (!settled.held) {
+      this.#held = false
+      log.warn(about(this.#taken, 'lease'), 'a lane was lost to another worker; its deliveries go out again')
+      return
+    }
+    await this.#judge(results, settled.failingSince, now)
+  }
+
+  /** Disables the endpoint when its results say so. */
+  async #judge(results: readonly RoundResult[], failingSince: number | null, now: number): Promise<void> {
+    const { lanes, schedule, log } = this.#services
+    const notPublic = results.some(({ verdict }) => verdict.disable !== null)
+    const reason = notPublic
+      ? 'address_not_public'
+      : hasFailedTooLong(failingSince, now, schedule.disableAfter)
+        ? 'failing'
+        : null
+    if (reason === null || !(await lanes.disable(this.#taken, reason, now, now - schedule.disableAfter))) return
+    log.warn(about(this.#taken, reason), 'an endpoint was disabled')
+    await lanes.failPending(this.#taken, reason, now)
+  }
+}
+
+function about({ organizationId, webhookId }: LaneKey, reason: string) {
+  return { organizationId, webhookId, reason }
+}

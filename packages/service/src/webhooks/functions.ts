@@ -1,0 +1,212 @@
+/**
+ * Changes of endpoints, each one call that takes the organization's clock row first, as every commit does: so a
+ * commit's fan-out and a disabling, an enabling or a deletion never cross.
+ */
+import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+
+const lockClock = `perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;`
+
+/** Answers 'replayed' when the request's idempotency key has committed, and otherwise keeps the answer under it. */
+const keepAnswer = `if p_keep is not null then
+    delete from idempotency_keys where organization_id = p_organization_id
+      and api_key_id = (p_keep->>'api_key_id')::uuid and method = p_keep->>'method' and path = p_keep->>'path'
+      and key = p_keep->>'key' and created_at <= p_now - interval '24 hours';
+    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
+      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
+      and k.key = p_keep->>'key';
+    if found then
+      return 'replayed';
+    end if;
+    insert into idempotency_keys
+        (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+      values (p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
+        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
+        decode(p_keep->>'sealed', 'hex'), p_now);
+  end if;`
+
+const wakeLane = `perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = p_webhook_id;`
+
+/** A new endpoint with its first secret: 'done', 'limit_reached' or 'replayed'. */
+export const createFunction: SchemaFunction = schemaFunction(
+  'create_webhook',
+  {
+    arguments:
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_keep jsonb',
+    returns: 'text',
+  },
+  `declare
+  v_count bigint;
+begin
+  ${lockClock}
+  select count(*) into v_count from webhooks w where w.organization_id = p_organization_id;
+  if v_count >= p_limit then
+    return 'limit_reached';
+  end if;
+  ${keepAnswer}
+  insert into webhooks (organization_id, id, url, description, events, status, api_key_id, created_at, updated_at)
+    select p_organization_id, p_webhook_id, r.url, r.description, r.events, 'active', r.api_key_id, p_now, p_now
+      from jsonb_to_record(p_row) as r(url text, description text, events text[], api_key_id uuid);
+  insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
+    values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
+  insert into webhook_health (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
+  insert into lanes (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
+  return 'done';
+end;`,
+)
+
+/** An endpoint as p_row has it, if it still is in the version that was read: 'done' or 'conflict'. */
+export const changeFunction: SchemaFunction = schemaFunction(
+  'change_webhook',
+  {
+    arguments:
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean',
+    returns: 'text',
+  },
+  `begin
+  ${lockClock}
+  update webhooks w set url = r.url, description = r.description, events = r.events, status = r.status,
+      disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, api_key_id = r.api_key_id, updated_at = r.updated_at
+    from jsonb_to_record(p_row) as r(url text, description text, events text[], status text, disabled_reason text,
+      disabled_at timestamptz, api_key_id uuid, updated_at timestamptz)
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
+  if not found then
+    return 'conflict';
+  end if;
+  if p_reset then
+    update webhook_health set failure_count = 0, failing_since = null
+      where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  end if;
+  ${wakeLane}
+  return 'done';
+end;`,
+)
+
+/** Removes the endpoint; its deliveries follow in time. Answers whether it existed. */
+export const removeFunction: SchemaFunction = schemaFunction(
+  'remove_webhook',
+  { arguments: 'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz', returns: 'boolean' },
+  `begin
+  ${lockClock}
+  delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;
+  if not found then
+    return false;
+  end if;
+  insert into removed_webhooks (organization_id, webhook_id, removed_at)
+    values (p_organization_id, p_webhook_id, p_now);
+  return true;
+end;`,
+)
+
+/** A new secret; those before it sign until p_expires_at, or their own earlier end: 'done', 'missing', 'replayed'. */
+export const rotateFunction: SchemaFunction = schemaFunction(
+  'rotate_webhook_secret',
+  {
+    arguments:
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_keep jsonb',
+    returns: 'text',
+  },
+  `begin
+  ${lockClock}
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    and w.updated_at = p_expected;
+  if not found then
+    return 'conflict';
+  end if;
+  ${keepAnswer}
+  delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
+    and expires_at <= p_now;
+  update webhook_secrets set expires_at = p_expires_at
+    where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is null;
+  insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
+    values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
+  update webhooks set updated_at = p_updated_at where organization_id = p_organization_id and id = p_webhook_id;
+  return 'done';
+end;`,
+)
+
+/** Ends every overlap at once. */
+export const dropPreviousFunction: SchemaFunction = schemaFunction(
+  'drop_previous_secrets',
+  {
+    arguments: 'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz',
+    returns: 'boolean',
+  },
+  `begin
+  ${lockClock}
+  update webhooks set updated_at = greatest(updated_at + interval '1 millisecond', p_now)
+    where organization_id = p_organization_id and id = p_webhook_id;
+  if not found then
+    return false;
+  end if;
+  delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
+    and expires_at is not null;
+  return true;
+end;`,
+)
+
+/** A ping: an event of its own and one attempt, to a disabled endpoint too: 'done', 'missing' or 'replayed'. */
+export const pingFunction: SchemaFunction = schemaFunction(
+  'ping_webhook',
+  {
+    arguments:
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_keep jsonb',
+    returns: 'text',
+  },
+  `begin
+  ${lockClock}
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
+  if not found then
+    return 'missing';
+  end if;
+  ${keepAnswer}
+  insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+    values (p_organization_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, '{}');
+  insert into deliveries (organization_id, id, webhook_id, event_id, event_type, status, payload, attempt_count,
+      max_attempts, next_attempt_at, created_at, updated_at)
+    values (p_organization_id, p_delivery_id, p_webhook_id, p_event_id, 'ping', 'pending', 'current', 0, 1, p_now,
+      p_now, p_now);
+  ${wakeLane}
+  return 'done';
+end;`,
+)
+
+/** Starts a failed delivery's schedule anew, with its stored payload: 'done', 'conflict', 'disabled' or 'replayed'. */
+export const retryFunction: SchemaFunction = schemaFunction(
+  'retry_delivery',
+  {
+    arguments:
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_keep jsonb',
+    returns: 'text',
+  },
+  `begin
+  ${lockClock}
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    and w.status = 'active';
+  if not found then
+    return 'disabled';
+  end if;
+  perform 1 from deliveries d where d.organization_id = p_organization_id and d.id = p_delivery_id
+    and d.webhook_id = p_webhook_id and d.status = 'failed';
+  if not found then
+    return 'conflict';
+  end if;
+  ${keepAnswer}
+  update deliveries set status = 'pending', payload = 'stored', max_attempts = attempt_count + p_attempts,
+      next_attempt_at = p_now, updated_at = p_updated_at
+    where organization_id = p_organization_id and id = p_delivery_id and status = 'failed';
+  ${wakeLane}
+  return 'done';
+end;`,
+)
+
+export const webhookFunctions: readonly SchemaFunction[] = [
+  createFunction,
+  changeFunction,
+  removeFunction,
+  rotateFunction,
+  dropPreviousFunction,
+  pingFunction,
+  retryFunction,
+]

@@ -1,0 +1,161 @@
+/** Endpoints in the database: reading them, and the calls that change them. */
+import type { Pool } from 'pg'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+import {
+  changeFunction,
+  createFunction,
+  dropPreviousFunction,
+  pingFunction,
+  removeFunction,
+  retryFunction,
+  rotateFunction,
+} from './functions.ts'
+import type { WebhookRow } from './webhook.ts'
+
+/** An answer to keep for an Idempotency-Key, as the functions take it; null keeps nothing. */
+export type Keep = string | null
+
+export interface WebhookFilter {
+  readonly status: string | null
+  readonly createdAfter: string | null
+  readonly createdBefore: string | null
+}
+
+interface SecretRow {
+  readonly id: string
+  readonly sealed: Buffer
+}
+
+export interface WebhookStore {
+  read(organizationId: string, id: string, now: number): Promise<WebhookRow | null>
+  list(
+    organizationId: string,
+    filter: WebhookFilter,
+    page: { readonly limit: number; readonly offset: number },
+    now: number,
+  ): Promise<{ readonly rows: readonly WebhookRow[]; readonly total: number }>
+  create(
+    organizationId: string,
+    webhook: { id: string; url: string; description: string | null; events: readonly string[]; apiKeyId: string },
+    secret: SecretRow,
+    options: { now: number; limit: number; keep: Keep },
+  ): Promise<'done' | 'limit_reached' | 'replayed'>
+  change(
+    organizationId: string,
+    before: WebhookRow,
+    after: WebhookRow,
+    options: { now: number; reset: boolean },
+  ): Promise<'done' | 'conflict'>
+  remove(organizationId: string, id: string, now: number): Promise<boolean>
+  rotate(
+    organizationId: string,
+    before: WebhookRow,
+    secret: SecretRow,
+    options: { now: number; updatedAt: number; expiresAt: number; keep: Keep },
+  ): Promise<'done' | 'conflict' | 'replayed'>
+  dropPrevious(organizationId: string, id: string, now: number): Promise<boolean>
+  ping(
+    organizationId: string,
+    id: string,
+    ids: { eventId: string; deliveryId: string },
+    options: { now: number; keep: Keep },
+  ): Promise<'done' | 'missing' | 'replayed'>
+  retry(
+    organizationId: string,
+    webhookId: string,
+    deliveryId: string,
+    options: { now: number; updatedAt: number; attempts: number; keep: Keep },
+  ): Promise<'done' | 'conflict' | 'disabled' | 'replayed'>
+}
+
+const columns = `w.id, w.url, w.description, w.events, w.status, w.disabled_reason, w.disabled_at, h.failing_since,
+  h.failure_count, h.last_success_at, w.api_key_id, w.created_at, w.updated_at,
+  (select max(s.expires_at) from webhook_secrets s where s.organization_id = $1 and s.webhook_id = w.id
+    and s.expires_at > $2) as previous_secret_expires_at`
+
+const tables = `from webhooks w join webhook_health h on h.organization_id = $1 and h.webhook_id = w.id
+  where w.organization_id = $1`
+
+export function createWebhookStore(pool: Pool): WebhookStore {
+  /** Calls a function that answers with one word. */
+  async function call<A>(name: string, values: readonly unknown[]): Promise<A> {
+    const places = values.map((_, n) => `$${n + 1}`).join(', ')
+    const { rows } = await pool.query<{ answer: A }>(`select ${name}(${places}) as answer`, [...values])
+    return rows[0]?.answer as A
+  }
+
+  return {
+    async read(organizationId, id, now) {
+      const { rows } = await pool.query<WebhookRow>(`select ${columns} ${tables} and w.id = $3`, [
+        organizationId,
+        formatTimestamp(now),
+        id,
+      ])
+      return rows[0] ?? null
+    },
+
+    async list(organizationId, filter, page, now) {
+      const where = `${tables} and ($3::text is null or w.status = $3)
+        and ($4::timestamptz is null or w.created_at > $4) and ($5::timestamptz is null or w.created_at < $5)`
+      const { rows } = await pool.query<WebhookRow>(
+        `select ${columns} ${where} order by w.created_at desc, w.id desc`,
+        [organizationId, formatTimestamp(now), filter.status, filter.createdAfter, filter.createdBefore],
+      )
+      // At most fifty: all are read, so that the total is there on a page past the end too.
+      return { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }
+    },
+
+    create(organizationId, { id, url, description, events, apiKeyId }, secret, { now, limit, keep }) {
+      const row = JSON.stringify({ url, description, events, api_key_id: apiKeyId })
+      const at = formatTimestamp(now)
+      return call(createFunction.name, [organizationId, id, at, row, secret.id, secret.sealed, limit, keep])
+    },
+
+    change(organizationId, before, after, { now, reset }) {
+      const { url, description, events, status, disabled_reason, disabled_at, api_key_id, updated_at } = after
+      return call(changeFunction.name, [
+        organizationId,
+        before.id,
+        formatTimestamp(now),
+        formatTimestamp(before.updated_at.getTime()),
+        JSON.stringify({ url, description, events, status, disabled_reason, disabled_at, api_key_id, updated_at }),
+        reset,
+      ])
+    },
+
+    remove: (organizationId, id, now) => call(removeFunction.name, [organizationId, id, formatTimestamp(now)]),
+
+    rotate(organizationId, before, secret, { now, updatedAt, expiresAt, keep }) {
+      return call(rotateFunction.name, [
+        organizationId,
+        before.id,
+        formatTimestamp(now),
+        formatTimestamp(before.updated_at.getTime()),
+        formatTimestamp(updatedAt),
+        secret.id,
+        secret.sealed,
+        formatTimestamp(expiresAt),
+        keep,
+      ])
+    },
+
+    dropPrevious: (organizationId, id, now) =>
+      call(dropPreviousFunction.name, [organizationId, id, formatTimestamp(now)]),
+
+    ping(organizationId, id, { eventId, deliveryId }, { now, keep }) {
+      return call(pingFunction.name, [organizationId, id, formatTimestamp(now), eventId, deliveryId, keep])
+    },
+
+    retry(organizationId, webhookId, deliveryId, { now, updatedAt, attempts, keep }) {
+      return call(retryFunction.name, [
+        organizationId,
+        webhookId,
+        formatTimestamp(now),
+        deliveryId,
+        formatTimestamp(updatedAt),
+        attempts,
+        keep,
+      ])
+    },
+  }
+}

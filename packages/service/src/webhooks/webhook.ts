@@ -1,0 +1,114 @@
+/** An endpoint's record: what is stored, and what the API shows of it (decisions, section 7). */
+import { formatTimestamp } from '../kernel/timestamps.ts'
+
+export interface WebhookRow {
+  readonly id: string
+  readonly url: string
+  readonly description: string | null
+  readonly events: readonly string[]
+  readonly status: 'active' | 'disabled'
+  readonly disabled_reason: string | null
+  readonly disabled_at: Date | null
+  readonly failing_since: Date | null
+  readonly failure_count: number
+  readonly last_success_at: Date | null
+  readonly previous_secret_expires_at: Date | null
+  readonly api_key_id: string
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** The record without its secret, which only creation and rotation show. */
+export function webhookRecord(organizationId: string, row: WebhookRow) {
+  return {
+    id: row.id,
+    object: 'webhook' as const,
+    organizationId,
+    url: row.url,
+    description: row.description,
+    events: row.events,
+    status: row.status,
+    disabledReason: row.disabled_reason,
+    disabledAt: shown(row.disabled_at),
+    failingSince: shown(row.failing_since),
+    failureCount: row.failure_count,
+    lastSuccessAt: shown(row.last_success_at),
+    previousSecretExpiresAt: shown(row.previous_secret_expires_at),
+    apiKeyId: row.api_key_id,
+    createdAt: formatTimestamp(row.created_at.getTime()),
+    updatedAt: formatTimestamp(row.updated_at.getTime()),
+  }
+}
+
+export type WebhookRecord = ReturnType<typeof webhookRecord>
+
+export interface DeliveryRow {
+  readonly id: string
+  readonly webhook_id: string
+  readonly event_id: string
+  readonly event_type: string
+  readonly status: 'pending' | 'succeeded' | 'failed'
+  readonly attempt_count: number
+  readonly max_attempts: number
+  readonly response_status: number | null
+  readonly last_error_code: string | null
+  readonly last_error_message: string | null
+  readonly duration_ms: number | null
+  readonly last_attempt_at: Date | null
+  readonly next_attempt_at: Date | null
+  readonly delivered_at: Date | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** A row of the delivery log; never the payload (specification, section 2.4). */
+export function deliveryRecord(organizationId: string, row: DeliveryRow) {
+  return {
+    id: row.id,
+    object: 'delivery' as const,
+    organizationId,
+    webhookId: row.webhook_id,
+    eventId: row.event_id,
+    eventType: row.event_type,
+    status: row.status,
+    attemptCount: row.attempt_count,
+    maxAttempts: row.max_attempts,
+    responseStatus: row.response_status,
+    lastError: errorRecord(row.last_error_code, row.last_error_message),
+    durationMs: row.duration_ms,
+    lastAttemptAt: shown(row.last_attempt_at),
+    nextAttemptAt: shown(row.next_attempt_at),
+    deliveredAt: shown(row.delivered_at),
+    createdAt: formatTimestamp(row.created_at.getTime()),
+    updatedAt: formatTimestamp(row.updated_at.getTime()),
+  }
+}
+
+export interface AttemptRow {
+  readonly number: number
+  readonly at: Date
+  readonly response_status: number | null
+  readonly error_code: string | null
+  readonly error_message: string | null
+  readonly duration_ms: number
+  readonly response_body: string | null
+}
+
+export function attemptRecord(row: AttemptRow) {
+  return {
+    number: row.number,
+    at: formatTimestamp(row.at.getTime()),
+    responseStatus: row.response_status,
+    error: errorRecord(row.error_code, row.error_message),
+    durationMs: row.duration_ms,
+    responseBody: row.response_body,
+  }
+}
+
+function errorRecord(code: string | null, message: string | null) {
+  return code === null ? null : { code, message }
+}
+
+function shown(at: Date | null): string | null {
+  return at === null ? null : formatTimestamp(at.getTime())
+}
