@@ -71,6 +71,26 @@ export const errorCatalogue = {
     title: 'Another object already has this value',
     help: 'existingId names the object that has it: update that one, or send another value.',
   },
+  delivery_succeeded: {
+    status: 409,
+    title: 'The delivery has succeeded',
+    help: 'The receiver has it: there is nothing to retry.',
+  },
+  delivery_pending: {
+    status: 409,
+    title: 'The delivery is pending',
+    help: 'An attempt is coming at nextAttemptAt. Wait for it.',
+  },
+  webhook_disabled: {
+    status: 409,
+    title: 'The endpoint is disabled',
+    help: 'disabledReason says why. Mend it and PATCH status to active, then retry.',
+  },
+  limit_reached: {
+    status: 409,
+    title: 'There are as many as there may be',
+    help: 'Delete one that is not needed.',
+  },
   invalid_transition: {
     status: 409,
     title: 'The state does not allow this move',
@@ -95,6 +115,21 @@ export const errorCatalogue = {
     status: 422,
     title: 'The body does not follow the rules',
     help: 'errors lists every field that is wrong, as a JSON pointer, and what it accepts.',
+  },
+  url_not_https: {
+    status: 422,
+    title: 'The URL is not https',
+    help: 'Deliveries are sent over TLS only: give an https URL.',
+  },
+  url_not_public: {
+    status: 422,
+    title: 'The URL does not lead to a public address',
+    help: 'Every address of the name must be public. For a private network the operator can allow its addresses.',
+  },
+  url_not_resolvable: {
+    status: 422,
+    title: 'The name of the URL has no address',
+    help: 'Check the name, and that its DNS servers answer; then send it again.',
   },
   idempotency_key_reused: {
     status: 422,

@@ -1,21 +1,28 @@
-/** Request bodies against a kind's declaration: what was sent becomes a draft, or a list of what is wrong. */
+/** Request bodies against a declaration: what was sent becomes a draft, or a list of what is wrong. */
 import type { z } from 'zod'
 import { type FieldError, type FieldErrorCode, type Problem, validationFailed } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
-import type { Field } from './fields.ts'
-import type { Kind, State } from './kind.ts'
+import type { Field, Fields } from './fields.ts'
+import type { State } from './kind.ts'
+
+/** What a body is held against: a kind, or anything else with fields. */
+export interface Shape {
+  readonly name: string
+  readonly fields: Fields
+  readonly fieldNames: readonly string[]
+}
 
 /** Fields that every object shows and nobody sets. */
 const serviceFields = new Set(['id', 'object', 'organizationId', 'createdAt', 'updatedAt'])
 
 /** The fields of a new object: what was sent, and initial values for the rest. */
-export function parseCreation(kind: Kind, body: unknown): Result<State, Problem> {
-  const sent = parseFields(kind, body, 'create')
+export function parseCreation(shape: Shape, body: unknown): Result<State, Problem> {
+  const sent = parseFields(shape, body, 'create')
   if (!sent.ok) return sent
   const draft: Record<string, unknown> = {}
   const errors: FieldError[] = []
-  for (const name of kind.fieldNames) {
-    const field = kind.fields[name] as Field
+  for (const name of shape.fieldNames) {
+    const field = shape.fields[name] as Field
     if (name in sent.value) {
       const value = sent.value[name]
       draft[name] = field.merge === undefined ? value : field.merge(field.initial, value)
@@ -32,13 +39,13 @@ export interface Patch {
 }
 
 /** `before` with the patch laid over it, and the names of the fields that the patch sent. */
-export function parsePatch(kind: Kind, before: State, body: unknown): Result<Patch, Problem> {
-  const sent = parseFields(kind, body, 'patch')
+export function parsePatch(shape: Shape, before: State, body: unknown): Result<Patch, Problem> {
+  const sent = parseFields(shape, body, 'patch')
   if (!sent.ok) return sent
   const draft: Record<string, unknown> = { ...before }
   const errors: FieldError[] = []
   for (const [name, value] of Object.entries(sent.value)) {
-    const field = kind.fields[name] as Field
+    const field = shape.fields[name] as Field
     draft[name] = field.merge === undefined ? value : field.merge(before[name], value)
     // A merge can overfill what neither side does alone.
     if (field.merge !== undefined) errors.push(...valueErrors(field, `/${name}`, draft[name]))
@@ -49,7 +56,7 @@ export function parsePatch(kind: Kind, before: State, body: unknown): Result<Pat
 }
 
 function parseFields(
-  kind: Kind,
+  shape: Shape,
   body: unknown,
   purpose: 'create' | 'patch',
 ): Result<Record<string, unknown>, Problem> {
@@ -62,9 +69,9 @@ function parseFields(
   const errors: FieldError[] = []
   for (const [name, value] of Object.entries(body)) {
     const pointer = `/${escapePointer(name)}`
-    const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined
+    const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined
     if (field === undefined || field.access === 'read') {
-      errors.push(notWritable(kind, name, pointer, field !== undefined || serviceFields.has(name)))
+      errors.push(notWritable(shape, name, pointer, field !== undefined || serviceFields.has(name)))
     } else if (purpose === 'patch' && field.access === 'create') {
       errors.push({ pointer, code: 'read_only', detail: `${name} is set at creation and cannot change` })
     } else if (value === null) {
@@ -84,10 +91,10 @@ function parseFields(
   return errors.length > 0 ? fail(validationFailed(errors)) : ok(values)
 }
 
-function notWritable(kind: Kind, name: string, pointer: string, known: boolean): FieldError {
+function notWritable(shape: Shape, name: string, pointer: string, known: boolean): FieldError {
   if (known) return { pointer, code: 'read_only', detail: `${name} is set by the service` }
-  const accepted = kind.fieldNames.filter((other) => kind.fields[other]?.access !== 'read').join(', ')
-  return { pointer, code: 'unknown_field', detail: `a ${kind.name} has no such field; accepted: ${accepted}` }
+  const accepted = shape.fieldNames.filter((other) => shape.fields[other]?.access !== 'read').join(', ')
+  return { pointer, code: 'unknown_field', detail: `a ${shape.name} has no such field; accepted: ${accepted}` }
 }
 
 function valueErrors(field: Field, pointer: string, value: unknown): FieldError[] {

@@ -1,0 +1,222 @@
+/**
+ * What can be done with an endpoint, apart from HTTP: each operation checks what the caller sent and may do, decides
+ * on the record as it stands, and commits in one call; when another change was quicker it decides again.
+ */
+import type { Caller } from '../access/directory.ts'
+import type { DeliverySchedule } from '../delivery/schedule.ts'
+import type { IdempotencyRecord } from '../journal/change.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { type Problem, problem } from '../kernel/errors.ts'
+import { newId } from '../kernel/ids.ts'
+import { fail, ok, type Result } from '../kernel/result.ts'
+import { parseCreation, parsePatch } from '../resource/validate.ts'
+import type { EventTypes } from './event-types.ts'
+import { webhookShapes } from './fields.ts'
+import { keptAnswer, type Sealer } from './kept-answer.ts'
+import { newSecret } from './secrets.ts'
+import type { WebhookStore } from './store.ts'
+import { type WebhookRecord, type WebhookRow, webhookRecord } from './webhook.ts'
+
+/** At most so many endpoints an organization (decisions, section 7). */
+const endpointLimit = 50
+const attempts = 5
+
+/** Whether a URL may be a receiver now: null, or why not. Always a fresh look, never a remembered one. */
+export type CheckTarget = (url: string) => Promise<Problem | null>
+
+export type Outcome<T> =
+  | { readonly outcome: 'done'; readonly value: T }
+  | { readonly outcome: 'refused'; readonly problem: Problem }
+  | { readonly outcome: 'replayed' }
+
+export interface EndpointServices {
+  readonly store: WebhookStore
+  readonly clock: Clock
+  readonly eventTypes: EventTypes
+  readonly checkTarget: CheckTarget
+  readonly sealer: Sealer
+  readonly schedule: DeliverySchedule
+  /** How long a replaced secret goes on signing, in milliseconds. */
+  readonly rotationOverlap: number
+  /** Fails what is pending on a disabled endpoint. */
+  readonly failPending: (organizationId: string, webhookId: string, reason: string) => Promise<void>
+  /** Something may be due. */
+  readonly wake: () => void
+}
+
+type WithSecret = WebhookRecord & { readonly secret: string }
+
+export interface Endpoints {
+  create(caller: Caller, body: unknown, record: IdempotencyRecord | null): Promise<Outcome<WithSecret>>
+  read(organizationId: string, id: string): Promise<WebhookRow | null>
+  change(caller: Caller, id: string, body: unknown): Promise<Outcome<WebhookRecord>>
+  remove(organizationId: string, id: string): Promise<Outcome<null>>
+  rotate(caller: Caller, id: string, record: IdempotencyRecord | null): Promise<Outcome<WithSecret>>
+  dropPrevious(organizationId: string, id: string): Promise<Outcome<null>>
+}
+
+export function createEndpoints(services: EndpointServices): Endpoints {
+  const { store, clock, eventTypes, checkTarget, sealer, wake } = services
+  const shapes = webhookShapes(eventTypes.names)
+
+  return {
+    read: (organizationId, id) => store.read(organizationId, id, clock.now()),
+
+    async create(caller, body, record) {
+      const parsed = parseCreation(shapes.creation, body)
+      if (!parsed.ok) return refused(parsed.error)
+      const { url, description, events } = parsed.value as Pick<WebhookRow, 'url' | 'description' | 'events'>
+      const refusal = eventTypes.unreadable(caller.scopes, events) ?? (await checkTarget(url))
+      if (refusal !== null) return refused(refusal)
+      const { organizationId, apiKeyId } = caller
+      const now = clock.now()
+      const row = newRow({ id: newId(clock), url, description, events, apiKeyId }, now)
+      const secret = newSecret()
+      const answer = { ...webhookRecord(organizationId, row), secret }
+      const created = await store.create(organizationId, { ...row, apiKeyId }, sealed(organizationId, row.id, secret), {
+        now,
+        limit: endpointLimit,
+        keep: keptAnswer(sealer, organizationId, record, JSON.stringify(answer)),
+      })
+      if (created === 'replayed') return { outcome: 'replayed' }
+      if (created === 'done') return { outcome: 'done', value: answer }
+      return refused(
+        problem('limit_reached', `An organization has at most ${endpointLimit} endpoints. Delete one that is not needed.`),
+      )
+    },
+
+    change: (caller, id, body) =>
+      decideAndCommit(caller.organizationId, id, async (row) => {
+        const decided = await decideChange(caller, row, body)
+        if (!decided.ok) return refused(decided.error)
+        const after = decided.value
+        const shown = { outcome: 'done' as const, value: webhookRecord(caller.organizationId, after) }
+        if (after === row) return shown
+        const activated = row.status === 'disabled' && after.status === 'active'
+        // What was pending when it was disabled has failed, even if no worker came to it yet.
+        if (activated) await services.failPending(caller.organizationId, id, row.disabled_reason ?? 'manual')
+        const reset = after.failing_since === null && row.failing_since !== null
+        const changed = await store.change(caller.organizationId, row, after, { now: clock.now(), reset })
+        if (changed === 'conflict') return null
+        wake()
+        return shown
+      }),
+
+    async remove(organizationId, id) {
+      const removed = await store.remove(organizationId, id, clock.now())
+      return removed ? { outcome: 'done', value: null } : refused(noSuchWebhook(id))
+    },
+
+    rotate: (caller, id, record) =>
+      decideAndCommit(caller.organizationId, id, async (row) => {
+        const unreadable = eventTypes.unreadable(caller.scopes, row.events)
+        if (unreadable !== null) return refused(unreadable)
+        const { organizationId } = caller
+        const now = clock.now()
+        const expiresAt = now + services.rotationOverlap
+        const updatedAt = later(row, now)
+        const after = { ...row, previous_secret_expires_at: new Date(expiresAt), updated_at: new Date(updatedAt) }
+        const secret = newSecret()
+        const answer = { ...webhookRecord(organizationId, after), secret }
+        const keep = keptAnswer(sealer, organizationId, record, JSON.stringify(answer))
+        const options = { now, updatedAt, expiresAt, keep }
+        const rotated = await store.rotate(organizationId, row, sealed(organizationId, id, secret), options)
+        if (rotated === 'conflict') return null
+        return rotated === 'replayed' ? { outcome: 'replayed' } : { outcome: 'done', value: answer }
+      }),
+
+    async dropPrevious(organizationId, id) {
+      const dropped = await store.dropPrevious(organizationId, id, clock.now())
+      return dropped ? { outcome: 'done', value: null } : refused(noSuchWebhook(id))
+    },
+  }
+
+  /** Decides on the record as it stands; null means that another change was quicker. */
+  async function decideAndCommit<T>(
+    organizationId: string,
+    id: string,
+    decide: (row: WebhookRow) => Promise<Outcome<T> | null>,
+  ): Promise<Outcome<T>> {
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const row = await store.read(organizationId, id, clock.now())
+      if (row === null) return refused(noSuchWebhook(id))
+      const outcome = await decide(row)
+      if (outcome !== null) return outcome
+    }
+    return refused(problem('unavailable', 'The endpoint keeps changing. Send it again.'))
+  }
+
+  /** The row after the change, the very same when nothing changes. */
+  async function decideChange(caller: Caller, row: WebhookRow, body: unknown): Promise<Result<WebhookRow, Problem>> {
+    const { url, description, events, status } = row
+    const parsed = parsePatch(shapes.change, { url, description, events, status }, body)
+    if (!parsed.ok) return parsed
+    const { draft, sent } = parsed.value
+    const after = draft as Pick<WebhookRow, 'url' | 'description' | 'events' | 'status'>
+    const matters = ['url', 'events', 'status'].some((name) => sent.has(name))
+    if (matters) {
+      const subscribed = [...new Set([...row.events, ...after.events])]
+      const unreadable = eventTypes.unreadable(caller.scopes, subscribed)
+      if (unreadable !== null) return fail(unreadable)
+    }
+    const activates = sent.has('status') && after.status === 'active'
+    if (sent.has('url') || (activates && row.status === 'disabled')) {
+      const refusal = await checkTarget(after.url)
+      if (refusal !== null) return fail(refusal)
+    }
+    const registers = sent.has('url') || sent.has('events') || activates
+    const changed: WebhookRow = {
+      ...row,
+      ...after,
+      api_key_id: registers ? caller.apiKeyId : row.api_key_id,
+      ...(activates ? { disabled_reason: null, disabled_at: null, failing_since: null, failure_count: 0 } : {}),
+      ...(row.status === 'active' && after.status === 'disabled'
+        ? { disabled_reason: 'manual', disabled_at: new Date(clock.now()) }
+        : {}),
+    }
+    if (JSON.stringify(changed) === JSON.stringify(row)) return ok(row)
+    return ok({ ...changed, updated_at: new Date(later(row, clock.now())) })
+  }
+
+  function sealed(organizationId: string, webhookId: string, secret: string) {
+    return { id: newId(clock), sealed: sealer.seal(secret, secretContext(organizationId, webhookId)) }
+  }
+}
+
+/** What a stored secret is bound to. */
+export function secretContext(organizationId: string, webhookId: string): string {
+  return `secret ${organizationId} ${webhookId}`
+}
+
+export function noSuchWebhook(id: string): Problem {
+  return problem('not_found', `There is no webhook ${id}. It may have been deleted; check the id.`)
+}
+
+/** Versions of a record differ though the clock stands still. */
+function later(row: WebhookRow, now: number): number {
+  return Math.max(now, row.updated_at.getTime() + 1)
+}
+
+function newRow(
+  given: { id: string; url: string; description: string | null; events: readonly string[]; apiKeyId: string },
+  now: number,
+): WebhookRow {
+  const { apiKeyId, ...fields } = given
+  return {
+    ...fields,
+    status: 'active',
+    disabled_reason: null,
+    disabled_at: null,
+    failing_since: null,
+    failure_count: 0,
+    last_success_at: null,
+    previous_secret_expires_at: null,
+    api_key_id: apiKeyId,
+    created_at: new Date(now),
+    updated_at: new Date(now),
+  }
+}
+
+function refused(refusal: Problem): { readonly outcome: 'refused'; readonly problem: Problem } {
+  return { outcome: 'refused', problem: refusal }
+}
