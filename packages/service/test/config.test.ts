@@ -74,7 +74,9 @@ describe.each(all)('the setting %s', (name, example) => {
     const lines = settingsHelp().split('\n')
     const line = lines.find((text) => text.trim().startsWith(`${flag} `))
     expect(line).toContain(variable)
-    expect(line).toContain(settings[name].default ?? ('defaultShown' in settings[name] ? settings[name].defaultShown : ''))
+    expect(line).toContain(
+      settings[name].default ?? ('defaultShown' in settings[name] ? settings[name].defaultShown : ''),
+    )
   })
 })
 

@@ -37,12 +37,17 @@ describe('a cursor', () => {
 
   test('with any single character changed is not a cursor', () => {
     fc.assert(
-      fc.property(cursors, fc.nat(91), fc.constantFrom(...base64url, '=', '+', '/', ' ', 'é'), (cursor, at, to) => {
-        const text = encodeCursor(cursor)
-        fc.pre(text[at] !== to)
-        const changed = text.slice(0, at) + to + text.slice(at + 1)
-        expect(decodeCursor(changed, cursor.resource, cursor.organizationId)).toBeNull()
-      }),
+      fc.property(
+        cursors,
+        fc.nat(91),
+        fc.constantFrom(...base64url, '=', '+', '/', ' ', 'é'),
+        (cursor, at, to) => {
+          const text = encodeCursor(cursor)
+          fc.pre(text[at] !== to)
+          const changed = text.slice(0, at) + to + text.slice(at + 1)
+          expect(decodeCursor(changed, cursor.resource, cursor.organizationId)).toBeNull()
+        },
+      ),
       { numRuns: 1000 },
     )
   })
@@ -51,7 +56,13 @@ describe('a cursor', () => {
     fc.assert(
       fc.property(cursors, fc.nat(91), (cursor, length) => {
         const text = encodeCursor(cursor)
-        for (const other of [text.slice(0, length), text.slice(91 - length), `${text}A`, `${text}=`, ` ${text}`]) {
+        for (const other of [
+          text.slice(0, length),
+          text.slice(91 - length),
+          `${text}A`,
+          `${text}=`,
+          ` ${text}`,
+        ]) {
           if (other === text) continue
           expect(decodeCursor(other, cursor.resource, cursor.organizationId)).toBeNull()
         }

@@ -74,7 +74,9 @@ describe('parseTimestamp', () => {
       fc.property(instant, offset, (at, minutes) => {
         const wall = new Date(at + minutes * 60_000).toISOString().slice(0, -1)
         const size = Math.abs(minutes)
-        const clock = [Math.floor(size / 60), size % 60].map((part) => String(part).padStart(2, '0')).join(':')
+        const clock = [Math.floor(size / 60), size % 60]
+          .map((part) => String(part).padStart(2, '0'))
+          .join(':')
         expect(parseTimestamp(`${wall}${minutes < 0 ? '-' : '+'}${clock}`)).toBe(at)
       }),
     )
