@@ -167,14 +167,16 @@ const knownTimezones = new Set<string>()
 
 /** Whether `name` is a time zone of the IANA database. Offsets such as `+01:00` are not. */
 function isTimezone(name: string): boolean {
-  if (knownTimezones.has(name)) return true
+  // Any case is accepted; remembered in one, so that there are no more to remember than time zones.
+  const known = name.toLowerCase()
+  if (knownTimezones.has(known)) return true
   if (!/^[A-Za-z]/.test(name)) return false
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
   } catch {
     return false
   }
-  knownTimezones.add(name)
+  knownTimezones.add(known)
   return true
 }
 
