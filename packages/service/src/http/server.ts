@@ -8,6 +8,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { type Problem, problem } from '../kernel/errors.ts'
+import { loggable } from '../kernel/loggable.ts'
 import { sendProblem } from './problem-reply.ts'
 
 declare module 'fastify' {
@@ -55,7 +56,7 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
     const refusal = expectedProblem(error) ?? databaseProblem(error)
     if (refusal === null || refusal.code === 'internal_error') {
       request.log.error(
-        { method: request.method, url: request.routeOptions.url, err: error },
+        { method: request.method, url: request.routeOptions.url, err: loggable(error) },
         'a request failed',
       )
     } else if (refusal.code === 'unavailable') {

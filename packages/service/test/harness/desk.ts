@@ -17,7 +17,7 @@ export const makeTeammate = (api: Api, body: object = { name: 'Grace' }): Promis
   made(api, '/v1/teammates', body)
 
 /** A ticket of `customerId`, or of a customer made for it. */
-export const makeTicket = async (api: Api, body: { customerId?: string } & object = {}): Promise<Made> =>
+export const makeTicket = async (api: Api, body: Readonly<Record<string, unknown>> = {}): Promise<Made> =>
   made(api, '/v1/tickets', {
     subject: 'Help',
     ...body,
