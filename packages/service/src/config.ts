@@ -96,7 +96,7 @@ export function readConfig(
   try {
     given = parseArgs({ args: [...flags], options }).values
   } catch (error) {
-    return fail(`${(error as Error).message.split('. ')[0]}; see deskwire serve --help`)
+    return fail(`${(error as Error).message.split(/\.\s/)[0]}; see deskwire serve --help`)
   }
   const config: Record<string, unknown> = {}
   for (const [name, entry] of entries) {

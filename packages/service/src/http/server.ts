@@ -8,6 +8,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { type Problem, problem } from '../kernel/errors.ts'
+import { loggable } from '../kernel/loggable.ts'
 import { sendProblem } from './problem-reply.ts'
 
 declare module 'fastify' {
@@ -30,6 +31,11 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: 200 },
+    frameworkErrors: (error, request, reply) => {
+      // No hook runs for an address that cannot be routed.
+      reply.header('x-request-id', request.id)
+      return sendProblem(reply, error.code === 'FST_ERR_BAD_URL' ? badAddress : longAddress)
+    },
   })
   server.decorateRequest('caller', null)
   server.decorateRequest('rawBody', null)
@@ -50,7 +56,7 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
     const refusal = expectedProblem(error) ?? databaseProblem(error)
     if (refusal === null || refusal.code === 'internal_error') {
       request.log.error(
-        { method: request.method, url: request.routeOptions.url, err: error },
+        { method: request.method, url: request.routeOptions.url, err: loggable(error) },
         'a request failed',
       )
     } else if (refusal.code === 'unavailable') {
@@ -61,6 +67,12 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
   answerUnknown(server)
   return server
 }
+
+const badAddress = problem(
+  'invalid_parameter',
+  'The address cannot be decoded: in a path, % stands before two hexadecimal digits that are UTF-8 together.',
+)
+const longAddress = problem('not_found', 'Nothing here has such a long address. Check the id.')
 
 const internalError = problem(
   'internal_error',
@@ -80,6 +92,8 @@ function acceptJson(server: FastifyInstance): void {
     { parseAs: 'buffer' },
     (request, bytes, done) => {
       request.rawBody = bytes
+      // Some clients name the type of a body that they do not send. A route that needs one will say so.
+      if (bytes.length === 0) return done(null, undefined)
       try {
         done(null, JSON.parse(decoder.decode(bytes)))
       } catch (error) {
