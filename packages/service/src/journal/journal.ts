@@ -33,7 +33,7 @@ export function createJournal(options: {
   }
 
   async function call(parts: readonly CallPart[]): Promise<CommitOutcome[][]> {
-    const now = formatTimestamp(clock.now())
+    const now = timeOf(clock, parts)
     const [first] = parts
     const answers =
       parts.length === 1 && first !== undefined
@@ -51,6 +51,17 @@ export function createJournal(options: {
 
   const group = new GroupCommit(call, limits)
   return { commit: (organizationId, change) => group.submit(organizationId, change) }
+}
+
+/** Now, though never before a creation was decided: a clock that is set back between the two must not fail it. */
+function timeOf(clock: Clock, parts: readonly CallPart[]): string {
+  let now = formatTimestamp(clock.now())
+  for (const { changes } of parts) {
+    for (const change of changes) {
+      if (change.operation === 'create' && change.createdAt > now) now = change.createdAt
+    }
+  }
+  return now
 }
 
 function encodeParts(parts: readonly CallPart[]): string {
