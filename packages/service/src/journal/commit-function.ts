@@ -133,7 +133,8 @@ function createSection(table: StreamTable, tables: readonly StreamTable[]): stri
     table.sequence === null
       ? `jsonb_to_recordset(${changes}) as r(${recordColumns(table)})
           where r.id <> all(v_refused)`
-      : `(select s.*, v_number + row_number() over (order by s.created_at, s.id) as number
+      : `(select ${['id', 'created_at', 'head', ...names].map((column) => `s.${column}`).join(', ')},
+            v_number + row_number() over (order by s.created_at, s.id) as number
           from jsonb_to_recordset(${changes}) as s(${recordColumns(table)})
           where s.id <> all(v_refused)) r`
   return `
