@@ -34,6 +34,7 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
   server.decorateRequest('caller', null)
   server.decorateRequest('rawBody', null)
   acceptJson(server)
+  endConnectionsOfDrain(server)
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
@@ -60,6 +61,19 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
   })
   answerUnknown(server)
   return server
+}
+
+/** What is under way when a drain begins is answered and its connection ended: kept alive, it would hold it up. */
+function endConnectionsOfDrain(server: FastifyInstance): void {
+  let draining = false
+  server.addHook('preClose', (done) => {
+    draining = true
+    done()
+  })
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    if (draining) reply.header('connection', 'close')
+    done(null, payload)
+  })
 }
 
 const internalError = problem(
