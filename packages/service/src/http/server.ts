@@ -40,6 +40,7 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
   server.decorateRequest('caller', null)
   server.decorateRequest('rawBody', null)
   acceptJson(server)
+  endConnectionsOfDrain(server)
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
@@ -73,6 +74,19 @@ const badAddress = problem(
   'The address cannot be decoded: in a path, % stands before two hexadecimal digits that are UTF-8 together.',
 )
 const longAddress = problem('not_found', 'Nothing here has such a long address. Check the id.')
+
+/** What is under way when a drain begins is answered and its connection ended: kept alive, it would hold it up. */
+function endConnectionsOfDrain(server: FastifyInstance): void {
+  let draining = false
+  server.addHook('preClose', (done) => {
+    draining = true
+    done()
+  })
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    if (draining) reply.header('connection', 'close')
+    done(null, payload)
+  })
+}
 
 const internalError = problem(
   'internal_error',
