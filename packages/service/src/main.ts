@@ -47,9 +47,10 @@ function announceFirstKey(first: { organizationId: string; token: string }, conf
   process.stdout.write(`its API key, shown this once: ${shown}\n`)
 }
 
+/** Handlers that stay: Ctrl-C under npm arrives twice, and the second would end the process in mid-stop. */
 function stopSignal(): Promise<string> {
   return new Promise((settle) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => settle(signal))
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => settle(signal))
   })
 }
 
