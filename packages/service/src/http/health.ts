@@ -8,7 +8,7 @@ export function registerHealth(server: FastifyInstance, pool: Pool): void {
   server.get('/healthz', async () => ({ status: 'ok' }))
   server.get('/readyz', async (_request, reply) => {
     try {
-      await pool.query('select i.epoch from installation i')
+      await pool.query('select i.epoch from installation i where i.singleton')
       return { status: 'ready' }
     } catch {
       return sendProblem(reply, problem('unavailable', 'The database does not answer.'))

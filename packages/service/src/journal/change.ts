@@ -21,6 +21,8 @@ export interface ChangeEvent {
 interface ChangeBase {
   readonly table: StreamTable
   readonly id: string
+  /** The application's now when the change was decided; every time in the body is this or earlier. */
+  readonly decidedAt: string
   readonly events: readonly ChangeEvent[]
   readonly idempotency: IdempotencyRecord | null
 }
@@ -42,7 +44,7 @@ interface Existing {
 }
 
 export type Change =
-  | (ChangeBase & Written & { readonly operation: 'create'; readonly createdAt: string })
+  | (ChangeBase & Written & { readonly operation: 'create' })
   | (ChangeBase & Written & Existing & { readonly operation: 'update' })
   | (ChangeBase & Existing & { readonly operation: 'remove' })
 

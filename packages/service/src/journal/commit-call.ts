@@ -31,7 +31,7 @@ export function encodeChanges(changes: readonly Change[]): string {
 
 function encodeChange(change: Change): Record<string, unknown> {
   const row: Record<string, unknown> = { id: change.id }
-  if (change.operation === 'create') row.created_at = change.createdAt
+  if (change.operation === 'create') row.created_at = change.decidedAt
   else {
     row.expected = change.expected
     // What the row adds to the digest now: the compare-and-set proves it, so the database need not hash again.

@@ -144,7 +144,7 @@ function pageStatement(table: StreamTable, source: string): string {
     coalesce(k.live_count, 0) as total,
     case when (select count(*) from page) <= $4 then coalesce(k.digest, 0) end as digest
   from organization_clocks o
-  cross join installation i
+  join installation i on i.singleton
   left join kind_counters k on k.organization_id = $1 and k.kind = '${table.kind}'
   left join (select p.updated_at, p.id from page p where p.n <= $4 order by p.n desc limit 1) l on true
   where o.organization_id = $1`

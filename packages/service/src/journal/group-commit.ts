@@ -151,7 +151,7 @@ export class GroupCommit {
       })
     } catch (error) {
       if (parts.length === 1 && parts[0]?.batch.length === 1) return parts[0].batch[0]?.reject(error)
-      if (!rolledBack(error)) {
+      if (!raisedByAChange(error)) {
         for (const { batch } of parts) for (const waiting of batch) waiting.reject(error)
         return
       }
@@ -164,9 +164,10 @@ export class GroupCommit {
 }
 
 /**
- * Whether the database said that the call did not take effect. A lost connection says nothing: the call may
- * have committed, and running it again could commit it twice.
+ * Whether the database rolled the call back because of something in it. A lost connection says nothing: the call
+ * may have committed, and running it again could commit it twice. A lock or a statement that took too long, or a
+ * server short of something, would meet the next call as well.
  */
-function rolledBack(error: unknown): boolean {
-  return error instanceof DatabaseError && !/^(08|57P|58|XX)/.test(error.code ?? 'XX')
+function raisedByAChange(error: unknown): boolean {
+  return error instanceof DatabaseError && !/^(08|53|55P03|57|58|XX)/.test(error.code ?? 'XX')
 }

@@ -33,7 +33,7 @@ export function createJournal(options: {
   }
 
   async function call(parts: readonly CallPart[]): Promise<CommitOutcome[][]> {
-    const now = formatTimestamp(clock.now())
+    const now = latest(formatTimestamp(clock.now()), parts)
     const [first] = parts
     const answers =
       parts.length === 1 && first !== undefined
@@ -51,6 +51,13 @@ export function createJournal(options: {
 
   const group = new GroupCommit(call, limits)
   return { commit: (organizationId, change) => group.submit(organizationId, change) }
+}
+
+/** Not earlier than any decision of the call, though the clock may have stepped back since: no stamp is either. */
+function latest(now: string, parts: readonly CallPart[]): string {
+  let last = now
+  for (const { changes } of parts) for (const { decidedAt } of changes) if (decidedAt > last) last = decidedAt
+  return last
 }
 
 function encodeParts(parts: readonly CallPart[]): string {

@@ -2,7 +2,19 @@
 // Promise: a file appears whole or not at all, and a link planted at its place is replaced, never followed,
 // because root writes into directories that an unprivileged user owns.
 import { randomBytes } from 'node:crypto'
-import { chmod, chown, mkdir, open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
+import {
+  access,
+  chmod,
+  chown,
+  constants,
+  mkdir,
+  open,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Account } from './account.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
@@ -47,6 +59,7 @@ export async function prepareDataDir(
   try {
     await mkdir(wanted, { recursive: true, mode: 0o700 })
     const dataDir = await realpath(wanted)
+    await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
     await makePrivate(dataDir, warn)
     return layoutOf(dataDir)
   } catch (error) {

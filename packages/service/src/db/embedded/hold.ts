@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Accounts } from './account.ts'
 import { type Layout, writePrivate } from './datadir.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
+import { exists } from './processes.ts'
 
 /** The right to run a data directory, until it is released or the process ends. */
 export interface Hold {
@@ -92,7 +93,7 @@ async function describeHolder(layout: Layout): Promise<string> {
   // A holder that just took over has the lock a moment before its name is written.
   for (let attempt = 0; attempt < 20; attempt++) {
     const holder = await readHolder(layout.holdInfo)
-    if (holder && isAlive(holder.pid))
+    if (holder && exists(holder.pid))
       return `${layout.dataDir} is in use by process ${holder.pid} (${holder.command}, since ${holder.since}): ${advice}`
     await delay(25)
   }
@@ -108,15 +109,6 @@ async function readHolder(path: string): Promise<Holder | null> {
     return { pid, since, command }
   } catch {
     return null
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return hasCode(error, 'EPERM')
   }
 }
 

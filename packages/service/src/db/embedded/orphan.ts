@@ -7,8 +7,15 @@ import { Client } from 'pg'
 import type { Accounts } from './account.ts'
 import { type Layout, writePrivate } from './datadir.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
-import { killAll, type Postmaster, readPidFile, stopPostmaster, watchPostmaster } from './postmaster.ts'
-import { commandOf, isProcessOf, waitUntilIdle } from './processes.ts'
+import {
+  killAll,
+  type PidFile,
+  type Postmaster,
+  readPidFile,
+  stopPostmaster,
+  watchPostmaster,
+} from './postmaster.ts'
+import { commandOf, exists, isProcessOf, waitUntilIdle } from './processes.ts'
 import { ADMIN_ROLE, PORT, SERVICE_DATABASE } from './settings.ts'
 import { removeSocketDir } from './socket.ts'
 
@@ -19,7 +26,7 @@ export interface ServerState {
 }
 
 /** How long children of a dead server may take to notice; ms. They look up within milliseconds unless busy. */
-const CHILDREN_MS = 3_000
+const CHILDREN_MS = 2_000
 
 /** Writes down what the next start must know, before the server starts. */
 export async function rememberServer(layout: Layout, accounts: Accounts, state: ServerState): Promise<void> {
@@ -45,10 +52,10 @@ export async function settleOrphan(
     if (same && (await answers(file.socketDir))) return { postmaster, socketDir: file.socketDir }
     log('stopping the PostgreSQL that an earlier start left running', { pid: file.pid })
     await stopPostmaster(layout.cluster, postmaster, log)
-  } else if (file) {
-    await removeStalePidFile(layout.cluster, file)
   }
   await endLeftovers(layout, log)
+  const stale = await readPidFile(layout.cluster)
+  if (stale) await removeStalePidFile(layout.cluster, stale)
   if (state) await removeSocketDir(state.socketDir, accounts)
   return null
 }
@@ -67,12 +74,13 @@ export async function endLeftovers(
 }
 
 /**
- * A stale file whose process id now belongs to somebody else would keep PostgreSQL from starting. Without the
- * file it still finds a living predecessor by its shared memory.
+ * A stale file whose process id still exists would keep PostgreSQL from starting: the id belongs to somebody
+ * else by now, or its process ended and nobody reaps it (containers without an init). Without the file
+ * PostgreSQL still recognises a living predecessor by its shared memory.
  */
-async function removeStalePidFile(cluster: string, file: { pid: number; directory: string }): Promise<void> {
-  const command = await commandOf(file.pid)
-  if (command === null) return
+async function removeStalePidFile(cluster: string, file: PidFile): Promise<void> {
+  if (!exists(file.pid)) return
+  const command = (await commandOf(file.pid)) ?? ''
   const ours = file.directory === '/proc/self/cwd'
   if (!ours && /(^|\/)postgres\b/.test(command))
     throw new EmbeddedDatabaseError(

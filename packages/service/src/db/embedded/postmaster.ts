@@ -14,6 +14,8 @@ import { lastComplaint, startProgram, workingDirectory } from './program.ts'
 /** A server process. */
 export interface Postmaster {
   readonly pid: number
+  /** Whether its process id is still its own, so that a signal reaches no other. */
+  alive(): Promise<boolean>
   /** Resolves with how it ended. */
   readonly ended: Promise<string>
 }
@@ -60,7 +62,9 @@ export async function startPostmaster(
     )
     const ended = exitOf(child)
     child.unref()
-    return { pid: child.pid!, ended }
+    // Until its end was reported, the kernel keeps a child's process id for it.
+    const alive = async () => child.exitCode === null && child.signalCode === null
+    return { pid: child.pid!, alive, ended }
   } finally {
     await log.close()
   }
@@ -68,12 +72,14 @@ export async function startPostmaster(
 
 /** Watches a server that some other process started. */
 export function watchPostmaster(cluster: string, pid: number): Postmaster {
+  // A cluster that was removed has no server worth the name.
+  const alive = () => isProcessOf(cluster, pid).catch(() => false)
   const ended = (async () => {
     // It is nobody's child here, so there is nothing to wait on.
-    while (await isProcessOf(cluster, pid)) await delay(200, undefined, { ref: false })
+    while (await alive()) await delay(200, undefined, { ref: false })
     return 'ended'
   })()
-  return { pid, ended }
+  return { pid, alive, ended }
 }
 
 /** Resolves when the server takes connections, or with why it will not. Recovery after a crash may take minutes. */
@@ -106,7 +112,7 @@ export async function stopPostmaster(
   postmaster: Postmaster,
   warn: (message: string) => void,
 ): Promise<void> {
-  if (!(await isProcessOf(cluster, postmaster.pid))) return
+  if (!(await postmaster.alive())) return
   signal(postmaster.pid, 'SIGINT')
   if (await within(postmaster.ended, FAST_SHUTDOWN_MS)) return
   warn('PostgreSQL did not stop in time and is stopped without a checkpoint')

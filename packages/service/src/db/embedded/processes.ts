@@ -40,6 +40,16 @@ export async function commandOf(pid: number): Promise<string | null> {
   return one?.command ?? null
 }
 
+/** Whether the kernel knows this process id: also true of one that ended and was not reaped yet. */
+export function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return hasCode(error, 'EPERM')
+  }
+}
+
 /** Waits until nothing runs on a cluster. @returns whether that came to pass within `ms`. */
 export async function waitUntilIdle(cluster: string, ms: number): Promise<boolean> {
   const deadline = performance.now() + ms

@@ -65,11 +65,13 @@ async function makeBase(base: string): Promise<void> {
   await mkdir(base, { recursive: true, mode: 0o755 })
   // Whoever could change these files could run programs as this server. The parent of a base is a system
   // directory or the private data directory.
-  for (const path of [base, dirname(base)]) {
-    const { uid, mode } = await stat(path)
-    if (uid !== process.geteuid!() || (mode & 0o022) !== 0)
-      throw new EmbeddedDatabaseError(`${path} can be changed by other users`)
-  }
+  const self = process.geteuid!()
+  const [inner, outer] = [await lstat(base), await stat(dirname(base))]
+  if (!inner.isDirectory() || inner.uid !== self || (inner.mode & 0o022) !== 0)
+    throw new EmbeddedDatabaseError(`${base} can be changed by other users`)
+  // A volume may belong to root and be open to this service's group.
+  if (![0, self].includes(outer.uid) || (outer.mode & 0o002) !== 0)
+    throw new EmbeddedDatabaseError(`${dirname(base)} can be changed by other users`)
   await chmod(base, 0o755)
 }
 

@@ -11,12 +11,13 @@ import { PORT } from './settings.ts'
 
 const LONGEST = 103
 
-/** Makes the directory. */
+/** Makes the directory, without what a killed server left in it: call it when none runs. */
 export async function makeSocketDir(layout: Layout, accounts: Accounts): Promise<string> {
   const inside = join(layout.dataDir, 'run')
   if (!accounts.switches && fits(inside)) {
     await mkdir(inside, { recursive: true, mode: 0o700 })
     await chmod(inside, 0o700)
+    await clear(inside)
     return inside
   }
   const fresh = await mkdtemp(join(await shortBase(accounts), 'deskwire-'))
@@ -31,11 +32,15 @@ export async function removeSocketDir(path: string, accounts: Accounts): Promise
     const found = await lstat(path)
     // After a reboot the name may be somebody else's.
     if (!found.isDirectory() || found.uid !== accounts.server.uid) return
-    for (const name of [socketName(), `${socketName()}.lock`]) await rm(join(path, name), { force: true })
+    await clear(path)
     await rmdir(path)
   } catch (error) {
     if (!hasCode(error, 'ENOENT', 'ENOTEMPTY', 'EPERM', 'EACCES')) throw error
   }
+}
+
+async function clear(path: string): Promise<void> {
+  for (const name of [socketName(), `${socketName()}.lock`]) await rm(join(path, name), { force: true })
 }
 
 async function shortBase(accounts: Accounts): Promise<string> {

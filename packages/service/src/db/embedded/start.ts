@@ -83,7 +83,8 @@ export async function startEmbedded(options: {
       },
       lost: new Promise((resolve) => {
         postmaster.ended.then(async (how) => {
-          if (stopped === null) resolve(`PostgreSQL ${how}: ${await lastWords(layout)}`)
+          if (stopped === null)
+            resolve(`PostgreSQL ${how}: ${await lastWords(layout).catch(() => 'its log cannot be read')}`)
         })
       }),
     }
@@ -138,7 +139,10 @@ async function start(
     const postmaster = await startPostmaster(layout, accounts, binaries, socketDir)
     const outcome = await waitUntilReady(layout, postmaster, (seconds) =>
       log('warn', 'PostgreSQL is still recovering', { seconds, pid: postmaster.pid }),
-    )
+    ).catch(async (error: unknown) => {
+      await stopPostmaster(layout.cluster, postmaster, (message) => log('warn', message))
+      throw error
+    })
     if (outcome.ready) return postmaster
     // PostgreSQL itself saw a process of its predecessor that we did not.
     if (attempt === 5 || !/shared memory block/.test(outcome.reason))

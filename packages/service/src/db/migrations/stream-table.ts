@@ -36,11 +36,13 @@ export function createStreamTable(table: StreamTableColumns): string[] {
     // Browsing: newest first.
     `create index ${name}_browse on ${name} (organization_id, created_at desc, id desc) where removed_at is null`,
     ...unique.map(
-      (column) => `create unique index ${name}_${column} on ${name} (organization_id, ${column})`,
+      (column) =>
+        `create unique index ${name}_${column} on ${name} (organization_id, ${column}) where ${column} is not null`,
     ),
     ...lookup.map(
       (column) =>
-        `create index ${name}_${column} on ${name} (organization_id, ${column}, created_at desc, id desc) where removed_at is null`,
+        `create index ${name}_${column} on ${name} (organization_id, ${column}, created_at desc, id desc)
+          where removed_at is null and ${column} is not null`,
     ),
     ...(words
       ? [`create index ${name}_words on ${name} using gin (tags, to_tsvector('simple', search))`]

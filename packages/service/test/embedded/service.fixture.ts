@@ -1,0 +1,42 @@
+// A stand-in for the service that can be killed: starts the embedded database and prints what happens as JSON
+// lines. A line `stop` on its input stops it; with --idle it reads nothing, and nothing must keep it running.
+import { createInterface } from 'node:readline'
+import { startEmbedded } from '../../src/db/embedded/index.ts'
+
+const [dataDir, ...flags] = process.argv.slice(2)
+const say = (event: Record<string, unknown>) => process.stdout.write(`${JSON.stringify(event)}\n`)
+
+if (flags.includes('--windows')) Object.defineProperty(process, 'platform', { value: 'win32' })
+process.on('SIGINT', () => say({ event: 'interrupted' }))
+
+const options = {
+  dataDir: dataDir!,
+  log: (level: string, message: string, fields?: Record<string, unknown>) =>
+    say({ event: 'log', level, message, fields }),
+}
+const refused = (error: unknown) => {
+  const { name, message } = error as Error
+  say({ event: 'refused', name, message })
+}
+
+try {
+  const since = performance.now()
+  const database = await startEmbedded(options)
+  const { connection, adopted } = database
+  say({ event: 'ready', connection, adopted, dataDir: database.dataDir, ms: performance.now() - since })
+  database.lost.then((reason) => say({ event: 'lost', reason }))
+  if (flags.includes('--twice')) await startEmbedded(options).then(() => say({ event: 'doubled' }), refused)
+  if (!flags.includes('--idle')) {
+    for await (const line of createInterface(process.stdin)) {
+      if (line !== 'stop') continue
+      await Promise.all([database.stop(), database.stop()])
+      await database.stop()
+      say({ event: 'stopped' })
+      break
+    }
+    process.stdin.destroy()
+  }
+} catch (error) {
+  refused(error)
+  process.exitCode = 1
+}
