@@ -11,10 +11,15 @@ import { processesOf, signal } from '../../service/src/db/embedded/processes.ts'
 export const root = fileURLToPath(new URL('../../..', import.meta.url))
 const cli = join(root, 'packages/cli/src/main.ts')
 
-/** The machine's environment without settings of Deskwire, and with an npm that asks nobody for updates. */
+/** The machine's environment without settings of Deskwire, and with an npm that says nothing of its own. */
 export function environment(settings: Record<string, string>): NodeJS.ProcessEnv {
   const plain = Object.entries(process.env).filter(([name]) => !name.startsWith('DESKWIRE_'))
-  return { ...Object.fromEntries(plain), npm_config_update_notifier: 'false', ...settings }
+  return {
+    ...Object.fromEntries(plain),
+    npm_config_update_notifier: 'false',
+    npm_config_loglevel: 'error',
+    ...settings,
+  }
 }
 
 export interface DataDir extends AsyncDisposable {
