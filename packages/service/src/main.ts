@@ -4,6 +4,7 @@ import pino from 'pino'
 import { bootstrapOrganization } from './access/organizations.ts'
 import { createApp, schemaOf } from './app.ts'
 import type { Config } from './config.ts'
+import { EmbeddedDatabaseError } from './db/embedded/index.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { systemClock } from './kernel/clock.ts'
@@ -15,7 +16,8 @@ const drainMilliseconds = 15_000
 export class ListenError extends Error {}
 
 /**
- * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped cleanly. What a person must see,
+ * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped cleanly; throws
+ * EmbeddedDatabaseError when it stopped because its database ended. What a person must see,
  * the first key and the address, goes to standard output; the log, in JSON lines, to standard error.
  */
 export async function serve(config: Config): Promise<void> {
@@ -33,12 +35,13 @@ export async function serve(config: Config): Promise<void> {
     maintenance.start()
     process.stdout.write(`listening on ${addressOf(server.server.address())}\n`)
 
-    const reason = await Promise.race([stopped, database.lost])
-    log.info({ reason }, 'stopping: finishing what is under way')
+    const ending = await Promise.race([stopped, database.lost.then((how) => new EmbeddedDatabaseError(how))])
+    log.info({ reason: String(ending) }, 'stopping: finishing what is under way')
     const drained = setTimeout(() => server.server.closeAllConnections(), drainMilliseconds)
     await server.close()
     clearTimeout(drained)
     await maintenance.stop()
+    if (ending instanceof EmbeddedDatabaseError) throw ending
     log.info('stopped')
   } finally {
     await database.close()
