@@ -80,8 +80,8 @@ function acceptJson(server: FastifyInstance): void {
     { parseAs: 'buffer' },
     (request, bytes, done) => {
       request.rawBody = bytes
-      // Many clients name the type of a body whether or not there is one; a DELETE has none.
-      if (bytes.length === 0 && request.method === 'DELETE') return done(null, undefined)
+      // Some clients name the type of a body that they do not send. A route that needs one will say so.
+      if (bytes.length === 0) return done(null, undefined)
       try {
         done(null, JSON.parse(decoder.decode(bytes)))
       } catch (error) {
