@@ -224,6 +224,14 @@ export function flag(options: Options & { initial: boolean }): Field<boolean> {
   return make(z.boolean(), 'true or false', 'boolean', options, { nullable: false, initial: options.initial })
 }
 
+/** A whole number from `min` to `max`, for example an amount in the smallest unit of its currency. */
+export function integer<const O extends Optional & { min: number; max: number }>(
+  options: O,
+): Field<Nullable<O, number>> {
+  const { min, max } = options
+  return make(z.int().min(min).max(max), `a whole number from ${min} to ${max}`, 'bigint', options)
+}
+
 /** The id of another object, which must exist when it is set. */
 export function reference<const O extends Optional>(
   to: Reference,
