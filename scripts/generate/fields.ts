@@ -10,7 +10,8 @@ export function fieldPage(kinds: readonly Kind[]): string {
 # Objects and their fields
 
 Every object also has \`id\` (UUIDv7), \`object\` (its kind), \`organizationId\`, \`createdAt\` and \`updatedAt\`, all set by
-the service. A field that is not listed, or not yours to set, is refused (422).
+the service. A field that is not listed, or not yours to set, is refused (422). The rules that lists, moves and
+references follow are in the [specification](../specification.md).
 ${kinds.map(section).join('')}`
 }
 
@@ -33,7 +34,7 @@ function section(kind: Kind): string {
 ## ${kind.name}
 
 ${kind.description} \`/v1/${kind.plural}\`, scopes \`${kind.plural}:read\` and \`${kind.plural}:write\`.
-${kind.removedEvent === null ? 'It cannot be deleted.' : ''}
+${kind.removedEvent === null ? 'It cannot be deleted.' : `Deleting one: \`DELETE /v1/${kind.plural}/{id}\`.`}
 
 ${table(['field', 'set', 'accepts', 'meaning'], rows)}
 

@@ -1,6 +1,6 @@
 /** For commands that work on the database itself, beside a running service or without one. */
 import { parseArgs } from 'node:util'
-import { openDatabaseBeside, readConfig } from '@deskwire/service'
+import { type Config, openDatabaseBeside, readConfig } from '@deskwire/service'
 import type { Logger } from 'pino'
 import pino from 'pino'
 import { UsageError } from './usage-error.ts'
@@ -12,15 +12,19 @@ export const databaseHelp = `  --data-dir DIR         the embedded database's ho
   --database-url URL     a PostgreSQL to use instead (DESKWIRE_DATABASE_URL)
 `
 
-/**
- * Parses the command's own string flags, opens the database that flags or environment name, and closes it when
- * `work` is done. An embedded database that no service runs just now is started for as long as that takes.
- */
-export async function withDatabase<const F extends string>(
+/** What the command line of such a command says. */
+export interface DatabaseCommand<F extends string> {
+  /** The command's own flags. */
+  readonly given: Partial<Record<F, string>>
+  readonly json: boolean
+  readonly config: Config
+}
+
+/** Reads the flags and settings. Nothing is opened yet, so that a command refuses a mistake before it starts. */
+export function readCommand<const F extends string>(
   args: readonly string[],
   own: readonly F[],
-  work: (pool: Pool, given: Partial<Record<F, string>>, json: boolean) => Promise<void>,
-): Promise<void> {
+): DatabaseCommand<F> {
   const { 'data-dir': dataDir, 'database-url': databaseUrl, json, ...given } = parse(args, own)
   const environment = {
     ...process.env,
@@ -29,10 +33,18 @@ export async function withDatabase<const F extends string>(
   }
   const config = readConfig(environment)
   if (!config.ok) throw new UsageError(config.error)
+  return { given: given as Partial<Record<F, string>>, json: json === true, config: config.value }
+}
+
+/**
+ * Opens the database that the settings name, and closes it when `work` is done. An embedded database that no
+ * service runs just now is started for as long as that takes.
+ */
+export async function withDatabase(config: Config, work: (pool: Pool) => Promise<void>): Promise<void> {
   const log: Logger = pino({ level: 'warn', base: null }, pino.destination({ dest: 2, sync: true }))
-  const database = await openDatabaseBeside(config.value, log)
+  const database = await openDatabaseBeside(config, log)
   try {
-    await work(database.pool, given as Partial<Record<F, string>>, json === true)
+    await work(database.pool)
   } finally {
     await database.close()
   }
@@ -51,6 +63,7 @@ function parse(
     return parseArgs({ args: [...args], options }).values
   } catch (error) {
     const accepted = [...names, 'json'].map((name) => `--${name}`).join(', ')
-    throw new UsageError(`${(error as Error).message.split('. ')[0]}; accepted: ${accepted}`)
+    // The first sentence says what is wrong; the others, on lines of their own, guess why.
+    throw new UsageError(`${(error as Error).message.split(/\.\s/)[0]}; accepted: ${accepted}`)
   }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** `deskwire`: finds the command, runs it, and turns an expected failure into one line and an exit code. */
-import { EmbeddedDatabaseError, MigrationError } from '@deskwire/service'
+import { EmbeddedDatabaseError, ListenError, MigrationError } from '@deskwire/service'
 import { commands, usage } from './commands.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -11,6 +11,7 @@ try {
 } catch (error) {
   if (
     error instanceof UsageError ||
+    error instanceof ListenError ||
     error instanceof MigrationError ||
     error instanceof EmbeddedDatabaseError
   ) {
@@ -20,19 +21,28 @@ try {
 }
 
 async function run(given: readonly string[]): Promise<void> {
-  if (given.length === 0 || ['help', '--help', '-h'].includes(given[0] as string)) {
+  if (given.length === 0 || given[0] === 'help') {
     process.stdout.write(usage())
     return
   }
   // The longest name first: `org create` before `org`.
   const command = commands.find(({ name }) => name.split(' ').every((word, n) => given[n] === word))
   if (command === undefined) {
+    // `deskwire org --help`: half a name, but the question is clear.
+    if (isHelp(given.at(-1))) {
+      process.stdout.write(usage())
+      return
+    }
     const names = commands.map(({ name }) => name).join(', ')
     throw new UsageError(`there is no command "${given.slice(0, 2).join(' ')}"; there are: ${names}`)
   }
   const rest = given.slice(command.name.split(' ').length)
-  if (rest.includes('--help') || rest.includes('-h')) process.stdout.write(command.help())
+  if (rest.some(isHelp)) process.stdout.write(command.help())
   else await command.run(rest)
+}
+
+function isHelp(word: string | undefined): boolean {
+  return word === '--help' || word === '-h'
 }
 
 function fail(message: string, code: number): void {

@@ -127,7 +127,7 @@ export interface Ticket extends Row {
   type: Open<'question' | 'incident' | 'problem' | 'task'> | null
   /** How soon it matters. */
   priority: Open<'low' | 'normal' | 'high' | 'urgent'>
-  /** Where it stands. Moves along the table in the documentation. */
+  /** Where it stands. Which status allows which is in docs/specification.md. */
   status: Open<'new' | 'open' | 'pending' | 'on_hold' | 'resolved' | 'closed'>
   /** Who works on it. Assigning a new ticket opens it. */
   assigneeId: string | null
@@ -162,7 +162,7 @@ export interface TicketInput {
   type?: 'question' | 'incident' | 'problem' | 'task' | null
   /** How soon it matters. */
   priority?: 'low' | 'normal' | 'high' | 'urgent'
-  /** Where it stands. Moves along the table in the documentation. */
+  /** Where it stands. Which status allows which is in docs/specification.md. */
   status?: 'new' | 'open' | 'pending' | 'on_hold' | 'resolved' | 'closed'
   /** Who works on it. Assigning a new ticket opens it. */
   assigneeId?: string | null
@@ -187,7 +187,7 @@ export interface TicketPatch {
   type?: 'question' | 'incident' | 'problem' | 'task' | null
   /** How soon it matters. */
   priority?: 'low' | 'normal' | 'high' | 'urgent'
-  /** Where it stands. Moves along the table in the documentation. */
+  /** Where it stands. Which status allows which is in docs/specification.md. */
   status?: 'new' | 'open' | 'pending' | 'on_hold' | 'resolved' | 'closed'
   /** Who works on it. Assigning a new ticket opens it. */
   assigneeId?: string | null

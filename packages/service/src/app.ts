@@ -2,7 +2,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import { createTokenDirectory } from './access/directory.ts'
-import type { Schema } from './db/migration.ts'
+import type { Schema, SchemaFunction } from './db/migration.ts'
 import { coreMigrations } from './db/migrations/core.ts'
 import { webhookMigrations } from './db/migrations/webhooks.ts'
 import { deliveryFunctions } from './delivery/functions.ts'
@@ -23,10 +23,14 @@ import { registerKindRoutes } from './resource/routes.ts'
 import { kinds as deskKinds } from './resources/index.ts'
 
 /** What a database needs for an installation with these kinds. */
-export function schemaOf(kinds: readonly Kind[] = deskKinds): Schema {
+export function schemaOf(
+  kinds: readonly Kind[] = deskKinds,
+): Schema & { readonly commitFunction: SchemaFunction } {
+  const commit = commitFunction(kinds.map((kind) => kind.table))
   return {
+    commitFunction: commit,
     migrations: [...coreMigrations, ...webhookMigrations, ...kinds.flatMap((kind) => kind.migrations)],
-    functions: [commitFunction(kinds.map((kind) => kind.table)), ...deliveryFunctions],
+    functions: [commit, ...deliveryFunctions],
   }
 }
 
@@ -43,7 +47,7 @@ export function createApp(options: {
   readonly kinds?: readonly Kind[]
 }): App {
   const { pool, clock, log, kinds = deskKinds } = options
-  const journal = createJournal({ pool, clock, commitFunction: commitFunction(kinds.map((kind) => kind.table)) })
+  const journal = createJournal({ pool, clock, commitFunction: schemaOf(kinds).commitFunction })
   const directory = createTokenDirectory(pool, clock)
   const idempotency = createIdempotencyStore(pool, clock)
 

@@ -1,4 +1,5 @@
 /** Starting and stopping: the database, the schema, the first key, the server; SIGTERM drains. */
+import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import { bootstrapOrganization } from './access/organizations.ts'
 import { createApp, schemaOf } from './app.ts'
@@ -10,6 +11,9 @@ import { systemClock } from './kernel/clock.ts'
 
 /** How long requests under way may take when the service is told to stop, in milliseconds. */
 const drainMilliseconds = 15_000
+
+/** The service cannot listen where it is told to; the message says what to set instead. */
+export class ListenError extends Error {}
 
 /**
  * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped cleanly; throws
@@ -27,7 +31,7 @@ export async function serve(config: Config): Promise<void> {
     if (first !== null) announceFirstKey(first, config)
 
     const { server, maintenance } = createApp({ pool: database.pool, clock: systemClock, log })
-    await server.listen({ host: config.host, port: config.port })
+    await listen(server, config)
     maintenance.start()
     process.stdout.write(`listening on ${addressOf(server.server.address())}\n`)
 
@@ -44,15 +48,30 @@ export async function serve(config: Config): Promise<void> {
   }
 }
 
-function announceFirstKey(first: { organizationId: string; token: string }, config: Config): void {
-  process.stdout.write(`organization ${first.organizationId} was created\n`)
-  const shown = config.bootstrapKey === null ? first.token : 'the one in DESKWIRE_BOOTSTRAP_KEY'
-  process.stdout.write(`its API key, shown this once: ${shown}\n`)
+async function listen(server: FastifyInstance, { host, port }: Config): Promise<void> {
+  try {
+    await server.listen({ host, port })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const reason = code === 'EADDRINUSE' ? 'something else listens there' : message
+    throw new ListenError(
+      `cannot listen on ${host}, port ${port}: ${reason}; set DESKWIRE_HOST and DESKWIRE_PORT (port 0 picks a free one)`,
+      { cause: error },
+    )
+  }
 }
 
+function announceFirstKey(first: { organizationId: string; token: string }, config: Config): void {
+  process.stdout.write(`organization ${first.organizationId} was created\n`)
+  const shown = `, shown this once: ${first.token}`
+  const told = ' is the one in DESKWIRE_BOOTSTRAP_KEY'
+  process.stdout.write(`its API key${config.bootstrapKey === null ? shown : told}\n`)
+}
+
+/** Handlers that stay: Ctrl-C under npm arrives twice, and the second would end the process in mid-stop. */
 function stopSignal(): Promise<string> {
   return new Promise((settle) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => settle(signal))
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => settle(signal))
   })
 }
 

@@ -1,6 +1,6 @@
 import { createApiKey, kinds, migrate, schemaOf, scopeNames, systemClock } from '@deskwire/service'
 import type { Command } from '../commands.ts'
-import { databaseHelp, withDatabase } from '../database.ts'
+import { databaseHelp, readCommand, withDatabase } from '../database.ts'
 import { UsageError } from '../usage-error.ts'
 
 const scopes = scopeNames(kinds.map(({ plural }) => plural))
@@ -16,22 +16,21 @@ export const keysCreate: Command = {
   --json                 print JSON
 ${databaseHelp}`,
   async run(args) {
-    await withDatabase(args, ['org', 'name', 'scopes'], async (pool, given, json) => {
-      const { org, name } = given
-      if (org === undefined || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(org)) {
-        throw new UsageError('keys create needs --org with the id of an organization (a UUID)')
-      }
-      if (name === undefined || name.length < 1 || name.length > 255) {
-        throw new UsageError('keys create needs --name with 1 to 255 characters')
-      }
-      const wanted = (given.scopes ?? '').split(',').filter((scope) => scope !== '')
-      const unknown = wanted.filter((scope) => !scopes.includes(scope))
-      if (wanted.length === 0 || unknown.length > 0) {
-        const wrong = unknown.length > 0 ? `; there is no scope ${unknown.join(', ')}` : ''
-        throw new UsageError(
-          `keys create needs --scopes, comma-separated, from: ${scopes.join(', ')}${wrong}`,
-        )
-      }
+    const { given, json, config } = readCommand(args, ['org', 'name', 'scopes'])
+    const { org, name } = given
+    if (org === undefined || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(org)) {
+      throw new UsageError('keys create needs --org with the id of an organization (a UUID)')
+    }
+    if (name === undefined || name.length < 1 || name.length > 255) {
+      throw new UsageError('keys create needs --name with 1 to 255 characters')
+    }
+    const wanted = (given.scopes ?? '').split(',').filter((scope) => scope !== '')
+    const unknown = wanted.filter((scope) => !scopes.includes(scope))
+    if (wanted.length === 0 || unknown.length > 0) {
+      const wrong = unknown.length > 0 ? `; there is no scope ${unknown.join(', ')}` : ''
+      throw new UsageError(`keys create needs --scopes, comma-separated, from: ${scopes.join(', ')}${wrong}`)
+    }
+    await withDatabase(config, async (pool) => {
       await migrate(pool, schemaOf())
       const key = await createApiKey(pool, systemClock, { organizationId: org, name, scopes: wanted })
       if (key === null) throw new UsageError(`there is no organization ${org}`)

@@ -1,6 +1,6 @@
 import { migrate, schemaOf } from '@deskwire/service'
 import type { Command } from '../commands.ts'
-import { databaseHelp, withDatabase } from '../database.ts'
+import { databaseHelp, readCommand, withDatabase } from '../database.ts'
 
 export const migrateCommand: Command = {
   name: 'migrate',
@@ -10,7 +10,8 @@ export const migrateCommand: Command = {
   --json                 print JSON
 ${databaseHelp}`,
   async run(args) {
-    await withDatabase(args, [], async (pool, _given, json) => {
+    const { json, config } = readCommand(args, [])
+    await withDatabase(config, async (pool) => {
       const applied = await migrate(pool, schemaOf())
       const lines = applied.length === 0 ? ['up to date'] : applied.map((id) => `applied ${id}`)
       process.stdout.write(json ? `${JSON.stringify({ applied })}\n` : `${lines.join('\n')}\n`)

@@ -1,6 +1,6 @@
 import { createOrganization, migrate, schemaOf, systemClock } from '@deskwire/service'
 import type { Command } from '../commands.ts'
-import { databaseHelp, withDatabase } from '../database.ts'
+import { databaseHelp, readCommand, withDatabase } from '../database.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const orgCreate: Command = {
@@ -12,10 +12,12 @@ export const orgCreate: Command = {
   --json                 print JSON
 ${databaseHelp}`,
   async run(args) {
-    await withDatabase(args, ['name'], async (pool, { name }, json) => {
-      if (name === undefined || name.length < 1 || name.length > 255) {
-        throw new UsageError('org create needs --name with 1 to 255 characters')
-      }
+    const { given, json, config } = readCommand(args, ['name'])
+    const { name } = given
+    if (name === undefined || name.length < 1 || name.length > 255) {
+      throw new UsageError('org create needs --name with 1 to 255 characters')
+    }
+    await withDatabase(config, async (pool) => {
       await migrate(pool, schemaOf())
       const { organizationId, apiKeyId, token } = await createOrganization(pool, systemClock, name)
       process.stdout.write(

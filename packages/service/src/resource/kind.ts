@@ -58,6 +58,7 @@ export interface Kind extends Omit<Declaration<Fields>, 'rules'> {
 /** Checks a declaration and derives from it what the journal needs to know. */
 export function defineKind<const F extends Fields>(declaration: Declaration<F>): Kind {
   const fields = Object.entries<Field>(declaration.fields)
+  checkDeclaration(declaration)
   const stored = fields.flatMap(([name, field]) =>
     field.column === null ? [] : [{ name, field, column: field.column }],
   )
@@ -85,4 +86,17 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
       removedEvent: declaration.removedEvent,
     },
   }
+}
+
+/** Throws for a declaration that would only show later that it does not fit together. */
+function checkDeclaration({ name, fields, events, removedEvent }: Declaration<Fields>): void {
+  for (const [field, { column, unique, filter }] of Object.entries(fields)) {
+    if (column === null && (unique || filter))
+      throw new Error(`${name}.${field}: a unique field and a filter need a column`)
+  }
+  const foreign = Object.keys(events).find((type) => !type.startsWith(`${name}.`))
+  if (foreign !== undefined) throw new Error(`${name}: the event ${foreign} must begin with ${name}.`)
+  // Erasing what events hold of a removed object spares those that end so: they hold the removal record.
+  if (removedEvent !== null && (removedEvent !== `${name}.deleted` || !(removedEvent in events)))
+    throw new Error(`${name}: removedEvent must be ${name}.deleted and stand in events`)
 }

@@ -58,7 +58,7 @@ export function parseListQuery(
 
 function parseLimit(text: string | null): Result<number, Problem> {
   if (text === null) return ok(defaultLimit)
-  const limit = /^\d{1,15}$/.test(text) ? Number(text) : 0
+  const limit = /^\d+$/.test(text) ? Number(text) : 0
   if (limit < 1) return invalid(`limit must be an integer from 1 to ${maximumLimit}; got ${quoted(text)}.`)
   return ok(Math.min(limit, maximumLimit))
 }
@@ -121,12 +121,24 @@ function parseCondition(kind: Kind, name: string, text: string): Result<Conditio
     }
     default: {
       const field = kind.fields[name] as Field
-      const parsed = field.schema.safeParse(text)
+      const parsed = field.schema.safeParse(filterValue(field, text))
       if (!parsed.success || field.column === null) {
         return invalid(`${name} must be ${field.accepts}; got ${quoted(text)}.`)
       }
       return ok({ on: 'column', column: field.column.name, type: field.column.type, value: parsed.data })
     }
+  }
+}
+
+/** A query is text; what a field accepts may not be. What stays text is then refused by the field. */
+function filterValue(field: Field, text: string): unknown {
+  switch (field.column?.type) {
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : text
+    case 'bigint':
+      return /^-?\d{1,16}$/.test(text) ? Number(text) : text
+    default:
+      return text
   }
 }
 

@@ -113,8 +113,9 @@ function fieldErrorCode(issue: z.core.$ZodIssue): FieldErrorCode {
     case 'invalid_union':
       return 'invalid_type'
     case 'too_small':
-      return 'too_short'
+      return issue.origin === 'string' ? 'too_short' : 'invalid_value'
     case 'too_big':
+      if (issue.origin !== 'string' && issue.origin !== 'array') return 'invalid_value'
       return issue.origin === 'array' ? 'too_many' : 'too_long'
     case 'invalid_format':
       return 'invalid_format'

@@ -42,7 +42,7 @@ export const ticket = defineKind({
       initial: 'new',
       column: 'status',
       filter: true,
-      description: 'Where it stands. Moves along the table in the documentation.',
+      description: 'Where it stands. Which status allows which is in docs/specification.md.',
     }),
     assigneeId: reference(
       { kind: 'teammate', onRemove: 'keep', condition: { column: 'active', otherwise: 'active teammate' } },

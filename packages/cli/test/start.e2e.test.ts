@@ -1,0 +1,194 @@
+/** The command line and `npm start`, as whole processes. */
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { commands } from '../src/commands.ts'
+import { deskwire, npmStart, temporaryDataDir } from './harness.ts'
+
+const exampleKey = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
+const tokenPattern = /dwk_[0-9A-Za-z]{36}/
+
+async function get(url: string, token: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+  return { status: response.status, text: await response.text() }
+}
+
+test('npm start makes a first key, says where it listens, and stops on SIGTERM and on Ctrl-C', async () => {
+  await using dataDir = await temporaryDataDir()
+  const settings = { DESKWIRE_DATA_DIR: dataDir.path }
+  let token = ''
+  {
+    await using service = await npmStart(settings)
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+    expect(service.output.stdout).toContain('its API key, shown this once: dwk_')
+    token = tokenPattern.exec(service.output.stdout)?.[0] as string
+    expect((await get(`${service.url}/v1/customers`, token)).status).toBe(200)
+    expect(service.output.stderr).not.toContain(token)
+
+    const ended = await service.stop('SIGTERM')
+    expect(ended.code).toBe(0)
+    expect(service.isAlive()).toBe(false)
+    expect(await dataDir.running()).toEqual([])
+    await expect(fetch(`${service.url}/healthz`)).rejects.toThrow()
+  }
+  await using again = await npmStart(settings)
+  expect(again.output.stdout).not.toMatch(tokenPattern)
+  expect((await get(`${again.url}/v1/customers`, token)).status).toBe(200)
+  // A terminal sends Ctrl-C to npm and to what npm runs, and npm passes its own on: the service gets two.
+  const ended = await again.stop('SIGINT', 'all')
+  expect(ended.code).toBe(0)
+  expect(again.isAlive()).toBe(false)
+  expect(await dataDir.running()).toEqual([])
+  expect(existsSync(join(dataDir.path, 'hold.json'))).toBe(false)
+})
+
+test('commands work beside a running service; a second service on its data is told who runs it', {
+  timeout: 180_000,
+}, async () => {
+  await using dataDir = await temporaryDataDir()
+  const settings = { DESKWIRE_DATA_DIR: dataDir.path }
+  await using service = await npmStart({ ...settings, DESKWIRE_BOOTSTRAP_KEY: exampleKey })
+  expect(service.output.stdout).toContain('its API key is the one in DESKWIRE_BOOTSTRAP_KEY')
+  expect(service.output.stdout).not.toContain(exampleKey)
+  expect((await get(`${service.url}/v1/customers`, exampleKey)).status).toBe(200)
+
+  const second = await deskwire(['serve', '--port', '0'], { settings })
+  expect(second.code).toBe(1)
+  expect(second.stdout).toBe('')
+  expect(second.stderr).toMatch(
+    /^deskwire: \S+ is in use by process \d+ \(main\.ts serve, since \S+Z\): stop it first, or give this one another DESKWIRE_DATA_DIR\n$/,
+  )
+
+  const org = await deskwire(['org', 'create', '--name', 'Engines', '--json'], { settings })
+  expect(org).toMatchObject({ code: 0, stderr: '' })
+  const made = JSON.parse(org.stdout)
+  expect(Object.keys(made)).toEqual(['organizationId', 'apiKeyId', 'token'])
+  const { organizationId } = made
+  expect((await get(`${service.url}/v1/customers`, made.token)).status).toBe(200)
+
+  const given = ['--org', organizationId, '--name', 'reporting', '--scopes', 'tickets:read']
+  const key = await deskwire(['keys', 'create', ...given, '--data-dir', dataDir.path])
+  expect(key).toMatchObject({ code: 0, stderr: '' })
+  expect(key.stdout).toMatch(/^API key, shown this once: dwk_\w{36}\n$/)
+  const reader = tokenPattern.exec(key.stdout)?.[0] as string
+  expect((await get(`${service.url}/v1/tickets`, reader)).status).toBe(200)
+  expect((await get(`${service.url}/v1/customers`, reader)).status).toBe(403)
+
+  const nobody = ['--org', '01980000-0000-7000-8000-000000000001', '--name', 'x', '--scopes', '*', '--json']
+  expect(await deskwire(['keys', 'create', ...nobody], { settings })).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'deskwire: there is no organization 01980000-0000-7000-8000-000000000001\n',
+  })
+  const migrated = await deskwire(['migrate', '--json'], { settings })
+  expect(migrated).toEqual({ code: 0, stdout: '{"applied":[]}\n', stderr: '' })
+
+  const { port } = new URL(service.url)
+  await using other = await temporaryDataDir()
+  const taken = await deskwire(['serve', '--port', port, '--log-level', 'silent', '--data-dir', other.path])
+  expect(taken.code).toBe(1)
+  expect(taken.stderr).toBe(
+    `deskwire: cannot listen on 127.0.0.1, port ${port}: something else listens there; set DESKWIRE_HOST and DESKWIRE_PORT (port 0 picks a free one)\n`,
+  )
+  expect(await other.running()).toEqual([])
+})
+
+test('commands work without a running service, and leave none', async () => {
+  await using dataDir = await temporaryDataDir()
+  const place = ['--data-dir', dataDir.path]
+  const made = await deskwire(['org', 'create', '--name', 'Engines', ...place])
+  expect(made).toMatchObject({ code: 0, stderr: '' })
+  const [, organizationId] = /^organization (\S+)\nAPI key, shown this once: dwk_\w{36}\n$/.exec(
+    made.stdout,
+  ) as RegExpExecArray
+  const given = ['--org', organizationId as string, '--name', 'x', '--scopes', '*', '--json']
+  const key = await deskwire(['keys', 'create', ...given, ...place])
+  expect(JSON.parse(key.stdout)).toMatchObject({ organizationId, token: expect.stringMatching(tokenPattern) })
+  expect((await deskwire(['migrate', ...place])).stdout).toBe('up to date\n')
+  expect(await dataDir.running()).toEqual([])
+})
+
+test('a database that does not answer is one line', async () => {
+  // A port that was free a moment ago: nothing listens there.
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  const url = `postgres://someone:hidden@127.0.0.1:${port}/desk`
+  const ran = await deskwire(['migrate', '--database-url', url])
+  expect(ran).toMatchObject({ code: 1, stdout: '' })
+  expect(ran.stderr).toMatch(/^deskwire: the database cannot be used: [^\n]*ECONNREFUSED[^\n]*\n$/)
+  expect(ran.stderr).not.toContain('hidden')
+})
+
+describe('a mistake is one line, exit code 2, and starts nothing', () => {
+  const org = '01980000-0000-7000-8000-000000000001'
+  const cases: readonly { words: string; line: RegExp; settings?: Record<string, string> }[] = [
+    {
+      words: 'serve',
+      settings: { DESKWIRE_PORT: 'abc' },
+      line: /^DESKWIRE_PORT: "abc" is not accepted; it must be a port from 0 to 65535$/,
+    },
+    {
+      words: 'serve',
+      settings: { DESKWIRE_LOG_LEVEL: 'loud' },
+      line: /^DESKWIRE_LOG_LEVEL: "loud" .* one of fatal, /,
+    },
+    {
+      words: 'serve',
+      settings: { DESKWIRE_BOOTSTRAP_KEY: 'dwk_x' },
+      line: /^DESKWIRE_BOOTSTRAP_KEY: what is set is not accepted; it must be an API key/,
+    },
+    {
+      words: 'serve --port 99999',
+      line: /^--port: "99999" is not accepted; it must be a port from 0 to 65535$/,
+    },
+    { words: 'serve --prot 1', line: /--prot.*see deskwire serve --help$/ },
+    { words: 'serve now', line: /'now'; see deskwire serve --help$/ },
+    { words: 'org', line: /^there is no command "org"; there are: serve, migrate, org create, keys create$/ },
+    { words: 'frobnicate the desk', line: /^there is no command "frobnicate the";/ },
+    { words: 'org create', line: /^org create needs --name with 1 to 255 characters$/ },
+    { words: 'org create --nam x', line: /--nam.*; accepted: --name, --data-dir, --database-url, --json$/ },
+    { words: 'org create --name --json', line: /--name.*; accepted: --name, / },
+    {
+      words: 'org create --name x --database-url mysql://x',
+      line: /^DESKWIRE_DATABASE_URL: what is set is not accepted/,
+    },
+    { words: 'keys create --name x --scopes *', line: /^keys create needs --org with the id/ },
+    { words: `keys create --org ${org} --scopes *`, line: /^keys create needs --name/ },
+    {
+      words: `keys create --org ${org} --name x --scopes tickets:reed`,
+      line: /there is no scope tickets:reed$/,
+    },
+    { words: 'migrate twice', line: /'twice'; accepted: / },
+  ]
+
+  test.concurrent.each(cases)('deskwire $words', async ({ words, line, settings = {} }) => {
+    await using place = await temporaryDataDir()
+    const ran = await deskwire(words.split(' '), { settings, cwd: place.parent })
+    expect(ran).toMatchObject({ code: 2, stdout: '' })
+    expect(ran.stderr).toMatch(/^deskwire: [^\n]+\n$/)
+    expect(ran.stderr.slice('deskwire: '.length, -1)).toMatch(line)
+    expect(existsSync(place.path)).toBe(false)
+  })
+})
+
+describe('help', () => {
+  test.concurrent.each(['', '--help', '-h', 'help', 'org --help'])(
+    'deskwire %s lists the commands',
+    async (words) => {
+      const ran = await deskwire(words.split(' ').filter((word) => word !== ''))
+      expect(ran).toMatchObject({ code: 0, stderr: '' })
+      for (const { name, summary } of commands)
+        expect(ran.stdout).toContain(`${`deskwire ${name}`.padEnd(24)}${summary}`)
+    },
+  )
+
+  test.concurrent.each(commands.map(({ name }) => name))('deskwire %s --help', async (name) => {
+    const ran = await deskwire([...name.split(' '), '--help'])
+    expect(ran).toMatchObject({ code: 0, stderr: '' })
+    expect(ran.stdout).toMatch(new RegExp(`^deskwire ${name}[: ]`))
+    expect(ran.stdout).toContain('--data-dir')
+  })
+})

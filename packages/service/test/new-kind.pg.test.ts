@@ -1,0 +1,270 @@
+/** A kind that the desk does not have, declared here and nowhere else: everything else follows from it. */
+import { expect, test } from 'vitest'
+import { sdkTypes } from '../../../scripts/generate/sdk-types.ts'
+import { schemaOf } from '../src/app.ts'
+import { migrate } from '../src/db/migrate.ts'
+import { createStreamTable } from '../src/db/migrations/stream-table.ts'
+import { problem } from '../src/kernel/errors.ts'
+import { fail, ok } from '../src/kernel/result.ts'
+import {
+  choice,
+  commonFields,
+  flag,
+  integer,
+  reference,
+  sequence,
+  text,
+  timestamp,
+} from '../src/resource/fields.ts'
+import { defineKind } from '../src/resource/kind.ts'
+import { kinds } from '../src/resources/index.ts'
+import { type TestDatabase, testDatabase } from './harness/database.ts'
+import { testService } from './harness/service.ts'
+
+const statuses = ['draft', 'sent', 'paid'] as const
+const moves: Readonly<Record<(typeof statuses)[number], readonly string[]>> = {
+  draft: ['sent'],
+  sent: ['paid'],
+  paid: [],
+}
+
+const invoice = defineKind({
+  name: 'invoice',
+  plural: 'invoices',
+  description: 'What a customer owes.',
+  fields: {
+    customerId: reference(
+      { kind: 'customer', onRemove: 'remove' },
+      { required: true, access: 'create', column: 'customer_id', filter: true, description: 'Who owes it.' },
+    ),
+    number: sequence({ column: 'number', description: 'Counts up within the organization.' }),
+    title: text({ min: 1, max: 255, required: true, search: true, description: 'What for.' }),
+    amount: integer({
+      min: 0,
+      max: 1_000_000,
+      required: true,
+      column: 'amount',
+      filter: true,
+      description: 'In cents.',
+    }),
+    urgent: flag({ initial: false, column: 'urgent', filter: true, description: 'Whether it is pressing.' }),
+    status: choice(statuses, { initial: 'draft', column: 'status', filter: true, description: 'Its state.' }),
+    paidAt: timestamp({ access: 'read', description: 'When it was paid.' }),
+    ...commonFields(),
+  },
+  events: {
+    'invoice.created': 'an invoice is written',
+    'invoice.updated': 'an invoice changes',
+    'invoice.paid': 'an invoice is paid',
+    'invoice.deleted': 'an invoice is deleted, by itself or with its customer',
+  },
+  removedEvent: 'invoice.deleted',
+  refusals: ['invalid_transition'],
+  rules: {
+    update(before, draft, _sent, { now }) {
+      if (draft.status === before.status) return ok(draft)
+      if (!moves[before.status].includes(draft.status)) {
+        return fail(problem('invalid_transition', `From ${before.status}: ${moves[before.status]}.`))
+      }
+      return ok({ ...draft, paidAt: draft.status === 'paid' ? now : null })
+    },
+    events(before, after) {
+      if (before === null) return ['invoice.created']
+      const paid = after.status === 'paid' && before.status !== 'paid'
+      return paid ? ['invoice.updated', 'invoice.paid'] : ['invoice.updated']
+    },
+  },
+  migrations: [
+    {
+      id: '20991231-01-invoices',
+      statements: createStreamTable({
+        name: 'invoices',
+        columns: [
+          'number bigint',
+          'customer_id uuid',
+          'amount bigint',
+          'urgent boolean',
+          'status text',
+          'external_id text',
+          'tags text[]',
+          'search text',
+        ],
+        unique: ['number', 'external_id'],
+        lookup: ['customer_id', 'status'],
+        words: true,
+      }),
+    },
+  ],
+  example: { customerId: '01980000-0000-7000-8000-000000000001', title: 'Repair', amount: 12_000 },
+})
+
+const withInvoices = [...kinds, invoice]
+
+/** As an installation gets the new kind: it ran without it before. */
+async function upgradedDatabase(): Promise<TestDatabase> {
+  const database = await testDatabase({ template: null })
+  await migrate(database.pool, schemaOf())
+  expect(await migrate(database.pool, schemaOf(withInvoices))).toEqual(['20991231-01-invoices'])
+  return database
+}
+
+test('a declared kind is created, changed, listed, synced, removed with what it refers to, and recorded', async () => {
+  await using database = await upgradedDatabase()
+  await using service = await testService({ database, kinds: withInvoices })
+  const { api } = service
+  const customer = (await api.post('/v1/customers', { name: 'Ada' })).json.id
+  const other = (await api.post('/v1/customers', { name: 'Grace' })).json.id
+
+  const created = await api.post('/v1/invoices', { customerId: customer, title: 'Repair', amount: 12_000 })
+  expect(created.status).toBe(201)
+  expect(created.json).toMatchObject({ object: 'invoice', number: 1, status: 'draft', urgent: false })
+  const path = `/v1/invoices/${created.json.id}`
+  expect(created.headers.get('location')).toBe(path)
+  const kept = await api.post('/v1/invoices', {
+    customerId: other,
+    title: 'Oil',
+    amount: 0,
+    urgent: true,
+    externalId: 'o-1',
+  })
+  expect(kept.json).toMatchObject({ number: 2, amount: 0 })
+
+  for (const amount of [-1, 1_000_001, 1.5, '12']) {
+    const refused = await api.post('/v1/invoices', { customerId: customer, title: 'x', amount })
+    expect(refused.status).toBe(422)
+    const code = typeof amount === 'number' && Number.isInteger(amount) ? 'invalid_value' : 'invalid_type'
+    expect(refused.json.errors).toEqual([
+      { pointer: '/amount', code, detail: 'must be a whole number from 0 to 1000000' },
+    ])
+  }
+  const nobody = { customerId: created.json.id, title: 'x', amount: 1 }
+  expect((await api.post('/v1/invoices', nobody)).json.errors[0].code).toBe('unknown_reference')
+  const twice = { customerId: other, title: 'x', amount: 1, externalId: 'o-1' }
+  expect((await api.post('/v1/invoices', twice)).json).toMatchObject({
+    code: 'duplicate',
+    existingId: kept.json.id,
+  })
+
+  expect((await api.patch(path, { status: 'paid' })).json.code).toBe('invalid_transition')
+  expect((await api.patch(path, { status: 'sent' })).status).toBe(200)
+  const paid = await api.patch(path, { status: 'paid' })
+  expect(paid.json.paidAt).toMatch(/Z$/)
+  expect((await api.get(path)).text).toBe(paid.text)
+
+  const found = async (query: string) =>
+    (await api.get(`/v1/invoices?${query}`)).json.data.map((row: { number: number }) => row.number)
+  expect(await found('')).toEqual([2, 1])
+  expect(await found('amount=12000')).toEqual([1])
+  expect(await found('urgent=true')).toEqual([2])
+  expect(await found('urgent=false')).toEqual([1])
+  expect(await found('status=paid')).toEqual([1])
+  expect(await found(`customerId=${other}`)).toEqual([2])
+  expect(await found('q=repa')).toEqual([1])
+  for (const query of ['amount=', 'amount=1e3', 'amount=-1', 'urgent=yes']) {
+    expect((await api.get(`/v1/invoices?${query}`)).json.code).toBe('invalid_parameter')
+  }
+
+  const first = (await api.get('/v1/invoices?updatedAfter=1970-01-01T00:00:00Z')).json
+  expect(first.data).toEqual([kept.json, paid.json])
+  expect(first.pagination.checkpoint.count).toBe(2)
+
+  expect((await api.delete(`/v1/customers/${customer}`)).status).toBe(204)
+  const next = (await api.get(`/v1/invoices?cursor=${first.pagination.nextCursor}`)).json
+  const removal = { object: 'removed', id: created.json.id, resource: 'invoice' }
+  expect(next.data).toEqual([{ ...removal, removedAt: expect.any(String) }])
+  expect(next.pagination.checkpoint.count).toBe(1)
+  expect((await api.get(path)).status).toBe(404)
+  expect((await api.post('/v1/invoices', { customerId: other, title: 'Next', amount: 1 })).json.number).toBe(
+    3,
+  )
+
+  const { rows } = await database.pool.query<{ type: string }>(
+    'select e.type from events e where e.organization_id = $1 and e.subject_id = $2 order by e.created_at, e.type',
+    [api.organizationId, created.json.id],
+  )
+  expect(rows.map(({ type }) => type)).toEqual([
+    'invoice.created',
+    'invoice.updated',
+    'invoice.paid',
+    'invoice.updated',
+    'invoice.deleted',
+  ])
+})
+
+test('a declared kind has scopes of its own, stands in the OpenAPI document and in the types of the SDK', async () => {
+  await using database = await upgradedDatabase()
+  await using service = await testService({ database, kinds: withInvoices })
+  const reader = await service.newKey(service.api.organizationId, ['invoices:read'])
+  expect((await reader.get('/v1/invoices')).status).toBe(200)
+  expect((await reader.get('/v1/customers')).status).toBe(403)
+  expect((await reader.post('/v1/invoices', {})).status).toBe(403)
+
+  const { paths, components } = (await service.api.get('/openapi.json')).json
+  expect(Object.keys(paths['/v1/invoices/{id}'])).toEqual(['get', 'patch', 'delete'])
+  expect(components.schemas.InvoiceCreate.required).toEqual(['customerId', 'title', 'amount'])
+  expect(components.schemas.InvoiceCreate.properties.amount).toMatchObject({
+    type: 'integer',
+    minimum: 0,
+    maximum: 1_000_000,
+  })
+  expect(components.schemas.InvoicePatch.properties).not.toHaveProperty('customerId')
+
+  const types = sdkTypes(withInvoices)
+  expect(types).toContain('export interface Invoice extends Row')
+  expect(types).toContain('  amount: number\n')
+  expect(types).toContain("status: Open<'draft' | 'sent' | 'paid'>")
+})
+
+test('a declaration that does not fit together is refused when it is read', () => {
+  const declaration = {
+    name: 'note',
+    plural: 'notes',
+    description: 'A note.',
+    fields: {},
+    rules: { events: () => [] },
+    events: {},
+    removedEvent: null,
+    migrations: [],
+    example: {},
+  }
+  const withField = (field: ReturnType<typeof text>) => () =>
+    defineKind({ ...declaration, fields: { title: field } })
+  const description = 'Its title.'
+  expect(withField(text({ max: 10, unique: true, description }))).toThrow('note.title')
+  expect(withField(text({ max: 10, filter: true, description }))).toThrow('note.title')
+  expect(() => defineKind({ ...declaration, events: { 'memo.created': '' } })).toThrow('memo.created')
+  expect(() => defineKind({ ...declaration, removedEvent: 'note.deleted' })).toThrow('removedEvent')
+  const gone = { events: { 'note.gone': '' }, removedEvent: 'note.gone' }
+  expect(() => defineKind({ ...declaration, ...gone })).toThrow('removedEvent')
+})
+
+test('every kind of the desk has the columns and the unique indexes that it declares', async () => {
+  await using database = await testDatabase()
+  for (const { table } of kinds) {
+    const { rows: columns } = await database.pool.query<{ name: string; type: string }>(
+      `select a.attname as name, format_type(a.atttypid, a.atttypmod) as type from pg_attribute a
+         where a.attrelid = $1::regclass and a.attnum > 0 order by a.attnum`,
+      [table.name],
+    )
+    const sequence = table.sequence === null ? [] : [{ name: table.sequence.column, type: 'bigint' }]
+    for (const { name, type } of [...table.columns, ...sequence]) {
+      const written = type === 'timestamptz(3)' ? 'timestamp(3) with time zone' : type
+      expect(columns, `${table.name}.${name}`).toContainEqual({ name, type: written })
+    }
+    const { rows: indexes } = await database.pool.query<{ columns: string }>(
+      `select string_agg(a.attname, ',' order by k.n) as columns from pg_index i
+         cross join unnest(i.indkey) with ordinality as k(attnum, n)
+         join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+         where i.indrelid = $1::regclass and i.indisunique group by i.indexrelid`,
+      [table.name],
+    )
+    const unique = [
+      ...table.unique.map(({ column }) => column.name),
+      ...sequence.map(({ name }) => name),
+      'id',
+    ]
+    expect(indexes.map((index) => index.columns).sort()).toEqual(
+      unique.map((name) => `organization_id,${name}`).sort(),
+    )
+  }
+})
