@@ -39,8 +39,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ['kernel', 'journal', 'access'],
   resource: ['kernel', 'db', 'journal', 'access', 'http'],
   resources: ['kernel', 'db', 'resource'],
-  openapi: ['kernel', 'resource'],
-  top: ['kernel', 'db', 'journal', 'access', 'http', 'resource', 'resources', 'openapi'],
+  openapi: ['kernel', 'http', 'resource'],
+  delivery: ['kernel', 'db', 'journal', 'access'],
+  webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'resource', 'delivery'],
+  top: ['kernel', 'db', 'journal', 'access', 'http', 'resource', 'resources', 'openapi', 'delivery', 'webhooks'],
 }
 
 test('there are sources to look at', () => {

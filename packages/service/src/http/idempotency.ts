@@ -44,17 +44,21 @@ export interface IdempotencyStore {
   find(organizationId: string, record: IdempotencyRecord): Promise<Result<KeptAnswer | null, Problem>>
 }
 
-export function createIdempotencyStore(pool: Pool, clock: Clock): IdempotencyStore {
+/** Opens an answer that is kept encrypted. */
+export type OpenAnswer = (sealed: Buffer, organizationId: string, record: IdempotencyRecord) => string
+
+export function createIdempotencyStore(pool: Pool, clock: Clock, open: OpenAnswer): IdempotencyStore {
   const statement = {
     name: 'find_idempotency_key',
-    text: `select k.request_hash, k.status, k.body from idempotency_keys k
+    text: `select k.request_hash, k.status, k.body, k.sealed from idempotency_keys k
            where k.organization_id = $1 and k.api_key_id = $2 and k.method = $3 and k.path = $4 and k.key = $5
              and k.created_at > $6`,
   }
   return {
-    async find(organizationId, { apiKeyId, method, path, key, requestHash }) {
+    async find(organizationId, record) {
+      const { apiKeyId, method, path, key, requestHash } = record
       const since = formatTimestamp(clock.now() - keptForMilliseconds)
-      const { rows } = await pool.query<{ request_hash: Buffer; status: number; body: string | null }>({
+      const { rows } = await pool.query<{ request_hash: Buffer; status: number; body: string | null; sealed: Buffer | null }>({
         ...statement,
         values: [organizationId, apiKeyId, method, path, key, since],
       })
@@ -64,6 +68,7 @@ export function createIdempotencyStore(pool: Pool, clock: Clock): IdempotencySto
         const detail = `The Idempotency-Key ${key} was used with another body. Use a new key for a new request.`
         return fail(problem('idempotency_key_reused', detail))
       }
+      if (row.sealed !== null) return ok({ status: row.status, body: open(row.sealed, organizationId, record) })
       if (row.body === null) {
         return fail(
           problem('not_found', 'What this request made was removed since, and the answer erased with it.'),

@@ -2,7 +2,8 @@
 import type { ErrorCode } from '../kernel/errors.ts'
 import { errorCatalogue } from '../kernel/errors.ts'
 import type { Kind } from '../resource/kind.ts'
-import { defaultLimit, filterNames, maximumLimit } from '../resource/list-query.ts'
+import { defaultLimit, maximumLimit } from '../http/list-parameters.ts'
+import { filterNames } from '../resource/list-query.ts'
 import { fieldSchema, schemaName } from './schemas.ts'
 
 type Json = Record<string, unknown>

@@ -1,4 +1,5 @@
 /** The query of a list: browsing with filters, or a sync. Everything unknown or malformed is named. */
+import { invalid, notTimestamp, parseLimit, parseOffset, quoted, unknownParameter } from '../http/list-parameters.ts'
 import { type Cursor, decodeCursor } from '../kernel/cursor.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
@@ -6,9 +7,6 @@ import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
 import type { Field } from './fields.ts'
 import type { Kind } from './kind.ts'
 import { searchWords } from './representation.ts'
-
-export const defaultLimit = 20
-export const maximumLimit = 100
 
 /** One condition of a browse. */
 export type Condition =
@@ -44,23 +42,12 @@ export function parseListQuery(
   query: URLSearchParams,
 ): Result<ListQuery, Problem> {
   const known = [...pagingParameters, ...filterNames(kind)]
-  for (const name of query.keys()) {
-    if (!known.includes(name)) {
-      return invalid(`There is no parameter ${name} here; accepted: ${known.join(', ')}.`)
-    }
-    if (query.getAll(name).length > 1) return invalid(`${name} is given more than once; give it once.`)
-  }
-  const limit = parseLimit(query.get('limit'))
+  const unknown = unknownParameter(query, known)
+  if (unknown !== null) return fail(unknown)
+  const limit = parseLimit(query)
   if (!limit.ok) return limit
   const isSync = query.has('cursor') || query.has('updatedAfter')
   return isSync ? parseSync(kind, organizationId, query, limit.value) : parseBrowse(kind, query, limit.value)
-}
-
-function parseLimit(text: string | null): Result<number, Problem> {
-  if (text === null) return ok(defaultLimit)
-  const limit = /^\d+$/.test(text) ? Number(text) : 0
-  if (limit < 1) return invalid(`limit must be an integer from 1 to ${maximumLimit}; got ${quoted(text)}.`)
-  return ok(Math.min(limit, maximumLimit))
 }
 
 function parseSync(
@@ -88,10 +75,8 @@ function parseSync(
 }
 
 function parseBrowse(kind: Kind, query: URLSearchParams, limit: number): Result<ListQuery, Problem> {
-  const offsetText = query.get('offset') ?? '0'
-  if (!/^\d{1,15}$/.test(offsetText)) {
-    return invalid(`offset must be an integer from 0 on; got ${quoted(offsetText)}.`)
-  }
+  const offset = parseOffset(query)
+  if (!offset.ok) return offset
   const conditions: Condition[] = []
   for (const name of filterNames(kind)) {
     const text = query.get(name)
@@ -100,7 +85,7 @@ function parseBrowse(kind: Kind, query: URLSearchParams, limit: number): Result<
     if (!condition.ok) return condition
     conditions.push(condition.value)
   }
-  return ok({ mode: 'browse', limit, offset: Number(offsetText), conditions })
+  return ok({ mode: 'browse', limit, offset: offset.value, conditions })
 }
 
 function parseCondition(kind: Kind, name: string, text: string): Result<Condition, Problem> {
@@ -140,18 +125,4 @@ function filterValue(field: Field, text: string): unknown {
     default:
       return text
   }
-}
-
-function notTimestamp(name: string, text: string): Result<never, Problem> {
-  return invalid(
-    `${name} must be a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z; got ${quoted(text)}. In a query, + is written %2B.`,
-  )
-}
-
-function invalid(detail: string): Result<never, Problem> {
-  return fail(problem('invalid_parameter', detail))
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }

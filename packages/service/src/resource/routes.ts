@@ -3,8 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TokenDirectory } from '../access/directory.ts'
 import { callerOf, requireScope } from '../http/authenticate.ts'
 import { entityTag, holdsVersion, unmetPrecondition, versionOf } from '../http/entity-tag.ts'
-import { type IdempotencyStore, idempotencyOf } from '../http/idempotency.ts'
+import type { IdempotencyStore } from '../http/idempotency.ts'
 import { sendProblem } from '../http/problem-reply.ts'
+import { answerOnce, searchParameters, sendJson, sendList } from '../http/replies.ts'
 import type { Feed, PageStart } from '../journal/feed.ts'
 import type { RowReader } from '../journal/rows.ts'
 import { encodeCursor } from '../kernel/cursor.ts'
@@ -39,24 +40,19 @@ export function registerKindRoutes(
   const reading = { onRequest: requireScope(directory, `${kind.plural}:read`) }
   const writing = { onRequest: requireScope(directory, `${kind.plural}:write`) }
 
-  server.post(path, writing, async (request, reply) => {
-    const { organizationId } = callerOf(request)
-    const record = idempotencyOf(request, 201)
-    if (!record.ok) return sendProblem(reply, record.error)
-    // Twice at most: the second look finds what a concurrent twin committed.
-    for (let look = 0; look < 2; look++) {
-      if (record.value !== null) {
-        const kept = await idempotency.find(organizationId, record.value)
-        if (!kept.ok) return sendProblem(reply, kept.error)
-        if (kept.value !== null)
-          return sendCreated(reply.header('idempotent-replayed', 'true'), kept.value.body)
-      }
-      const result = await changes.create(organizationId, request.body, record.value)
-      if (result.outcome === 'done') return sendCreated(reply, result.body)
-      if (result.outcome === 'refused') return sendProblem(reply, result.problem)
-    }
-    throw new Error('an idempotency key committed, but its record cannot be found')
-  })
+  server.post(path, writing, (request, reply) =>
+    answerOnce(request, reply, {
+      store: idempotency,
+      status: 201,
+      replay: sendCreated,
+      async run(record) {
+        const result = await changes.create(callerOf(request).organizationId, request.body, record)
+        if (result.outcome === 'replayed') return 'replayed'
+        if (result.outcome === 'refused') return sendProblem(reply, result.problem)
+        return sendCreated(reply, result.body)
+      },
+    }),
+  )
 
   server.get(path, reading, async (request, reply) => {
     const { organizationId } = callerOf(request)
@@ -141,21 +137,7 @@ function ifMatch(request: FastifyRequest): Precondition {
   return (row) => unmetPrecondition(request.headers['if-match'], row.updatedAt)
 }
 
-function searchParameters(request: FastifyRequest): URLSearchParams {
-  return new URLSearchParams(request.url.split('?').slice(1).join('?'))
-}
-
 /** A stored representation, as it is. */
 function sendObject(reply: FastifyReply, body: string): FastifyReply {
-  return reply
-    .header('etag', entityTag(versionOf(body)))
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(body)
-}
-
-/** Stored representations, joined by the database, in the envelope of a list (specification, section 2.5). */
-function sendList(reply: FastifyReply, records: string, pagination: Record<string, unknown>): FastifyReply {
-  return reply
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(`{"data":[${records}],"pagination":${JSON.stringify(pagination)}}`)
+  return sendJson(reply.header('etag', entityTag(versionOf(body))), body)
 }

@@ -1,0 +1,133 @@
+/** The routes of endpoints (specification, section 4.1; decisions, section 7). */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { TokenDirectory } from '../access/directory.ts'
+import { callerOf, requireScope } from '../http/authenticate.ts'
+import type { IdempotencyStore } from '../http/idempotency.ts'
+import { parseLimit, parseOffset, parseTime, parseWord, unknownParameter } from '../http/list-parameters.ts'
+import { sendProblem } from '../http/problem-reply.ts'
+import { answerOnce, searchParameters, sendJson, sendList } from '../http/replies.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { parseId } from '../kernel/ids.ts'
+import { type Endpoints, noSuchWebhook, type Outcome } from './endpoints.ts'
+import type { WebhookStore } from './store.ts'
+import { webhookRecord } from './webhook.ts'
+
+export interface WithId {
+  Params: { id: string }
+}
+
+export const webhooksPath = '/v1/webhooks'
+
+export interface WebhookAccess {
+  readonly directory: TokenDirectory
+  readonly idempotency: IdempotencyStore
+}
+
+export function registerWebhookRoutes(
+  server: FastifyInstance,
+  services: { readonly endpoints: Endpoints; readonly store: WebhookStore; readonly clock: Clock },
+  { directory, idempotency }: WebhookAccess,
+): void {
+  const { endpoints, store, clock } = services
+  const one = `${webhooksPath}/:id`
+  const reading = { onRequest: requireScope(directory, 'webhooks:read') }
+  const writing = { onRequest: requireScope(directory, 'webhooks:write') }
+
+  server.post(webhooksPath, writing, (request, reply) =>
+    answerOnce(request, reply, {
+      store: idempotency,
+      status: 201,
+      replay: sendCreated,
+      run: async (record) =>
+        answer(reply, await endpoints.create(callerOf(request), request.body, record), sendCreated),
+    }),
+  )
+
+  server.get(webhooksPath, reading, async (request, reply) => {
+    const query = searchParameters(request)
+    const unknown = unknownParameter(query, ['limit', 'offset', 'status', 'createdAfter', 'createdBefore'])
+    if (unknown !== null) return sendProblem(reply, unknown)
+    const limit = parseLimit(query)
+    if (!limit.ok) return sendProblem(reply, limit.error)
+    const offset = parseOffset(query)
+    if (!offset.ok) return sendProblem(reply, offset.error)
+    const status = parseWord(query, 'status', ['active', 'disabled'])
+    if (!status.ok) return sendProblem(reply, status.error)
+    const createdAfter = parseTime(query, 'createdAfter')
+    if (!createdAfter.ok) return sendProblem(reply, createdAfter.error)
+    const createdBefore = parseTime(query, 'createdBefore')
+    if (!createdBefore.ok) return sendProblem(reply, createdBefore.error)
+    const { organizationId } = callerOf(request)
+    const filter = { status: status.value, createdAfter: createdAfter.value, createdBefore: createdBefore.value }
+    const page = { limit: limit.value, offset: offset.value }
+    const { rows, total } = await store.list(organizationId, filter, page, clock.now())
+    const records = rows.map((row) => JSON.stringify(webhookRecord(organizationId, row))).join(',')
+    return sendList(reply, records, { total, ...page, hasMore: page.offset + rows.length < total })
+  })
+
+  server.get<WithId>(one, reading, async (request, reply) => {
+    const { organizationId } = callerOf(request)
+    const id = parseId(request.params.id)
+    const row = id === null ? null : await endpoints.read(organizationId, id)
+    if (row === null) return sendProblem(reply, noSuchWebhook(request.params.id))
+    return sendJson(reply, JSON.stringify(webhookRecord(organizationId, row)))
+  })
+
+  server.patch<WithId>(one, writing, async (request, reply) => {
+    const id = parseId(request.params.id)
+    if (id === null) return sendProblem(reply, noSuchWebhook(request.params.id))
+    const changed = await endpoints.change(callerOf(request), id, request.body)
+    return expectAnswer(answer(reply, changed, sendJson))
+  })
+
+  server.delete<WithId>(one, writing, async (request, reply) => {
+    const id = parseId(request.params.id)
+    if (id === null) return sendProblem(reply, noSuchWebhook(request.params.id))
+    return expectAnswer(answer(reply, await endpoints.remove(callerOf(request).organizationId, id), sendNothing))
+  })
+
+  server.post<WithId>(`${one}/rotate-secret`, writing, (request, reply) =>
+    answerOnce(request, reply, {
+      store: idempotency,
+      status: 200,
+      replay: sendJson,
+      async run(record) {
+        const id = parseId(request.params.id)
+        if (id === null) return sendProblem(reply, noSuchWebhook(request.params.id))
+        return answer(reply, await endpoints.rotate(callerOf(request), id, record), sendJson)
+      },
+    }),
+  )
+
+  server.delete<WithId>(`${one}/previous-secret`, writing, async (request, reply) => {
+    const id = parseId(request.params.id)
+    if (id === null) return sendProblem(reply, noSuchWebhook(request.params.id))
+    const dropped = await endpoints.dropPrevious(callerOf(request).organizationId, id)
+    return expectAnswer(answer(reply, dropped, sendNothing))
+  })
+}
+
+/** Sends what an operation came to, or says that its key had committed already. */
+export function answer<T>(
+  reply: FastifyReply,
+  outcome: Outcome<T>,
+  send: (reply: FastifyReply, body: string) => FastifyReply,
+): FastifyReply | 'replayed' {
+  if (outcome.outcome === 'replayed') return 'replayed'
+  if (outcome.outcome === 'refused') return sendProblem(reply, outcome.problem)
+  return send(reply, JSON.stringify(outcome.value))
+}
+
+function expectAnswer(answered: FastifyReply | 'replayed'): FastifyReply {
+  if (answered === 'replayed') throw new Error('only a POST carries an idempotency key')
+  return answered
+}
+
+function sendCreated(reply: FastifyReply, body: string): FastifyReply {
+  const { id } = JSON.parse(body) as { id: string }
+  return sendJson(reply.code(201).header('location', `${webhooksPath}/${id}`), body)
+}
+
+function sendNothing(reply: FastifyReply): FastifyReply {
+  return reply.code(204).send()
+}
