@@ -42,7 +42,18 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   openapi: ['kernel', 'http', 'resource'],
   delivery: ['kernel', 'db', 'journal', 'access'],
   webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'resource', 'delivery'],
-  top: ['kernel', 'db', 'journal', 'access', 'http', 'resource', 'resources', 'openapi', 'delivery', 'webhooks'],
+  top: [
+    'kernel',
+    'db',
+    'journal',
+    'access',
+    'http',
+    'resource',
+    'resources',
+    'openapi',
+    'delivery',
+    'webhooks',
+  ],
 }
 
 test('there are sources to look at', () => {

@@ -9,6 +9,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { type AttemptOutcome, decide, foldHealth, hasFailedTooLong, noChange } from './decide.ts'
 import { envelope } from './envelope.ts'
 import type { LaneKey, Lanes, RoundResult, Taken, TakenDelivery } from './lanes.ts'
+import type { Sign } from './signer.ts'
 import { type DeliverySchedule, leaseOf } from './schedule.ts'
 
 /** Attempts to one endpoint at once (decisions, section 7: isolation). */
@@ -25,13 +26,13 @@ export type Send = (request: {
   readonly body: string
 }) => Promise<Extract<AttemptOutcome, { kind: 'answered' | 'failed' }>>
 
-/** The signature header of a body at a time in Unix seconds. */
-export type Sign = (taken: Taken, timestamp: number, body: string) => string
+/** What signs this endpoint's deliveries now, opened once a round. */
+export type SignerOf = (taken: Taken) => Sign
 
 export interface RoundServices {
   readonly lanes: Lanes
   readonly send: Send
-  readonly sign: Sign
+  readonly signerOf: SignerOf
   readonly clock: Clock
   readonly schedule: DeliverySchedule
   readonly log: Pick<FastifyBaseLogger, 'warn' | 'error'>
@@ -64,6 +65,7 @@ class Round {
   readonly #services: RoundServices
   readonly #taken: Taken
   readonly #disabled: string | null
+  readonly #sign: Sign
   #waiting: RoundResult[] = []
   #oldest = 0
   #settling: Promise<void> = Promise.resolve()
@@ -73,6 +75,7 @@ class Round {
     this.#services = services
     this.#taken = taken
     this.#disabled = disabled
+    this.#sign = services.signerOf(taken)
   }
 
   async run(): Promise<void> {
@@ -126,7 +129,7 @@ class Round {
         'content-type': 'application/json',
         'x-service-event-id': event.id,
         'x-service-event-type': event.type,
-        'x-service-signature': this.#services.sign(this.#taken, timestamp, body),
+        'x-service-signature': this.#sign(timestamp, body),
       },
       body,
     })

@@ -44,13 +44,13 @@ export interface IdempotencyStore {
   find(organizationId: string, record: IdempotencyRecord): Promise<Result<KeptAnswer | null, Problem>>
 }
 
-/** Opens an answer that is kept encrypted. */
-export type OpenAnswer = (sealed: Buffer, organizationId: string, record: IdempotencyRecord) => string
+/** Opens an answer that is kept encrypted, about this subject. */
+export type OpenAnswer = (sealed: Buffer, organizationId: string, subjectId: string) => string
 
 export function createIdempotencyStore(pool: Pool, clock: Clock, open: OpenAnswer): IdempotencyStore {
   const statement = {
     name: 'find_idempotency_key',
-    text: `select k.request_hash, k.status, k.body, k.sealed from idempotency_keys k
+    text: `select k.request_hash, k.status, k.body, k.sealed, k.subject_id from idempotency_keys k
            where k.organization_id = $1 and k.api_key_id = $2 and k.method = $3 and k.path = $4 and k.key = $5
              and k.created_at > $6`,
   }
@@ -58,7 +58,7 @@ export function createIdempotencyStore(pool: Pool, clock: Clock, open: OpenAnswe
     async find(organizationId, record) {
       const { apiKeyId, method, path, key, requestHash } = record
       const since = formatTimestamp(clock.now() - keptForMilliseconds)
-      const { rows } = await pool.query<{ request_hash: Buffer; status: number; body: string | null; sealed: Buffer | null }>({
+      const { rows } = await pool.query<{ request_hash: Buffer; status: number; body: string | null; sealed: Buffer | null; subject_id: string }>({
         ...statement,
         values: [organizationId, apiKeyId, method, path, key, since],
       })
@@ -68,7 +68,7 @@ export function createIdempotencyStore(pool: Pool, clock: Clock, open: OpenAnswe
         const detail = `The Idempotency-Key ${key} was used with another body. Use a new key for a new request.`
         return fail(problem('idempotency_key_reused', detail))
       }
-      if (row.sealed !== null) return ok({ status: row.status, body: open(row.sealed, organizationId, record) })
+      if (row.sealed !== null) return ok({ status: row.status, body: open(row.sealed, organizationId, row.subject_id) })
       if (row.body === null) {
         return fail(
           problem('not_found', 'What this request made was removed since, and the answer erased with it.'),

@@ -3,7 +3,7 @@ import type { Change, CommitOutcome } from './change.ts'
 import { digestTerm } from './digest.ts'
 
 /** The function's argument for one organization's changes. */
-export function encodeChanges(changes: readonly Change[]): string {
+export function encodeChanges(changes: readonly Change[], maxAttempts: number): string {
   const call: Record<string, unknown[]> = { events: [] }
   for (const change of changes) {
     const section = `${change.table.kind}_${change.operation}`
@@ -26,7 +26,7 @@ export function encodeChanges(changes: readonly Change[]): string {
       })
     }
   }
-  return JSON.stringify(call)
+  return JSON.stringify({ ...call, max_attempts: maxAttempts })
 }
 
 function encodeChange(change: Change): Record<string, unknown> {
@@ -47,6 +47,8 @@ function encodeChange(change: Change): Record<string, unknown> {
 export interface CommitAnswer {
   readonly refused: readonly ({ readonly id: string } & Exclude<CommitOutcome, { outcome: 'done' }>)[]
   readonly done: readonly { readonly id: string; readonly body: string }[]
+  /** Whether endpoints were subscribed to what happened. */
+  readonly deliveries?: boolean
 }
 
 /** What became of each change, in their order. A change that the answer does not name lost its race. */

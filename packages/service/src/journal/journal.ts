@@ -22,9 +22,13 @@ export function createJournal(options: {
   readonly pool: Pool
   readonly commitFunction: SchemaFunction
   readonly clock: Clock
+  /** Attempts that each delivery has. */
+  readonly maxAttempts: number
+  /** Called after a commit that made deliveries. */
+  readonly onDeliveries: () => void
   readonly limits?: GroupLimits
 }): Journal {
-  const { pool, commitFunction, clock, limits } = options
+  const { pool, commitFunction, clock, maxAttempts, onDeliveries, limits } = options
   const single = { name: commitFunction.name, text: `select ${commitFunction.name}($1, $2, $3) as answer` }
   const several = {
     name: `${commitFunction.name}_several`,
@@ -39,9 +43,10 @@ export function createJournal(options: {
       parts.length === 1 && first !== undefined
         ? await pool.query<{ answer: CommitAnswer }>({
             ...single,
-            values: [first.organizationId, now, encodeChanges(first.changes)],
+            values: [first.organizationId, now, encodeChanges(first.changes, maxAttempts)],
           })
-        : await pool.query<{ answer: CommitAnswer }>({ ...several, values: [now, encodeParts(parts)] })
+        : await pool.query<{ answer: CommitAnswer }>({ ...several, values: [now, encodeParts(parts, maxAttempts)] })
+    if (answers.rows.some(({ answer }) => answer.deliveries)) onDeliveries()
     return parts.map(({ changes }, part) => {
       const row = answers.rows[part]
       if (row === undefined) throw new Error('the commit function gave no answer for an organization')
@@ -60,10 +65,10 @@ function latest(now: string, parts: readonly CallPart[]): string {
   return last
 }
 
-function encodeParts(parts: readonly CallPart[]): string {
+function encodeParts(parts: readonly CallPart[], maxAttempts: number): string {
   const encoded = parts.map(
     ({ organizationId, changes }) =>
-      `{"organization":"${organizationId}","changes":${encodeChanges(changes)}}`,
+      `{"organization":"${organizationId}","changes":${encodeChanges(changes, maxAttempts)}}`,
   )
   return `[${encoded.join(',')}]`
 }

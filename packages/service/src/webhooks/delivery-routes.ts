@@ -10,9 +10,10 @@ import { type Problem, problem } from '../kernel/errors.ts'
 import { newId, parseId } from '../kernel/ids.ts'
 import { type Endpoints, noSuchWebhook } from './endpoints.ts'
 import type { EventTypes } from './event-types.ts'
-import { keptAnswer, type Sealer } from './kept-answer.ts'
+import { keptAnswer } from './kept-answer.ts'
 import type { DeliveryLog } from './log.ts'
 import { type WebhookAccess, type WithId, webhooksPath } from './routes.ts'
+import type { SecretBox } from './secrets.ts'
 import type { WebhookStore } from './store.ts'
 import { attemptRecord, type DeliveryRow, deliveryRecord, type WebhookRow } from './webhook.ts'
 
@@ -27,7 +28,7 @@ export function registerDeliveryRoutes(
     readonly store: WebhookStore
     readonly deliveries: DeliveryLog
     readonly eventTypes: EventTypes
-    readonly sealer: Sealer
+    readonly box: SecretBox
     readonly clock: Clock
     readonly schedule: DeliverySchedule
     /** How long the log goes back, in milliseconds. */
@@ -36,7 +37,7 @@ export function registerDeliveryRoutes(
   },
   { directory, idempotency }: WebhookAccess,
 ): void {
-  const { endpoints, store, deliveries, eventTypes, sealer, clock, schedule, retention, wake } = services
+  const { endpoints, store, deliveries, eventTypes, box, clock, schedule, retention, wake } = services
   const all = `${webhooksPath}/:id/deliveries`
   const one = `${all}/:deliveryId`
   const reading = { onRequest: requireScope(directory, 'webhooks:read') }
@@ -118,7 +119,7 @@ export function registerDeliveryRoutes(
           updated_at: new Date(updatedAt),
         }
         const body = JSON.stringify(deliveryRecord(organizationId, pending))
-        const keep = keptAnswer(sealer, organizationId, record, body)
+        const keep = keptAnswer(box, { organizationId, webhookId: webhook.id }, record, body)
         const options = { now, updatedAt, attempts, keep }
         const retried = await store.retry(organizationId, webhook.id, delivery.id, options)
         if (retried === 'replayed') return 'replayed'
@@ -142,7 +143,7 @@ export function registerDeliveryRoutes(
         const now = clock.now()
         const ids = { eventId: newId(clock), deliveryId: newId(clock) }
         const body = JSON.stringify(deliveryRecord(organizationId, newPing(webhook.id, ids, now)))
-        const keep = keptAnswer(sealer, organizationId, record, body)
+        const keep = keptAnswer(box, { organizationId, webhookId: webhook.id }, record, body)
         const pinged = await store.ping(organizationId, webhook.id, ids, { now, keep })
         if (pinged === 'replayed') return 'replayed'
         if (pinged === 'missing') return sendProblem(reply, noSuchWebhook(webhook.id))

@@ -3,7 +3,6 @@
  * on the record as it stands, and commits in one call; when another change was quicker it decides again.
  */
 import type { Caller } from '../access/directory.ts'
-import type { DeliverySchedule } from '../delivery/schedule.ts'
 import type { IdempotencyRecord } from '../journal/change.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
@@ -12,8 +11,8 @@ import { fail, ok, type Result } from '../kernel/result.ts'
 import { parseCreation, parsePatch } from '../resource/validate.ts'
 import type { EventTypes } from './event-types.ts'
 import { webhookShapes } from './fields.ts'
-import { keptAnswer, type Sealer } from './kept-answer.ts'
-import { newSecret } from './secrets.ts'
+import { keptAnswer } from './kept-answer.ts'
+import { newSecret, type SecretBox } from './secrets.ts'
 import type { WebhookStore } from './store.ts'
 import { type WebhookRecord, type WebhookRow, webhookRecord } from './webhook.ts'
 
@@ -34,8 +33,7 @@ export interface EndpointServices {
   readonly clock: Clock
   readonly eventTypes: EventTypes
   readonly checkTarget: CheckTarget
-  readonly sealer: Sealer
-  readonly schedule: DeliverySchedule
+  readonly box: SecretBox
   /** How long a replaced secret goes on signing, in milliseconds. */
   readonly rotationOverlap: number
   /** Fails what is pending on a disabled endpoint. */
@@ -56,7 +54,7 @@ export interface Endpoints {
 }
 
 export function createEndpoints(services: EndpointServices): Endpoints {
-  const { store, clock, eventTypes, checkTarget, sealer, wake } = services
+  const { store, clock, eventTypes, checkTarget, box, wake } = services
   const shapes = webhookShapes(eventTypes.names)
 
   return {
@@ -76,7 +74,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       const created = await store.create(organizationId, { ...row, apiKeyId }, sealed(organizationId, row.id, secret), {
         now,
         limit: endpointLimit,
-        keep: keptAnswer(sealer, organizationId, record, JSON.stringify(answer)),
+        keep: keptAnswer(box, { organizationId, webhookId: row.id }, record, JSON.stringify(answer)),
       })
       if (created === 'replayed') return { outcome: 'replayed' }
       if (created === 'done') return { outcome: 'done', value: answer }
@@ -118,7 +116,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         const after = { ...row, previous_secret_expires_at: new Date(expiresAt), updated_at: new Date(updatedAt) }
         const secret = newSecret()
         const answer = { ...webhookRecord(organizationId, after), secret }
-        const keep = keptAnswer(sealer, organizationId, record, JSON.stringify(answer))
+        const keep = keptAnswer(box, { organizationId, webhookId: id }, record, JSON.stringify(answer))
         const options = { now, updatedAt, expiresAt, keep }
         const rotated = await store.rotate(organizationId, row, sealed(organizationId, id, secret), options)
         if (rotated === 'conflict') return null
@@ -179,13 +177,8 @@ export function createEndpoints(services: EndpointServices): Endpoints {
   }
 
   function sealed(organizationId: string, webhookId: string, secret: string) {
-    return { id: newId(clock), sealed: sealer.seal(secret, secretContext(organizationId, webhookId)) }
+    return { id: newId(clock), sealed: box.seal(secret, { organizationId, webhookId }) }
   }
-}
-
-/** What a stored secret is bound to. */
-export function secretContext(organizationId: string, webhookId: string): string {
-  return `secret ${organizationId} ${webhookId}`
 }
 
 export function noSuchWebhook(id: string): Problem {

@@ -1,19 +1,11 @@
 /** Answers kept for an Idempotency-Key by POSTs that do not go through the journal. They may hold a secret. */
 import type { IdempotencyRecord } from '../journal/change.ts'
-
-export interface Sealer {
-  seal(text: string, context: string): Buffer
-}
-
-/** What an answer is bound to: another organization's key cannot open it. */
-export function answerContext(organizationId: string, record: IdempotencyRecord): string {
-  return `answer ${organizationId} ${record.apiKeyId} ${record.method} ${record.path}`
-}
+import type { SecretBox, SecretOwner } from './secrets.ts'
 
 /** The record with its answer, as the functions of the database keep it; null without a key. */
 export function keptAnswer(
-  sealer: Sealer,
-  organizationId: string,
+  box: SecretBox,
+  owner: SecretOwner,
   record: IdempotencyRecord | null,
   answer: string,
 ): string | null {
@@ -26,6 +18,6 @@ export function keptAnswer(
     key,
     request_hash: requestHash,
     status,
-    sealed: sealer.seal(answer, answerContext(organizationId, record)).toString('hex'),
+    sealed: box.seal(answer, owner).toString('hex'),
   })
 }

@@ -1,0 +1,62 @@
+/** LISTEN on a connection of its own. Notifications are hints: what is lost with a connection, a poll finds. */
+import { Client } from 'pg'
+import type { DatabaseAddress } from './pool.ts'
+
+export interface Listener {
+  close(): Promise<void>
+}
+
+/** How long after a lost connection the next one is tried, in milliseconds. */
+const retryAfter = 1_000
+
+/** Calls `hear` for every notification on the channel, and once after each time the connection is made anew. */
+export function listen(
+  address: DatabaseAddress,
+  channel: string,
+  hear: () => void,
+  onLost: (error: Error) => void,
+): Listener {
+  let closed = false
+  let client: Client | null = null
+  let timer: NodeJS.Timeout | undefined
+
+  async function connect(): Promise<void> {
+    const fresh = new Client({
+      ...('url' in address ? { connectionString: address.url } : address),
+      application_name: 'deskwire listener',
+      keepAlive: true,
+    })
+    client = fresh
+    const lost = (error: Error) => {
+      if (closed || client !== fresh) return
+      client = null
+      onLost(error)
+      timer = setTimeout(reconnect, retryAfter)
+    }
+    fresh.on('error', lost)
+    fresh.on('end', () => lost(new Error('the connection ended')))
+    fresh.on('notification', hear)
+    try {
+      await fresh.connect()
+      await fresh.query(`listen ${channel}`)
+      hear()
+    } catch (error) {
+      await fresh.end().catch(() => {})
+      lost(error as Error)
+    }
+  }
+
+  function reconnect(): void {
+    if (!closed) connecting = connect()
+  }
+
+  let connecting = connect()
+  return {
+    async close() {
+      closed = true
+      clearTimeout(timer)
+      await connecting
+      await client?.end().catch(() => {})
+    },
+  }
+}
