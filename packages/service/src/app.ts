@@ -1,17 +1,22 @@
-/** The composition root: everything is built here, and disposed here. */
+/** The composition root of the API: everything is built here, and disposed here. */
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import { createTokenDirectory } from './access/directory.ts'
-import type { Schema, SchemaFunction } from './db/migration.ts'
 import { coreMigrations } from './db/migrations/core.ts'
 import { webhookMigrations } from './db/migrations/webhooks.ts'
+import type { Schema, SchemaFunction } from './db/migration.ts'
+import { createTargetCheck, type DeliverySettings } from './deliveries.ts'
 import { deliveryFunctions } from './delivery/functions.ts'
+import { createLanes } from './delivery/lanes.ts'
+import { attemptsOf } from './delivery/schedule.ts'
+import { createResolver } from './delivery/target/resolver.ts'
 import { registerHealth } from './http/health.ts'
 import { createIdempotencyStore } from './http/idempotency.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
 import { commitFunction } from './journal/commit-function.ts'
 import { createFeed } from './journal/feed.ts'
 import { createJournal } from './journal/journal.ts'
+import { createNotifier } from './journal/notifier.ts'
 import { createRowReader } from './journal/rows.ts'
 import type { Clock } from './kernel/clock.ts'
 import { createMaintenance, type Maintenance } from './maintenance.ts'
@@ -21,6 +26,14 @@ import { createChanges } from './resource/changes.ts'
 import type { Kind } from './resource/kind.ts'
 import { registerKindRoutes } from './resource/routes.ts'
 import { kinds as deskKinds } from './resources/index.ts'
+import { registerDeliveryRoutes } from './webhooks/delivery-routes.ts'
+import { createEndpoints } from './webhooks/endpoints.ts'
+import { createEventTypes } from './webhooks/event-types.ts'
+import { webhookFunctions } from './webhooks/functions.ts'
+import { createDeliveryLog } from './webhooks/log.ts'
+import { registerWebhookRoutes } from './webhooks/routes.ts'
+import { createSecretBox } from './webhooks/secrets.ts'
+import { createWebhookStore } from './webhooks/store.ts'
 
 /** What a database needs for an installation with these kinds. */
 export function schemaOf(
@@ -30,7 +43,7 @@ export function schemaOf(
   return {
     commitFunction: commit,
     migrations: [...coreMigrations, ...webhookMigrations, ...kinds.flatMap((kind) => kind.migrations)],
-    functions: [commit, ...deliveryFunctions],
+    functions: [commit, ...deliveryFunctions, ...webhookFunctions],
   }
 }
 
@@ -39,17 +52,32 @@ export interface App {
   readonly maintenance: Maintenance
 }
 
-/** The service on a migrated database. The pool stays its caller's. */
-export function createApp(options: {
+export interface AppOptions {
   readonly pool: Pool
   readonly clock: Clock
   readonly log: FastifyBaseLogger
+  readonly settings: DeliverySettings
   readonly kinds?: readonly Kind[]
-}): App {
-  const { pool, clock, log, kinds = deskKinds } = options
-  const journal = createJournal({ pool, clock, commitFunction: schemaOf(kinds).commitFunction })
-  const directory = createTokenDirectory(pool, clock)
-  const idempotency = createIdempotencyStore(pool, clock)
+}
+
+/** The service on a migrated database. The pool stays its caller's. */
+export function createApp(options: AppOptions): App {
+  const { pool, clock, log, settings, kinds = deskKinds } = options
+  const wake = createNotifier(pool, (error) => log.warn({ err: error }, 'workers could not be told'))
+  const journal = createJournal({
+    pool,
+    clock,
+    commitFunction: schemaOf(kinds).commitFunction,
+    maxAttempts: attemptsOf(settings.schedule),
+    onDeliveries: wake,
+  })
+  const box = createSecretBox(settings.encryptionKey)
+  const access = {
+    directory: createTokenDirectory(pool, clock),
+    idempotency: createIdempotencyStore(pool, clock, (sealed, organizationId, webhookId) =>
+      box.open(sealed, { organizationId, webhookId }),
+    ),
+  }
 
   const server = createServer(log)
   const allowed = new Map<string, Set<string>>()
@@ -72,8 +100,46 @@ export function createApp(options: {
       browse: createBrowse(pool, kind),
       changes: createChanges({ kind, journal, rows, clock }),
     }
-    registerKindRoutes(server, services, { directory, idempotency })
+    registerKindRoutes(server, services, access)
   }
+  registerWebhooks(server, options, { box, access, wake, kinds })
   refuseOtherMethods(server, new Map(allowed))
   return { server, maintenance: createMaintenance(pool, clock, log) }
+}
+
+function registerWebhooks(
+  server: FastifyInstance,
+  { pool, clock, settings }: AppOptions,
+  shared: {
+    readonly box: ReturnType<typeof createSecretBox>
+    readonly access: Parameters<typeof registerWebhookRoutes>[2]
+    readonly wake: () => void
+    readonly kinds: readonly Kind[]
+  },
+): void {
+  const { box, access, wake, kinds } = shared
+  const { schedule, dnsServers, trustedTargets, rotationOverlap, logRetention } = settings
+  const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
+  server.addHook('onClose', () => resolver.close())
+  const lanes = createLanes(
+    pool,
+    kinds.map((kind) => kind.table),
+  )
+  const store = createWebhookStore(pool)
+  const eventTypes = createEventTypes(kinds)
+  const endpoints = createEndpoints({
+    store,
+    clock,
+    eventTypes,
+    box,
+    rotationOverlap,
+    wake,
+    checkTarget: createTargetCheck(resolver, schedule.answerTimeout),
+    failPending: (organizationId, webhookId, reason) =>
+      lanes.failPending({ organizationId, webhookId }, reason, clock.now()),
+  })
+  registerWebhookRoutes(server, { endpoints, store, clock }, access)
+  const deliveries = createDeliveryLog(pool)
+  const services = { endpoints, store, deliveries, eventTypes, box, clock, schedule, retention: logRetention, wake }
+  registerDeliveryRoutes(server, services, access)
 }

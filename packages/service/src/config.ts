@@ -1,6 +1,9 @@
 /** Every setting, once: environment variable, flag, default and help all come from this table. */
 import { parseArgs } from 'node:util'
 import { isToken } from './access/token.ts'
+import { parseEncryptionKey } from './webhooks/encryption-key.ts'
+import { parseDnsServers } from './delivery/target/name-servers.ts'
+import { parseTrustedTargets, type TrustedTargets, trustNobody } from './delivery/target/address.ts'
 import { fail, ok, type Result } from './kernel/result.ts'
 
 interface Setting<V> {
@@ -15,6 +18,31 @@ interface Setting<V> {
   /** Undefined when the text is not accepted. */
   readonly parse: (text: string) => V | undefined
 }
+
+/** Milliseconds in each unit of a duration. */
+const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** Milliseconds of a whole number and a unit, or undefined. */
+function parseDuration(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? []
+  if (count === undefined || unit === undefined) return undefined
+  return Number(count) * units[unit as keyof typeof units]
+}
+
+const aDuration = 'a whole number and a unit: ms, s, m, h or d'
+
+/** A duration that is not nothing. */
+function duration(entry: { variable: string; default: string; help: string }): Setting<number> {
+  return { ...entry, accepts: `${aDuration}, more than 0`, parse: (text) => parseDuration(text) || undefined }
+}
+
+function parseRetryDelays(text: string): readonly number[] | undefined {
+  const delays = text.split(',').map(parseDuration)
+  return delays.length <= 20 && delays.every((delay) => delay !== undefined) ? delays : undefined
+}
+
+const roles = ['all', 'api', 'worker'] as const
+export type Role = (typeof roles)[number]
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -62,6 +90,72 @@ export const settings = {
     accepts: 'an API key: dwk_ and 36 characters with a right checksum',
     parse: (text) => (isToken(text) ? text : undefined),
   }),
+  role: setting<Role>({
+    variable: 'DESKWIRE_ROLE',
+    default: 'all',
+    help: 'what this process does; any number of each may share one database',
+    accepts: `one of ${roles.join(', ')}`,
+    parse: (text) => roles.find((role) => role === text),
+  }),
+  encryptionKey: setting<Buffer | null>({
+    variable: 'DESKWIRE_ENCRYPTION_KEY',
+    default: null,
+    defaultShown: 'generated into the data dir',
+    help: 'encrypts signing secrets at rest; required with DESKWIRE_DATABASE_URL',
+    accepts: '32 bytes in base64, as openssl rand -base64 32 prints them',
+    parse: parseEncryptionKey,
+  }),
+  trustedTargets: setting<TrustedTargets>({
+    variable: 'DESKWIRE_TRUSTED_TARGETS',
+    default: '',
+    defaultShown: 'none',
+    help: 'address ranges that receivers may have though they are not public (tests, private networks)',
+    accepts: 'a comma-separated list of CIDRs, for example 127.0.0.0/8',
+    parse: (text) => (text === '' ? trustNobody : parseTrustedTargets(text)),
+  }),
+  targetCa: setting<string | null>({
+    variable: 'DESKWIRE_TARGET_CA',
+    default: null,
+    defaultShown: 'none',
+    help: 'PEM file of certificate authorities that receivers may have beside the usual ones',
+    accepts: 'a path',
+    parse: (text) => text,
+  }),
+  dnsServers: setting<readonly string[] | null>({
+    variable: 'DESKWIRE_DNS_SERVERS',
+    default: null,
+    defaultShown: "the system's",
+    help: 'name servers that resolve receivers',
+    accepts: 'a comma-separated list of ip or ip:port',
+    parse: parseDnsServers,
+  }),
+  retryDelays: setting<readonly number[]>({
+    variable: 'DESKWIRE_RETRY_DELAYS',
+    default: '1m,5m,30m,2h,8h',
+    help: 'how long after a failed attempt the next one is made, one per automatic retry',
+    accepts: `a comma-separated list of at most 20 durations, each ${aDuration}`,
+    parse: parseRetryDelays,
+  }),
+  answerTimeout: duration({
+    variable: 'DESKWIRE_ANSWER_TIMEOUT',
+    default: '10s',
+    help: 'a whole attempt: resolve, connect, TLS, send, status, headers',
+  }),
+  disableAfter: duration({
+    variable: 'DESKWIRE_DISABLE_AFTER',
+    default: '72h',
+    help: 'continuous failure before an endpoint is disabled',
+  }),
+  rotationOverlap: duration({
+    variable: 'DESKWIRE_ROTATION_OVERLAP',
+    default: '24h',
+    help: 'how long a replaced secret goes on signing',
+  }),
+  logRetention: duration({
+    variable: 'DESKWIRE_LOG_RETENTION',
+    default: '30d',
+    help: 'how far back the delivery log goes',
+  }),
   logLevel: setting<(typeof logLevels)[number]>({
     variable: 'DESKWIRE_LOG_LEVEL',
     default: 'info',
@@ -73,6 +167,9 @@ export const settings = {
 
 type Settings = typeof settings
 export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setting<infer V> ? V : never }
+
+/** A key, or a URL with a password in it, must not end up in a log. */
+const secret = new Set(['bootstrapKey', 'databaseUrl', 'encryptionKey'])
 
 /** The flag of a setting: `--data-dir` for DESKWIRE_DATA_DIR. */
 export function flagOf(variable: string): string {
@@ -112,11 +209,14 @@ export function readConfig(
     const value = entry.parse(text)
     if (value === undefined) {
       const source = typeof fromFlag === 'string' ? `--${flag}` : entry.variable
-      // A key or a URL with a password in it must not end up in a log.
-      const shown = name === 'bootstrapKey' || name === 'databaseUrl' ? 'what is set' : JSON.stringify(text)
+      const shown = secret.has(name) ? 'what is set' : JSON.stringify(text)
       return fail(`${source}: ${shown} is not accepted; it must be ${entry.accepts}`)
     }
     config[name] = value
+  }
+  if (config.databaseUrl !== null && config.encryptionKey === null) {
+    const { accepts } = settings.encryptionKey
+    return fail(`DESKWIRE_ENCRYPTION_KEY: nothing is set, and DESKWIRE_DATABASE_URL needs it; it must be ${accepts}`)
   }
   return ok(config as Config)
 }

@@ -1,19 +1,19 @@
-/** Starting and stopping: the database, the schema, the first key, the server; SIGTERM drains. */
-import type { FastifyInstance } from 'fastify'
-import pino from 'pino'
+/** Starting and stopping: the database, the schema, the roles; SIGTERM drains. */
+import type { Logger } from 'pino'
 import { bootstrapOrganization } from './access/organizations.ts'
-import { createApp, schemaOf } from './app.ts'
+import { schemaOf } from './app.ts'
 import type { Config } from './config.ts'
 import { EmbeddedDatabaseError } from './db/embedded/index.ts'
 import { migrate } from './db/migrate.ts'
-import { openDatabase } from './db/open.ts'
+import { type OpenDatabase, openDatabase } from './db/open.ts'
+import type { DeliverySettings } from './deliveries.ts'
 import { systemClock } from './kernel/clock.ts'
-
-/** How long requests under way may take when the service is told to stop, in milliseconds. */
-const drainMilliseconds = 15_000
-
-/** The service cannot listen where it is told to; the message says what to set instead. */
-export class ListenError extends Error {}
+import { createLog } from './log.ts'
+import { startApi } from './roles/api.ts'
+import { deliverySettingsOf } from './roles/delivery-settings.ts'
+import type { Running } from './roles/running.ts'
+import { superviseWorker } from './roles/supervise.ts'
+import { startWorker } from './roles/worker.ts'
 
 /**
  * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped cleanly; throws
@@ -21,26 +21,17 @@ export class ListenError extends Error {}
  * the first key and the address, goes to standard output; the log, in JSON lines, to standard error.
  */
 export async function serve(config: Config): Promise<void> {
-  const log = pino({ level: config.logLevel, base: null }, pino.destination({ dest: 2, sync: true }))
+  const log = createLog(config.logLevel)
   const stopped = stopSignal()
   const database = await openDatabase(config, log)
   try {
     const applied = await migrate(database.pool, schemaOf())
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date')
-    const first = await bootstrapOrganization(database.pool, systemClock, config.bootstrapKey)
-    if (first !== null) announceFirstKey(first, config)
-
-    const { server, maintenance } = createApp({ pool: database.pool, clock: systemClock, log })
-    await listen(server, config)
-    maintenance.start()
-    process.stdout.write(`listening on ${addressOf(server.server.address())}\n`)
-
+    const settings = await deliverySettingsOf(config)
+    const running = await startRoles(config, { database, settings, log })
     const ending = await Promise.race([stopped, database.lost.then((how) => new EmbeddedDatabaseError(how))])
     log.info({ reason: String(ending) }, 'stopping: finishing what is under way')
-    const drained = setTimeout(() => server.server.closeAllConnections(), drainMilliseconds)
-    await server.close()
-    clearTimeout(drained)
-    await maintenance.stop()
+    await Promise.all(running.map((role) => role.stop()))
     if (ending instanceof EmbeddedDatabaseError) throw ending
     log.info('stopped')
   } finally {
@@ -48,17 +39,30 @@ export async function serve(config: Config): Promise<void> {
   }
 }
 
-async function listen(server: FastifyInstance, { host, port }: Config): Promise<void> {
-  try {
-    await server.listen({ host, port })
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const reason = code === 'EADDRINUSE' ? 'something else listens there' : message
-    throw new ListenError(
-      `cannot listen on ${host}, port ${port}: ${reason}; set DESKWIRE_HOST and DESKWIRE_PORT (port 0 picks a free one)`,
-      { cause: error },
-    )
+/** The parts of the service that this process runs; role `all` runs the worker in a process of its own beside it. */
+async function startRoles(
+  config: Config,
+  { database, settings, log }: { database: OpenDatabase; settings: DeliverySettings; log: Logger },
+): Promise<readonly Running[]> {
+  const { pool, address } = database
+  if (config.role === 'worker') {
+    warnOfTrust(settings, log)
+    const worker = startWorker({ pool, address, log, settings })
+    process.stdout.write('delivering\n')
+    return [worker]
   }
+  const first = await bootstrapOrganization(pool, systemClock, config.bootstrapKey)
+  if (first !== null) announceFirstKey(first, config)
+  warnOfTrust(settings, log)
+  const api = await startApi(config, { pool, log, settings })
+  const worker = config.role === 'all' ? superviseWorker({ address, settings, logLevel: config.logLevel }, log) : null
+  process.stdout.write(`listening on ${api.address}\n`)
+  return worker === null ? [api] : [api, worker]
+}
+
+function warnOfTrust({ trustedTargets }: DeliverySettings, log: Logger): void {
+  if (trustedTargets.ranges.length === 0) return
+  log.warn('receivers may have addresses that are not public: DESKWIRE_TRUSTED_TARGETS is set')
 }
 
 function announceFirstKey(first: { organizationId: string; token: string }, config: Config): void {
@@ -73,10 +77,4 @@ function stopSignal(): Promise<string> {
   return new Promise((settle) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => settle(signal))
   })
-}
-
-function addressOf(address: ReturnType<import('node:net').Server['address']>): string {
-  if (address === null || typeof address === 'string') return String(address)
-  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
-  return `http://${host}:${address.port}`
 }

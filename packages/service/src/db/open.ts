@@ -2,7 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { findEmbedded, startEmbedded } from './embedded/index.ts'
-import { createPool } from './pool.ts'
+import { createPool, type DatabaseAddress } from './pool.ts'
 
 /** The two settings that say where the database is. */
 export interface DatabaseSettings {
@@ -12,6 +12,8 @@ export interface DatabaseSettings {
 
 export interface OpenDatabase {
   readonly pool: Pool
+  /** Where it is, for other connections and other processes. */
+  readonly address: DatabaseAddress
   /** Resolves with the reason when the database has ended by itself; never while it is reachable. */
   readonly lost: Promise<string>
   close(): Promise<void>
@@ -25,8 +27,9 @@ export async function openDatabase(config: DatabaseSettings, log: FastifyBaseLog
   const onIdleError = (error: Error) =>
     log.warn({ reason: error.message }, 'an idle database connection broke')
   if (config.databaseUrl !== null) {
-    const pool = createPool({ url: config.databaseUrl }, { max: connections, onIdleError })
-    return { pool, lost: new Promise(() => {}), close: () => pool.end() }
+    const address = { url: config.databaseUrl }
+    const pool = createPool(address, { max: connections, onIdleError })
+    return { pool, address, lost: new Promise(() => {}), close: () => pool.end() }
   }
   const embedded = await startEmbedded({
     dataDir: config.dataDir,
@@ -35,6 +38,7 @@ export async function openDatabase(config: DatabaseSettings, log: FastifyBaseLog
   const pool = createPool(embedded.connection, { max: connections, onIdleError })
   return {
     pool,
+    address: embedded.connection,
     lost: embedded.lost,
     async close() {
       await pool.end()
@@ -54,5 +58,5 @@ export async function openDatabaseBeside(
   const running = config.databaseUrl === null ? await findEmbedded(config.dataDir) : null
   if (running === null) return openDatabase(config, log)
   const pool = createPool(running, { max: 2, onIdleError: () => {} })
-  return { pool, lost: new Promise(() => {}), close: () => pool.end() }
+  return { pool, address: running, lost: new Promise(() => {}), close: () => pool.end() }
 }

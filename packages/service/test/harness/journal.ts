@@ -9,6 +9,9 @@ import { type TestClock, testClock } from './clock.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { type deskDecide as Desk, deskDecide, rowOf } from './decide.ts'
 
+/** Deliveries are made, and nobody is told. */
+export const withoutWorkers = { maxAttempts: 6, onDeliveries: () => {} }
+
 export interface TestJournal extends AsyncDisposable {
   readonly database: TestDatabase
   readonly pool: Pool
@@ -32,7 +35,7 @@ export async function testJournal(): Promise<TestJournal> {
   const clock = testClock()
   const { organizationId } = await createOrganization(pool, clock, 'Test')
   const { commitFunction } = schemaOf()
-  const journal = createJournal({ pool, clock, commitFunction })
+  const journal = createJournal({ pool, clock, commitFunction, ...withoutWorkers })
   const commit = (...changes: Change[]) =>
     Promise.all(changes.map((change) => journal.commit(organizationId, change)))
   return {
@@ -47,7 +50,7 @@ export async function testJournal(): Promise<TestJournal> {
       if (outcome?.outcome !== 'done') throw new Error(`not done: ${JSON.stringify(outcome)}`)
       return rowOf(outcome.body)
     },
-    beside: (options) => createJournal({ pool, clock, commitFunction, ...options }),
+    beside: (options) => createJournal({ pool, clock, commitFunction, ...withoutWorkers, ...options }),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   }
 }

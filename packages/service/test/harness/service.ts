@@ -4,7 +4,9 @@ import { createApiKey, createOrganization } from '../../src/access/organizations
 import { type App, createApp } from '../../src/app.ts'
 import { type Clock, systemClock } from '../../src/kernel/clock.ts'
 import type { Kind } from '../../src/resource/kind.ts'
+import type { DeliverySettings } from '../../src/deliveries.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
+import { deliverySettings } from './delivery-settings.ts'
 
 export interface Answer {
   readonly status: number
@@ -48,13 +50,18 @@ export async function testService(
     readonly clock?: Clock
     readonly kinds?: readonly Kind[]
     readonly database?: TestDatabase
+    readonly settings?: Partial<DeliverySettings>
   } = {},
 ): Promise<TestService> {
   const { clock = systemClock, kinds } = options
   const database = options.database ?? (await testDatabase())
   const logged: Record<string, unknown>[] = []
   const log = pino({ level: 'debug', base: null }, { write: (line) => logged.push(JSON.parse(line)) })
-  const app = createApp({ pool: database.pool, clock, log, ...(kinds === undefined ? {} : { kinds }) })
+  const app = createApp({
+    pool: database.pool,
+    clock,
+    log,
+    settings: { ...deliverySettings, ...options.settings }, ...(kinds === undefined ? {} : { kinds }) })
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   const address = app.server.server.address()
   if (address === null || typeof address === 'string') throw new Error('not listening')

@@ -44,7 +44,7 @@ test('any interleaving of commits is a stream that gives the rows', async () => 
         const writers = pools.map((pool, n) => {
           const clock = testClock()
           clock.advance(plan.skew[n as 0 | 1 | 2])
-          const options = { pool, clock, commitFunction, limits: plan.limits[n as 0 | 1 | 2] }
+          const options = { pool, clock, commitFunction, ...withoutWorkers, limits: plan.limits[n as 0 | 1 | 2] }
           return { clock, journal: createJournal(options) }
         })
         const two = await Promise.all([newOrganization(), newOrganization()])

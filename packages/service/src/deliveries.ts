@@ -1,0 +1,96 @@
+/** What sends, put together from the settings: the same for the API, which checks URLs, and for workers. */
+import type { FastifyBaseLogger } from 'fastify'
+import type { Pool } from 'pg'
+import { createEngine, type Engine } from './delivery/engine.ts'
+import { createLanes } from './delivery/lanes.ts'
+import type { DeliverySchedule } from './delivery/schedule.ts'
+import { createSender } from './delivery/send/send.ts'
+import { createSigner } from './delivery/signer.ts'
+import type { TrustedTargets } from './delivery/target/address.ts'
+import { createResolver, type Resolver } from './delivery/target/resolver.ts'
+import { parseTargetUrl } from './delivery/target/url.ts'
+import type { Clock } from './kernel/clock.ts'
+import { type Problem, problem, validationFailed } from './kernel/errors.ts'
+import type { Kind } from './resource/kind.ts'
+import type { CheckTarget } from './webhooks/endpoints.ts'
+import { createSecretBox } from './webhooks/secrets.ts'
+
+/** The settings of deliveries. Durations in milliseconds. */
+export interface DeliverySettings {
+  readonly schedule: DeliverySchedule
+  readonly rotationOverlap: number
+  readonly logRetention: number
+  readonly encryptionKey: Buffer
+  readonly trustedTargets: TrustedTargets
+  /** PEM. */
+  readonly targetCa: string | null
+  readonly dnsServers: readonly string[] | null
+}
+
+export interface Worker {
+  readonly engine: Engine
+  close(): Promise<void>
+}
+
+/** An engine with everything that it sends with. It does nothing until it is started or told to. */
+export function createWorker(options: {
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
+  readonly kinds: readonly Kind[]
+  readonly settings: DeliverySettings
+}): Worker {
+  const { pool, clock, log, kinds, settings } = options
+  const { dnsServers, trustedTargets, targetCa, schedule } = settings
+  const box = createSecretBox(settings.encryptionKey)
+  const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
+  const sender = createSender({ resolver, clock, targetCa, answerTimeoutMs: schedule.answerTimeout })
+  const signer = createSigner()
+  const scopes = new Map(kinds.map((kind) => [kind.name, `${kind.plural}:read`]))
+  const engine = createEngine({
+    lanes: createLanes(
+      pool,
+      kinds.map((kind) => kind.table),
+    ),
+    send: (request) => sender.send(request),
+    signerOf: (taken) => signer(taken.endpoint.sealedSecrets.map((sealed) => box.open(sealed, taken))),
+    scopeOf: (subjectKind) => scopes.get(subjectKind) ?? null,
+    clock,
+    schedule,
+    log,
+  })
+  return {
+    engine,
+    async close() {
+      await engine.stop()
+      sender.close()
+      resolver.close()
+    },
+  }
+}
+
+/** Checks a receiver's URL where it stands now (specification, section 2.1). The resolver is its caller's to close. */
+export function createTargetCheck(resolver: Resolver, timeoutMs: number): CheckTarget {
+  return async (text) => {
+    const url = parseTargetUrl(text)
+    if (!url.ok) return refusal(url.error.code, `url ${url.error.detail}`)
+    const resolution = await resolver.resolve(url.value.hostname, { fresh: true, timeoutMs })
+    switch (resolution.outcome) {
+      case 'addresses':
+        return null
+      case 'not_public':
+        return refusal('url_not_public', resolution.detail)
+      case 'no_such_name':
+      case 'failed':
+        return refusal('url_not_resolvable', resolution.detail)
+    }
+  }
+}
+
+function refusal(
+  code: 'url_not_https' | 'url_not_public' | 'url_not_resolvable' | 'validation_failed',
+  detail: string,
+): Problem {
+  if (code === 'validation_failed') return validationFailed([{ pointer: '/url', code: 'invalid_value', detail }])
+  return problem(code, detail)
+}

@@ -1,0 +1,57 @@
+/** The API as a running part: listening, then drained. */
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { Pool } from 'pg'
+import { createApp } from '../app.ts'
+import type { DeliverySettings } from '../deliveries.ts'
+import { systemClock } from '../kernel/clock.ts'
+import type { Running } from './running.ts'
+
+/** How long requests under way may take when the service is told to stop, in milliseconds. */
+const drainMilliseconds = 15_000
+
+/** The service cannot listen where it is told to; the message says what to set instead. */
+export class ListenError extends Error {}
+
+interface Where {
+  readonly host: string
+  readonly port: number
+}
+
+/** Resolves when it listens. @throws ListenError when it cannot. */
+export async function startApi(
+  where: Where,
+  options: { readonly pool: Pool; readonly log: Logger; readonly settings: DeliverySettings },
+): Promise<Running & { readonly address: string }> {
+  const { server, maintenance } = createApp({ ...options, clock: systemClock })
+  await listen(server, where)
+  maintenance.start()
+  return {
+    address: addressOf(server.server.address()),
+    async stop() {
+      const drained = setTimeout(() => server.server.closeAllConnections(), drainMilliseconds)
+      await server.close()
+      clearTimeout(drained)
+      await maintenance.stop()
+    },
+  }
+}
+
+async function listen(server: FastifyInstance, { host, port }: Where): Promise<void> {
+  try {
+    await server.listen({ host, port })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const reason = code === 'EADDRINUSE' ? 'something else listens there' : message
+    throw new ListenError(
+      `cannot listen on ${host}, port ${port}: ${reason}; set DESKWIRE_HOST and DESKWIRE_PORT (port 0 picks a free one)`,
+      { cause: error },
+    )
+  }
+}
+
+function addressOf(address: ReturnType<import('node:net').Server['address']>): string {
+  if (address === null || typeof address === 'string') return String(address)
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  return `http://${host}:${address.port}`
+}

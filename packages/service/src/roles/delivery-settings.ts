@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises'
+import { createSecureContext } from 'node:tls'
+import type { Config } from '../config.ts'
+import type { DeliverySettings } from '../deliveries.ts'
+import { loadOrCreateEncryptionKey } from '../webhooks/encryption-key.ts'
+
+/** A setting that names something that cannot be used; the message says which, and what is accepted. */
+export class SettingError extends Error {}
+
+/** The settings of deliveries, with the files they name. @throws SettingError when one of those cannot be used. */
+export async function deliverySettingsOf(config: Config): Promise<DeliverySettings> {
+  const { retryDelays, disableAfter, answerTimeout } = config
+  return {
+    schedule: { retryDelays, disableAfter, answerTimeout },
+    rotationOverlap: config.rotationOverlap,
+    logRetention: config.logRetention,
+    encryptionKey: config.encryptionKey ?? (await loadOrCreateEncryptionKey(config.dataDir)),
+    trustedTargets: config.trustedTargets,
+    targetCa: config.targetCa === null ? null : await readAuthorities(config.targetCa),
+    dnsServers: config.dnsServers,
+  }
+}
+
+async function readAuthorities(path: string): Promise<string> {
+  const refuse = (reason: string) =>
+    new SettingError(`DESKWIRE_TARGET_CA: ${JSON.stringify(path)} ${reason}; it must be a PEM file of certificates`)
+  const pem = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw refuse(`cannot be read (${error.code})`)
+  })
+  if (!pem.includes('-----BEGIN CERTIFICATE-----')) throw refuse('holds no certificate')
+  try {
+    createSecureContext({ ca: pem })
+  } catch (error) {
+    throw refuse(`does not parse (${(error as Error).message})`)
+  }
+  return pem
+}

@@ -1,0 +1,19 @@
+import type { DeliverySettings } from '../../src/deliveries.ts'
+import { parseTrustedTargets, trustNobody } from '../../src/delivery/target/address.ts'
+
+const hour = 3_600_000
+
+/** The settings as they are without any, but for receivers on the loopback. */
+export const deliverySettings: DeliverySettings = {
+  schedule: {
+    retryDelays: [60_000, 300_000, 1_800_000, 2 * hour, 8 * hour],
+    disableAfter: 72 * hour,
+    answerTimeout: 10_000,
+  },
+  rotationOverlap: 24 * hour,
+  logRetention: 30 * 24 * hour,
+  encryptionKey: Buffer.alloc(32, 7),
+  trustedTargets: parseTrustedTargets('127.0.0.0/8') ?? trustNobody,
+  targetCa: null,
+  dnsServers: null,
+}
