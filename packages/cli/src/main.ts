@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** `deskwire`: finds the command, runs it, and turns an expected failure into one line and an exit code. */
-import { EmbeddedDatabaseError, ListenError, MigrationError } from '@deskwire/service'
+import { EmbeddedDatabaseError, ListenError, MigrationError, SettingError } from '@deskwire/service'
 import { commands, usage } from './commands.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -12,6 +12,7 @@ try {
   if (
     error instanceof UsageError ||
     error instanceof ListenError ||
+    error instanceof SettingError ||
     error instanceof MigrationError ||
     error instanceof EmbeddedDatabaseError
   ) {

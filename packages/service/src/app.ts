@@ -2,9 +2,9 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import { createTokenDirectory } from './access/directory.ts'
+import type { Schema, SchemaFunction } from './db/migration.ts'
 import { coreMigrations } from './db/migrations/core.ts'
 import { webhookMigrations } from './db/migrations/webhooks.ts'
-import type { Schema, SchemaFunction } from './db/migration.ts'
 import { createTargetCheck, type DeliverySettings } from './deliveries.ts'
 import { deliveryFunctions } from './delivery/functions.ts'
 import { createLanes } from './delivery/lanes.ts'
@@ -140,6 +140,16 @@ function registerWebhooks(
   })
   registerWebhookRoutes(server, { endpoints, store, clock }, access)
   const deliveries = createDeliveryLog(pool)
-  const services = { endpoints, store, deliveries, eventTypes, box, clock, schedule, retention: logRetention, wake }
+  const services = {
+    endpoints,
+    store,
+    deliveries,
+    eventTypes,
+    box,
+    clock,
+    schedule,
+    retention: logRetention,
+    wake,
+  }
   registerDeliveryRoutes(server, services, access)
 }

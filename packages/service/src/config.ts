@@ -1,10 +1,10 @@
 /** Every setting, once: environment variable, flag, default and help all come from this table. */
 import { parseArgs } from 'node:util'
 import { isToken } from './access/token.ts'
-import { parseEncryptionKey } from './webhooks/encryption-key.ts'
-import { parseDnsServers } from './delivery/target/name-servers.ts'
 import { parseTrustedTargets, type TrustedTargets, trustNobody } from './delivery/target/address.ts'
+import { parseDnsServers } from './delivery/target/name-servers.ts'
 import { fail, ok, type Result } from './kernel/result.ts'
+import { parseEncryptionKey } from './webhooks/encryption-key.ts'
 
 interface Setting<V> {
   /** The environment variable; the flag is its rest in lower case with hyphens. */
@@ -213,10 +213,6 @@ export function readConfig(
       return fail(`${source}: ${shown} is not accepted; it must be ${entry.accepts}`)
     }
     config[name] = value
-  }
-  if (config.databaseUrl !== null && config.encryptionKey === null) {
-    const { accepts } = settings.encryptionKey
-    return fail(`DESKWIRE_ENCRYPTION_KEY: nothing is set, and DESKWIRE_DATABASE_URL needs it; it must be ${accepts}`)
   }
   return ok(config as Config)
 }

@@ -91,6 +91,7 @@ function refusal(
   code: 'url_not_https' | 'url_not_public' | 'url_not_resolvable' | 'validation_failed',
   detail: string,
 ): Problem {
-  if (code === 'validation_failed') return validationFailed([{ pointer: '/url', code: 'invalid_value', detail }])
+  if (code === 'validation_failed')
+    return validationFailed([{ pointer: '/url', code: 'invalid_value', detail }])
   return problem(code, detail)
 }

@@ -10,7 +10,7 @@ import type { DeliverySettings } from './deliveries.ts'
 import { systemClock } from './kernel/clock.ts'
 import { createLog } from './log.ts'
 import { startApi } from './roles/api.ts'
-import { deliverySettingsOf } from './roles/delivery-settings.ts'
+import { deliverySettingsOf, requireEncryptionKey } from './roles/delivery-settings.ts'
 import type { Running } from './roles/running.ts'
 import { superviseWorker } from './roles/supervise.ts'
 import { startWorker } from './roles/worker.ts'
@@ -22,6 +22,7 @@ import { startWorker } from './roles/worker.ts'
  */
 export async function serve(config: Config): Promise<void> {
   const log = createLog(config.logLevel)
+  requireEncryptionKey(config)
   const stopped = stopSignal()
   const database = await openDatabase(config, log)
   try {
@@ -55,7 +56,8 @@ async function startRoles(
   if (first !== null) announceFirstKey(first, config)
   warnOfTrust(settings, log)
   const api = await startApi(config, { pool, log, settings })
-  const worker = config.role === 'all' ? superviseWorker({ address, settings, logLevel: config.logLevel }, log) : null
+  const worker =
+    config.role === 'all' ? superviseWorker({ address, settings, logLevel: config.logLevel }, log) : null
   process.stdout.write(`listening on ${api.address}\n`)
   return worker === null ? [api] : [api, worker]
 }

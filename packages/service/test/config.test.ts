@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { parseTrustedTargets, trustNobody } from '../src/delivery/target/address.ts'
 import { type Config, flagOf, readConfig, settings, settingsHelp } from '../src/config.ts'
 
+const encryptionKey = Buffer.alloc(32, 9)
 const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
 
 interface Example {
@@ -22,10 +24,35 @@ const examples: Record<keyof typeof settings, Example> = {
   },
   dataDir: { default: './data', text: '/var/lib/deskwire', value: '/var/lib/deskwire', bad: [] },
   bootstrapKey: { default: null, text: key, value: key, bad: [`${key.slice(0, -1)}3`, 'hidden'] },
+  role: { default: 'all', text: 'worker', value: 'worker', bad: ['both', 'API'] },
+  encryptionKey: {
+    default: null,
+    text: encryptionKey.toString('base64'),
+    value: encryptionKey,
+    bad: [Buffer.alloc(31, 9).toString('base64'), 'hidden'],
+  },
+  trustedTargets: {
+    default: trustNobody,
+    text: '127.0.0.0/8,fd00::/8',
+    value: parseTrustedTargets('127.0.0.0/8,fd00::/8'),
+    bad: ['loopback', '127.0.0.0/33'],
+  },
+  targetCa: { default: null, text: './ca.pem', value: './ca.pem', bad: [] },
+  dnsServers: { default: null, text: '127.0.0.1:5353', value: ['127.0.0.1:5353'], bad: ['dns.example'] },
+  retryDelays: {
+    default: [60_000, 300_000, 1_800_000, 7_200_000, 28_800_000],
+    text: '100ms,2s',
+    value: [100, 2_000],
+    bad: ['1 m', '1m;2m', '5', '1.5s', '1m,,2m'],
+  },
+  answerTimeout: { default: 10_000, text: '500ms', value: 500, bad: ['0s', '10', 'ten'] },
+  disableAfter: { default: 259_200_000, text: '1h', value: 3_600_000, bad: ['0d', '-1h'] },
+  rotationOverlap: { default: 86_400_000, text: '5m', value: 300_000, bad: ['1w'] },
+  logRetention: { default: 2_592_000_000, text: '7d', value: 604_800_000, bad: ['forever'] },
   logLevel: { default: 'info', text: 'silent', value: 'silent', bad: ['INFO', 'verbose'] },
 }
 const all = Object.entries(examples) as [keyof Config, Example][]
-const secrets: readonly string[] = ['databaseUrl', 'bootstrapKey']
+const secrets: readonly string[] = ['databaseUrl', 'bootstrapKey', 'encryptionKey']
 
 function read(environment: Record<string, string>, flags: string[] = []): Config {
   const config = readConfig(environment, flags)
@@ -44,14 +71,14 @@ describe.each(all)('the setting %s', (name, example) => {
   const flag = `--${flagOf(variable)}`
 
   test('has its default when nothing is said, or when its variable is empty', () => {
-    expect(read({})[name]).toBe(example.default)
-    expect(read({ [variable]: '' })[name]).toBe(example.default)
+    expect(read({})[name]).toEqual(example.default)
+    expect(read({ [variable]: '' })[name]).toEqual(example.default)
   })
 
   test('comes from its variable, and from its flag before that', () => {
-    expect(read({ [variable]: example.text })[name]).toBe(example.value)
-    expect(read({}, [flag, example.text])[name]).toBe(example.value)
-    expect(read({ [variable]: 'not read' }, [`${flag}=${example.text}`])[name]).toBe(example.value)
+    expect(read({ [variable]: example.text })[name]).toEqual(example.value)
+    expect(read({}, [flag, example.text])[name]).toEqual(example.value)
+    expect(read({ [variable]: 'not read' }, [`${flag}=${example.text}`])[name]).toEqual(example.value)
   })
 
   test('refuses a bad value in one line that says where it stands and what is accepted', () => {

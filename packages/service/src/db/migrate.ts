@@ -16,10 +16,7 @@ const lockNumber = 6_737_201_101
  * with the ids applied. Throws MigrationError when the server is too old, or the database knows a migration that
  * this code does not.
  */
-export async function migrate(
-  pool: Pool,
-  schema: Schema,
-): Promise<readonly string[]> {
+export async function migrate(pool: Pool, schema: Schema): Promise<readonly string[]> {
   const client = await pool.connect()
   try {
     await requireServer(client)

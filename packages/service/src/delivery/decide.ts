@@ -17,7 +17,12 @@ export type DeliveryErrorCode =
 
 /** How an attempt ended, or why none was made. */
 export type AttemptOutcome =
-  | { readonly kind: 'answered'; readonly status: number; readonly responseBody: string; readonly durationMs: number }
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      readonly responseBody: string
+      readonly durationMs: number
+    }
   | {
       readonly kind: 'failed'
       readonly code: 'timeout' | 'connection_failed' | 'tls_error' | 'resolver_failed' | 'address_not_public'
@@ -64,7 +69,14 @@ export function decide(
 ): Verdict {
   if (outcome.kind === 'subject_unavailable' || outcome.kind === 'endpoint_disabled') {
     const error = { code: outcome.kind, message: outcome.message }
-    return { status: 'failed', error, attempted: false, nextAttemptAt: null, counts: 'nothing', disable: null }
+    return {
+      status: 'failed',
+      error,
+      attempted: false,
+      nextAttemptAt: null,
+      counts: 'nothing',
+      disable: null,
+    }
   }
   const error = errorOf(outcome)
   const counts = delivery.isPing ? 'nothing' : error === null ? 'success' : 'failure'
@@ -85,7 +97,10 @@ export function decide(
 }
 
 /** The delay before the next attempt of the schedule that is running; undefined when this was its last. */
-function delayAfter({ attemptCount, maxAttempts }: DeliveryState, delays: readonly number[]): number | undefined {
+function delayAfter(
+  { attemptCount, maxAttempts }: DeliveryState,
+  delays: readonly number[],
+): number | undefined {
   const left = maxAttempts - attemptCount - 1
   return left <= 0 ? undefined : delays[Math.max(0, delays.length - left)]
 }

@@ -79,7 +79,8 @@ export function createEngine(services: RoundServices): Engine {
         (woken) => {
           if (woken > 0) log.warn({ lanes: woken }, 'due deliveries were found whose lanes did not say so')
         },
-        (error: Error) => log.warn({ err: error }, 'the sweep for stray deliveries failed; it will be tried again'),
+        (error: Error) =>
+          log.warn({ err: error }, 'the sweep for stray deliveries failed; it will be tried again'),
       )
     timers = [setInterval(wake, pollEvery), setInterval(sweep, sweepEvery)]
     wake()

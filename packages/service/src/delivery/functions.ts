@@ -121,4 +121,8 @@ begin
 end;`,
 )
 
-export const deliveryFunctions: readonly SchemaFunction[] = [settleFunction, disableFunction, failPendingFunction]
+export const deliveryFunctions: readonly SchemaFunction[] = [
+  settleFunction,
+  disableFunction,
+  failPendingFunction,
+]

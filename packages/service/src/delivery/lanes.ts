@@ -4,8 +4,8 @@
  * of an endpoint that is down.
  */
 import type { Pool } from 'pg'
-import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { HealthChange, Verdict } from './decide.ts'
 import { disableFunction, failPendingFunction, settleFunction } from './functions.ts'
 
@@ -151,7 +151,14 @@ export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
     async take({ organizationId, webhookId }, leaseId, now, leaseUntil, limit) {
       const { rows } = await pool.query<TakenRow>({
         ...take,
-        values: [organizationId, webhookId, leaseId, formatTimestamp(now), formatTimestamp(leaseUntil), limit],
+        values: [
+          organizationId,
+          webhookId,
+          leaseId,
+          formatTimestamp(now),
+          formatTimestamp(leaseUntil),
+          limit,
+        ],
       })
       const [first] = rows
       if (first === undefined) return null
@@ -165,7 +172,9 @@ export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
           scopes: first.scopes,
           sealedSecrets: first.secrets,
         },
-        deliveries: rows.flatMap((row) => (row.id === null ? [] : [takenDelivery(row, row.id, carriesItsOwn)])),
+        deliveries: rows.flatMap((row) =>
+          row.id === null ? [] : [takenDelivery(row, row.id, carriesItsOwn)],
+        ),
       }
     },
 

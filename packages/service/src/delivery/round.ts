@@ -9,8 +9,8 @@ import type { Clock } from '../kernel/clock.ts'
 import { type AttemptOutcome, decide, foldHealth, hasFailedTooLong, noChange } from './decide.ts'
 import { envelope } from './envelope.ts'
 import type { LaneKey, Lanes, RoundResult, Taken, TakenDelivery } from './lanes.ts'
-import type { Sign } from './signer.ts'
 import { type DeliverySchedule, leaseOf } from './schedule.ts'
+import type { Sign } from './signer.ts'
 
 /** Attempts to one endpoint at once (decisions, section 7: isolation). */
 export const attemptsAtOnce = 16
@@ -57,7 +57,8 @@ export async function runRound(services: RoundServices, lane: LaneKey): Promise<
 async function revoked({ lanes, clock, log }: RoundServices, taken: Taken): Promise<string | null> {
   if (taken.endpoint.scopes !== null) return null
   const reason = 'registrant_revoked'
-  if (await lanes.disable(taken, reason, clock.now(), 0)) log.warn(about(taken, reason), 'an endpoint was disabled')
+  if (await lanes.disable(taken, reason, clock.now(), 0))
+    log.warn(about(taken, reason), 'an endpoint was disabled')
   return reason
 }
 
@@ -146,7 +147,10 @@ class Round {
       .then(() => this.#settle(false))
       .catch((error: Error) => {
         // Nothing is lost: the lease runs out, and what was not settled is sent again.
-        this.#services.log.warn({ ...about(this.#taken, 'settle'), err: error }, 'results could not be settled')
+        this.#services.log.warn(
+          { ...about(this.#taken, 'settle'), err: error },
+          'results could not be settled',
+        )
         this.#held = false
       })
   }
@@ -157,7 +161,10 @@ class Round {
     const results = this.#waiting
     this.#waiting = []
     const now = clock.now()
-    const health = results.reduce((change, { verdict, endedAt }) => foldHealth(change, verdict, endedAt), noChange)
+    const health = results.reduce(
+      (change, { verdict, endedAt }) => foldHealth(change, verdict, endedAt),
+      noChange,
+    )
     const settled = await lanes.settle(
       this.#taken,
       { results, health, release },
@@ -181,7 +188,8 @@ class Round {
       : hasFailedTooLong(failingSince, now, schedule.disableAfter)
         ? 'failing'
         : null
-    if (reason === null || !(await lanes.disable(this.#taken, reason, now, now - schedule.disableAfter))) return
+    if (reason === null || !(await lanes.disable(this.#taken, reason, now, now - schedule.disableAfter)))
+      return
     log.warn(about(this.#taken, reason), 'an endpoint was disabled')
     await lanes.failPending(this.#taken, reason, now)
   }

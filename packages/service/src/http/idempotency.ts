@@ -58,7 +58,13 @@ export function createIdempotencyStore(pool: Pool, clock: Clock, open: OpenAnswe
     async find(organizationId, record) {
       const { apiKeyId, method, path, key, requestHash } = record
       const since = formatTimestamp(clock.now() - keptForMilliseconds)
-      const { rows } = await pool.query<{ request_hash: Buffer; status: number; body: string | null; sealed: Buffer | null; subject_id: string }>({
+      const { rows } = await pool.query<{
+        request_hash: Buffer
+        status: number
+        body: string | null
+        sealed: Buffer | null
+        subject_id: string
+      }>({
         ...statement,
         values: [organizationId, apiKeyId, method, path, key, since],
       })
@@ -68,7 +74,8 @@ export function createIdempotencyStore(pool: Pool, clock: Clock, open: OpenAnswe
         const detail = `The Idempotency-Key ${key} was used with another body. Use a new key for a new request.`
         return fail(problem('idempotency_key_reused', detail))
       }
-      if (row.sealed !== null) return ok({ status: row.status, body: open(row.sealed, organizationId, row.subject_id) })
+      if (row.sealed !== null)
+        return ok({ status: row.status, body: open(row.sealed, organizationId, row.subject_id) })
       if (row.body === null) {
         return fail(
           problem('not_found', 'What this request made was removed since, and the answer erased with it.'),

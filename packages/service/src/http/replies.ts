@@ -11,7 +11,11 @@ export function sendJson(reply: FastifyReply, body: string): FastifyReply {
 }
 
 /** Records, joined by commas, in the envelope of a list (specification, section 2.5). */
-export function sendList(reply: FastifyReply, records: string, pagination: Record<string, unknown>): FastifyReply {
+export function sendList(
+  reply: FastifyReply,
+  records: string,
+  pagination: Record<string, unknown>,
+): FastifyReply {
   return sendJson(reply, `{"data":[${records}],"pagination":${JSON.stringify(pagination)}}`)
 }
 

@@ -45,7 +45,10 @@ export function createJournal(options: {
             ...single,
             values: [first.organizationId, now, encodeChanges(first.changes, maxAttempts)],
           })
-        : await pool.query<{ answer: CommitAnswer }>({ ...several, values: [now, encodeParts(parts, maxAttempts)] })
+        : await pool.query<{ answer: CommitAnswer }>({
+            ...several,
+            values: [now, encodeParts(parts, maxAttempts)],
+          })
     if (answers.rows.some(({ answer }) => answer.deliveries)) onDeliveries()
     return parts.map(({ changes }, part) => {
       const row = answers.rows[part]

@@ -1,8 +1,9 @@
 /** A kind's routes as OpenAPI paths: parameters, bodies, answers and every error each can give. */
+
+import { defaultLimit, maximumLimit } from '../http/list-parameters.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 import { errorCatalogue } from '../kernel/errors.ts'
 import type { Kind } from '../resource/kind.ts'
-import { defaultLimit, maximumLimit } from '../http/list-parameters.ts'
 import { filterNames } from '../resource/list-query.ts'
 import { fieldSchema, schemaName } from './schemas.ts'
 

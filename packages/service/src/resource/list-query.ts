@@ -1,5 +1,12 @@
 /** The query of a list: browsing with filters, or a sync. Everything unknown or malformed is named. */
-import { invalid, notTimestamp, parseLimit, parseOffset, quoted, unknownParameter } from '../http/list-parameters.ts'
+import {
+  invalid,
+  notTimestamp,
+  parseLimit,
+  parseOffset,
+  quoted,
+  unknownParameter,
+} from '../http/list-parameters.ts'
 import { type Cursor, decodeCursor } from '../kernel/cursor.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'

@@ -94,7 +94,11 @@ function parseFields(
 function notWritable(shape: Shape, name: string, pointer: string, known: boolean): FieldError {
   if (known) return { pointer, code: 'read_only', detail: `${name} is set by the service` }
   const accepted = shape.fieldNames.filter((other) => shape.fields[other]?.access !== 'read').join(', ')
-  return { pointer, code: 'unknown_field', detail: `a ${shape.name} has no such field; accepted: ${accepted}` }
+  return {
+    pointer,
+    code: 'unknown_field',
+    detail: `a ${shape.name} has no such field; accepted: ${accepted}`,
+  }
 }
 
 function valueErrors(field: Field, pointer: string, value: unknown): FieldError[] {

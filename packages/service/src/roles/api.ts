@@ -1,7 +1,7 @@
 /** The API as a running part: listening, then drained. */
 import type { FastifyInstance } from 'fastify'
-import type { Logger } from 'pino'
 import type { Pool } from 'pg'
+import type { Logger } from 'pino'
 import { createApp } from '../app.ts'
 import type { DeliverySettings } from '../deliveries.ts'
 import { systemClock } from '../kernel/clock.ts'

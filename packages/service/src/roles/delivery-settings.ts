@@ -1,11 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
-import type { Config } from '../config.ts'
+import { type Config, settings } from '../config.ts'
 import type { DeliverySettings } from '../deliveries.ts'
 import { loadOrCreateEncryptionKey } from '../webhooks/encryption-key.ts'
 
 /** A setting that names something that cannot be used; the message says which, and what is accepted. */
 export class SettingError extends Error {}
+
+/** @throws SettingError when a database of one's own is used without a key of one's own. */
+export function requireEncryptionKey({ databaseUrl, encryptionKey }: Config): void {
+  if (databaseUrl === null || encryptionKey !== null) return
+  const { variable, accepts } = settings.encryptionKey
+  throw new SettingError(`${variable}: nothing is set, and DESKWIRE_DATABASE_URL needs it; it must be ${accepts}`)
+}
 
 /** The settings of deliveries, with the files they name. @throws SettingError when one of those cannot be used. */
 export async function deliverySettingsOf(config: Config): Promise<DeliverySettings> {
@@ -23,7 +30,9 @@ export async function deliverySettingsOf(config: Config): Promise<DeliverySettin
 
 async function readAuthorities(path: string): Promise<string> {
   const refuse = (reason: string) =>
-    new SettingError(`DESKWIRE_TARGET_CA: ${JSON.stringify(path)} ${reason}; it must be a PEM file of certificates`)
+    new SettingError(
+      `DESKWIRE_TARGET_CA: ${JSON.stringify(path)} ${reason}; it must be a PEM file of certificates`,
+    )
   const pem = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw refuse(`cannot be read (${error.code})`)
   })

@@ -14,9 +14,13 @@ process.once('message', ({ address, settings, logLevel }: WorkerOrders) => {
     onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
   })
   const worker = startWorker({ pool, address, log, settings })
-  let stopping: Promise<void> | null = null
-  const stop = () => {
-    stopping ??= worker.stop().then(() => pool.end()).then(() => process.exit(0))
+  let stopping = false
+  const stop = async () => {
+    if (stopping) return
+    stopping = true
+    await worker.stop()
+    await pool.end()
+    process.exit(0)
   }
   process.on('SIGTERM', stop)
   // A parent that is gone cannot say stop, and its database may be gone with it.

@@ -18,8 +18,11 @@ export function startWorker(options: {
 }): Running {
   const { pool, address, log, settings } = options
   const worker = createWorker({ pool, clock: systemClock, log, kinds, settings })
-  const listener = listen(address, deliveriesChannel, () => worker.engine.wake(), (error) =>
-    log.warn({ reason: error.message }, 'notifications are lost for now; polling goes on'),
+  const listener = listen(
+    address,
+    deliveriesChannel,
+    () => worker.engine.wake(),
+    (error) => log.warn({ reason: error.message }, 'notifications are lost for now; polling goes on'),
   )
   worker.engine.start()
   return {

@@ -185,7 +185,10 @@ function notRetryable(webhook: WebhookRow, delivery: DeliveryRow): Problem | nul
 
 function pendingAlready(delivery: DeliveryRow): Problem {
   const next = delivery.next_attempt_at?.toISOString()
-  return problem('delivery_pending', `This delivery is pending${next ? `: its next attempt is due at ${next}` : ''}. Wait for it.`)
+  return problem(
+    'delivery_pending',
+    `This delivery is pending${next ? `: its next attempt is due at ${next}` : ''}. Wait for it.`,
+  )
 }
 
 function disabled(webhook: WebhookRow): Problem {
@@ -214,4 +217,3 @@ function newPing(webhookId: string, ids: { eventId: string; deliveryId: string }
     updated_at: at,
   }
 }
-

@@ -71,15 +71,23 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       const row = newRow({ id: newId(clock), url, description, events, apiKeyId }, now)
       const secret = newSecret()
       const answer = { ...webhookRecord(organizationId, row), secret }
-      const created = await store.create(organizationId, { ...row, apiKeyId }, sealed(organizationId, row.id, secret), {
-        now,
-        limit: endpointLimit,
-        keep: keptAnswer(box, { organizationId, webhookId: row.id }, record, JSON.stringify(answer)),
-      })
+      const created = await store.create(
+        organizationId,
+        { ...row, apiKeyId },
+        sealed(organizationId, row.id, secret),
+        {
+          now,
+          limit: endpointLimit,
+          keep: keptAnswer(box, { organizationId, webhookId: row.id }, record, JSON.stringify(answer)),
+        },
+      )
       if (created === 'replayed') return { outcome: 'replayed' }
       if (created === 'done') return { outcome: 'done', value: answer }
       return refused(
-        problem('limit_reached', `An organization has at most ${endpointLimit} endpoints. Delete one that is not needed.`),
+        problem(
+          'limit_reached',
+          `An organization has at most ${endpointLimit} endpoints. Delete one that is not needed.`,
+        ),
       )
     },
 
@@ -113,7 +121,11 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         const now = clock.now()
         const expiresAt = now + services.rotationOverlap
         const updatedAt = later(row, now)
-        const after = { ...row, previous_secret_expires_at: new Date(expiresAt), updated_at: new Date(updatedAt) }
+        const after = {
+          ...row,
+          previous_secret_expires_at: new Date(expiresAt),
+          updated_at: new Date(updatedAt),
+        }
         const secret = newSecret()
         const answer = { ...webhookRecord(organizationId, after), secret }
         const keep = keptAnswer(box, { organizationId, webhookId: id }, record, JSON.stringify(answer))
@@ -145,7 +157,11 @@ export function createEndpoints(services: EndpointServices): Endpoints {
   }
 
   /** The row after the change, the very same when nothing changes. */
-  async function decideChange(caller: Caller, row: WebhookRow, body: unknown): Promise<Result<WebhookRow, Problem>> {
+  async function decideChange(
+    caller: Caller,
+    row: WebhookRow,
+    body: unknown,
+  ): Promise<Result<WebhookRow, Problem>> {
     const { url, description, events, status } = row
     const parsed = parsePatch(shapes.change, { url, description, events, status }, body)
     if (!parsed.ok) return parsed
@@ -167,7 +183,9 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       ...row,
       ...after,
       api_key_id: registers ? caller.apiKeyId : row.api_key_id,
-      ...(activates ? { disabled_reason: null, disabled_at: null, failing_since: null, failure_count: 0 } : {}),
+      ...(activates
+        ? { disabled_reason: null, disabled_at: null, failing_since: null, failure_count: 0 }
+        : {}),
       ...(row.status === 'active' && after.status === 'disabled'
         ? { disabled_reason: 'manual', disabled_at: new Date(clock.now()) }
         : {}),

@@ -4,7 +4,10 @@ import { choice, type Field, storableText, text } from '../resource/fields.ts'
 import type { Shape } from '../resource/validate.ts'
 
 /** The shapes of creation and of change; only a change takes `status`. */
-export function webhookShapes(eventTypes: readonly string[]): { readonly creation: Shape; readonly change: Shape } {
+export function webhookShapes(eventTypes: readonly string[]): {
+  readonly creation: Shape
+  readonly change: Shape
+} {
   const fields = {
     url: text({
       required: true,
@@ -20,7 +23,11 @@ export function webhookShapes(eventTypes: readonly string[]): { readonly creatio
   }
   return {
     creation: { name: 'webhook', fields, fieldNames: Object.keys(fields) },
-    change: { name: 'webhook', fields: { ...fields, status }, fieldNames: [...Object.keys(fields), 'status'] },
+    change: {
+      name: 'webhook',
+      fields: { ...fields, status },
+      fieldNames: [...Object.keys(fields), 'status'],
+    },
   }
 }
 

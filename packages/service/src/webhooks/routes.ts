@@ -58,7 +58,11 @@ export function registerWebhookRoutes(
     const createdBefore = parseTime(query, 'createdBefore')
     if (!createdBefore.ok) return sendProblem(reply, createdBefore.error)
     const { organizationId } = callerOf(request)
-    const filter = { status: status.value, createdAfter: createdAfter.value, createdBefore: createdBefore.value }
+    const filter = {
+      status: status.value,
+      createdAfter: createdAfter.value,
+      createdBefore: createdBefore.value,
+    }
     const page = { limit: limit.value, offset: offset.value }
     const { rows, total } = await store.list(organizationId, filter, page, clock.now())
     const records = rows.map((row) => JSON.stringify(webhookRecord(organizationId, row))).join(',')
@@ -83,7 +87,9 @@ export function registerWebhookRoutes(
   server.delete<WithId>(one, writing, async (request, reply) => {
     const id = parseId(request.params.id)
     if (id === null) return sendProblem(reply, noSuchWebhook(request.params.id))
-    return expectAnswer(answer(reply, await endpoints.remove(callerOf(request).organizationId, id), sendNothing))
+    return expectAnswer(
+      answer(reply, await endpoints.remove(callerOf(request).organizationId, id), sendNothing),
+    )
   })
 
   server.post<WithId>(`${one}/rotate-secret`, writing, (request, reply) =>

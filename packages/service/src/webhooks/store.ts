@@ -36,7 +36,13 @@ export interface WebhookStore {
   ): Promise<{ readonly rows: readonly WebhookRow[]; readonly total: number }>
   create(
     organizationId: string,
-    webhook: { id: string; url: string; description: string | null; events: readonly string[]; apiKeyId: string },
+    webhook: {
+      id: string
+      url: string
+      description: string | null
+      events: readonly string[]
+      apiKeyId: string
+    },
     secret: SecretRow,
     options: { now: number; limit: number; keep: Keep },
   ): Promise<'done' | 'limit_reached' | 'replayed'>
@@ -118,12 +124,22 @@ export function createWebhookStore(pool: Pool): WebhookStore {
         before.id,
         formatTimestamp(now),
         formatTimestamp(before.updated_at.getTime()),
-        JSON.stringify({ url, description, events, status, disabled_reason, disabled_at, api_key_id, updated_at }),
+        JSON.stringify({
+          url,
+          description,
+          events,
+          status,
+          disabled_reason,
+          disabled_at,
+          api_key_id,
+          updated_at,
+        }),
         reset,
       ])
     },
 
-    remove: (organizationId, id, now) => call(removeFunction.name, [organizationId, id, formatTimestamp(now)]),
+    remove: (organizationId, id, now) =>
+      call(removeFunction.name, [organizationId, id, formatTimestamp(now)]),
 
     rotate(organizationId, before, secret, { now, updatedAt, expiresAt, keep }) {
       return call(rotateFunction.name, [

@@ -2,9 +2,9 @@
 import pino from 'pino'
 import { createApiKey, createOrganization } from '../../src/access/organizations.ts'
 import { type App, createApp } from '../../src/app.ts'
+import type { DeliverySettings } from '../../src/deliveries.ts'
 import { type Clock, systemClock } from '../../src/kernel/clock.ts'
 import type { Kind } from '../../src/resource/kind.ts'
-import type { DeliverySettings } from '../../src/deliveries.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { deliverySettings } from './delivery-settings.ts'
 
@@ -61,7 +61,9 @@ export async function testService(
     pool: database.pool,
     clock,
     log,
-    settings: { ...deliverySettings, ...options.settings }, ...(kinds === undefined ? {} : { kinds }) })
+    settings: { ...deliverySettings, ...options.settings },
+    ...(kinds === undefined ? {} : { kinds }),
+  })
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   const address = app.server.server.address()
   if (address === null || typeof address === 'string') throw new Error('not listening')

@@ -17,6 +17,7 @@ import { testDatabase } from '../harness/database.ts'
 import { differences, feedReader, follow, tableRecords } from '../harness/follower.ts'
 import { interleaving, type Round, rounds } from '../harness/interleave.ts'
 import { verdicts } from '../harness/verdicts.ts'
+import { withoutWorkers } from '../harness/journal.ts'
 
 const limits = fc.record({
   changes: fc.integer({ min: 1, max: 8 }),
@@ -44,7 +45,13 @@ test('any interleaving of commits is a stream that gives the rows', async () => 
         const writers = pools.map((pool, n) => {
           const clock = testClock()
           clock.advance(plan.skew[n as 0 | 1 | 2])
-          const options = { pool, clock, commitFunction, ...withoutWorkers, limits: plan.limits[n as 0 | 1 | 2] }
+          const options = {
+            pool,
+            clock,
+            commitFunction,
+            ...withoutWorkers,
+            limits: plan.limits[n as 0 | 1 | 2],
+          }
           return { clock, journal: createJournal(options) }
         })
         const two = await Promise.all([newOrganization(), newOrganization()])
