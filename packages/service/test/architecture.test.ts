@@ -38,7 +38,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   resource: ['kernel', 'db', 'journal', 'access', 'http'],
   resources: ['kernel', 'db', 'resource'],
   openapi: ['kernel', 'resource'],
-  top: ['kernel', 'db', 'journal', 'access', 'http', 'resource', 'resources', 'openapi'],
+  delivery: ['kernel', 'db', 'journal'],
+  top: ['kernel', 'db', 'journal', 'access', 'http', 'resource', 'resources', 'openapi', 'delivery'],
 }
 
 test('there are sources to look at', () => {
