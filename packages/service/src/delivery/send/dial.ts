@@ -1,0 +1,73 @@
+/** The only place that opens a connection to a receiver, and only to addresses that were checked (invariant 9). */
+import { isIP, type LookupFunction, type TcpNetConnectOpts } from 'node:net'
+import { type ConnectionOptions, connect, type SecureContext, type TLSSocket } from 'node:tls'
+import type { Deadline } from './deadlines.ts'
+import { dialFailure, type Failure, failure, peerName } from './failure.ts'
+
+export interface Dialing {
+  /** The name that the certificate must be for, as the URL has it. */
+  readonly hostname: string
+  readonly port: number
+  /** Checked addresses of that name, in the order of trying. */
+  readonly addresses: readonly string[]
+  readonly secureContext: SecureContext
+}
+
+/** Milliseconds before the next address is tried beside one that does not answer. */
+const attemptTimeoutMs = 500
+
+/** A connection over which requests can go, or why there is none by the deadline. */
+export function dial(dialing: Dialing, deadline: Deadline): Promise<TLSSocket | Failure> {
+  const { hostname, port, addresses, secureContext } = dialing
+  const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+  const [first = '', ...others] = addresses
+  const connecting: ConnectionOptions & Partial<TcpNetConnectOpts> = {
+    // A name is handed on with its addresses, so that nothing looks it up again.
+    host: others.length === 0 ? first : name,
+    ...(others.length === 0 ? {} : { lookup: lookupOf(addresses), autoSelectFamily: true }),
+    autoSelectFamilyAttemptTimeout: attemptTimeoutMs,
+    port,
+    servername: isIP(name) === 0 ? name : '',
+    secureContext,
+    ALPNProtocols: ['http/1.1'],
+    rejectUnauthorized: true,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: 60_000,
+  }
+  const socket = connect(connecting)
+  const peer = peerName(others.length === 0 ? first : name, port)
+
+  return new Promise((resolve) => {
+    let tlsBegun = false
+    deadline.onPass = () => {
+      const step = tlsBegun ? 'finish the TLS handshake' : 'accept the connection'
+      socket.destroy()
+      resolve(failure('timeout', `${peer} did not ${step} in time`))
+    }
+    socket.once('connect', () => {
+      tlsBegun = true
+    })
+    socket.once('secureConnect', () => {
+      deadline.onPass = null
+      resolve(socket)
+    })
+    // Stays for as long as the socket: an error without a listener would end the process.
+    socket.on('error', (error) => {
+      deadline.onPass = null
+      resolve(dialFailure(error, peer, tlsBegun))
+    })
+    if (deadline.passed) deadline.onPass()
+  })
+}
+
+function lookupOf(addresses: readonly string[]): LookupFunction {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }))
+  return (_name, options, callback) => {
+    // Never before `connect` has returned: it expects an answer that comes later.
+    process.nextTick(() => {
+      if (options.all) callback(null, found)
+      else callback(null, found[0]?.address as string, found[0]?.family as number)
+    })
+  }
+}

@@ -1,0 +1,99 @@
+/** What went wrong between here and a receiver, in the words of the delivery log (decisions, section 7). */
+
+export type FailureCode =
+  | 'timeout'
+  | 'connection_failed'
+  | 'tls_error'
+  | 'resolver_failed'
+  | 'address_not_public'
+
+export interface Failure {
+  readonly kind: 'failed'
+  readonly code: FailureCode
+  /** One sentence for whoever looks after the receiver: no payload, no secret. */
+  readonly message: string
+}
+
+export function failure(code: FailureCode, message: string): Failure {
+  return { kind: 'failed', code, message: message.slice(0, maxMessageLength) }
+}
+
+const maxMessageLength = 500
+
+/** Whom a message speaks of: `192.0.2.7:443`, or the host and port before an address is chosen. */
+export type Peer = string
+
+export function peerName(address: string, port: number): Peer {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}
+
+/** Of an error before the connection is ready. `secured` is false until TCP is connected and TLS has begun. */
+export function dialFailure(error: Error, peer: Peer, tlsBegun: boolean): Failure {
+  // Of several addresses tried, the last one's error.
+  const cause: NodeJS.ErrnoException =
+    error instanceof AggregateError ? ((error.errors as Error[]).at(-1) ?? error) : error
+  const { address, port } = cause as { address?: string; port?: number }
+  const at = address !== undefined && port !== undefined ? peerName(address, port) : peer
+  if (tlsBegun && !isNetworkError(cause)) return tlsFailure(cause, at)
+  return networkFailure(cause, at)
+}
+
+/** Of an error while a request is under way on a connection that was ready. */
+export function exchangeFailure(error: NodeJS.ErrnoException, peer: Peer): Failure {
+  // A receiver that wants a client certificate says so only after the handshake looks complete (TLS 1.3).
+  if (isTlsError(error)) return tlsFailure(error, peer)
+  if (/^HPE_|^UND_ERR_HEADERS_OVERFLOW$/.test(error.code ?? '') || error.message === 'bad response') {
+    return failure('connection_failed', `${peer} did not answer with HTTP/1.1 that can be understood`)
+  }
+  if (error.code === 'UND_ERR_SOCKET') {
+    return failure('connection_failed', `${peer} closed the connection before it answered`)
+  }
+  return networkFailure(error, peer)
+}
+
+const networkErrors: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'refused the connection',
+  ECONNRESET: 'reset the connection',
+  EPIPE: 'closed the connection before it answered',
+  ECONNABORTED: 'aborted the connection',
+  EHOSTUNREACH: 'cannot be reached: no route to the host',
+  ENETUNREACH: 'cannot be reached: no route to its network',
+  EHOSTDOWN: 'cannot be reached: the host is down',
+  EADDRNOTAVAIL: 'cannot be reached from here: no local address or port for it',
+  EACCES: 'cannot be reached: this machine does not allow it',
+  EPERM: 'cannot be reached: this machine does not allow it',
+  EMFILE: 'was not tried: this process has too many files open',
+  ENFILE: 'was not tried: this machine has too many files open',
+}
+
+function isNetworkError(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'ETIMEDOUT' || (error.code ?? '') in networkErrors
+}
+
+function networkFailure(error: NodeJS.ErrnoException, peer: Peer): Failure {
+  if (error.code === 'ETIMEDOUT') return failure('timeout', `${peer} did not accept the connection in time`)
+  const what = networkErrors[error.code ?? ''] ?? `failed: ${error.message}`
+  return failure('connection_failed', `${peer} ${what}`)
+}
+
+const certificateErrors: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate comes from an authority that is not trusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'its certificate comes from an authority that is not trusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate comes from an authority that is not trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'its certificate cannot be verified: intermediate certificates are missing',
+}
+
+function isTlsError(error: NodeJS.ErrnoException): boolean {
+  return /^(ERR_SSL_|ERR_TLS_|CERT_)|^EPROTO$/.test(error.code ?? '')
+}
+
+function tlsFailure(error: NodeJS.ErrnoException & { reason?: string }, peer: Peer): Failure {
+  const known = certificateErrors[error.code ?? '']
+  if (known !== undefined) return failure('tls_error', `No TLS with ${peer}: ${known}`)
+  return failure('tls_error', `No TLS with ${peer}: ${error.reason ?? error.code ?? error.message}`)
+}

@@ -1,0 +1,44 @@
+/** What comes in over a connection, seen before undici sees it. */
+import type { TLSSocket } from 'node:tls'
+
+export interface Received {
+  /** Bytes of the receiver's, to be set to 0 by whoever counts. */
+  bytes: number
+  /** Whether an interim answer may still come; to be set by whoever knows. */
+  interim: boolean
+}
+
+/**
+ * Counts the bytes read from the socket: those of TLS itself are not among them, as they are in its own count.
+ *
+ * And it shows undici an interim 100 as a 102: undici closes the connection on a 100 that it did not ask for, whereas
+ * a client must be able to skip it (RFC 9110, section 15.2).
+ */
+export function watchReceived(socket: TLSSocket): Received {
+  const received: Received = { bytes: 0, interim: false }
+  const read = socket.read
+  socket.read = (size?: number): Buffer | null => {
+    const chunk: Buffer | null = read.call(socket, size)
+    if (chunk !== null) {
+      received.bytes += chunk.length
+      if (received.interim) renumberContinue(chunk)
+    }
+    return chunk
+  }
+  return received
+}
+
+const continueLine = /^HTTP\/1\.[01] 100/
+const interimLine = /^HTTP\/1\.[01] 1/
+
+function renumberContinue(chunk: Buffer): void {
+  let at = 0
+  for (;;) {
+    const line = chunk.toString('latin1', at, at + 12)
+    if (!interimLine.test(line)) return
+    if (continueLine.test(line)) chunk[at + 11] = 0x32
+    const end = chunk.indexOf('\r\n\r\n', at)
+    if (end === -1) return
+    at = end + 4
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * The sender: everything between a URL with bytes and how the attempt ended (decisions, section 7: URL, Attempt).
+ *
+ * Cast: the resolver says which addresses of the host may be connected to, anew for every attempt; `dial` opens
+ * connections to these alone; a Connection carries one request at a time; idle ones are kept warm; one Deadline
+ * covers it all, from the look-up to the headers of the answer.
+ *
+ * Promise: no attempt outlives its deadline, none follows a redirect or a proxy, none reaches an address that was
+ * not checked for it, and none waits for another endpoint's.
+ */
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Resolution, Resolver } from '../target/resolver.ts'
+import { type Answer, Connection, type Stale } from './connection.ts'
+import { createDeadlines, type Deadline } from './deadlines.ts'
+import { dial } from './dial.ts'
+import { type Failure, failure } from './failure.ts'
+import { IdleConnections } from './idle-connections.ts'
+import { Limit } from './limit.ts'
+
+export interface SendRequest {
+  /** As `parseTargetUrl` accepts it. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer | string
+}
+
+/** How an attempt ended. `durationMs` counts to the headers of the answer, or to the failure. */
+export type SendOutcome =
+  | {
+      readonly kind: 'answered'
+      /** Of the final answer, whatever it is: what it means is not decided here. */
+      readonly status: number
+      /** The first 1 KiB, as text. */
+      readonly responseBody: string
+      readonly durationMs: number
+    }
+  | (Failure & { readonly durationMs: number })
+
+export interface Sender {
+  /** One attempt: a POST. Rejects only for what cannot be sent at all, such as a header with a line break. */
+  send(request: SendRequest): Promise<SendOutcome>
+  /** Ends what is under way, as `timeout`, and closes every connection. */
+  close(): void
+}
+
+export interface SenderOptions {
+  readonly resolver: Resolver
+  readonly clock: Clock
+  /** The whole attempt, in milliseconds. */
+  readonly answerTimeoutMs: number
+  /** Authorities (PEM) trusted beside the usual ones (DESKWIRE_TARGET_CA). */
+  readonly targetCa?: string | null
+  /** Connections in all. Attempts beyond wait, so keep what is in flight below it. */
+  readonly maxSockets?: number
+}
+
+/** Attempts to one URL at once, and idle connections kept to one origin. */
+const perTarget = 16
+
+/** Throws when `targetCa` is not PEM. */
+export function createSender(options: SenderOptions): Sender {
+  return new TargetSender(options)
+}
+
+class TargetSender implements Sender {
+  readonly #resolver: Resolver
+  readonly #clock: Clock
+  readonly #timeoutMs: number
+  readonly #maxSockets: number
+  readonly #secureContext: SecureContext
+  readonly #deadlines: ReturnType<typeof createDeadlines>
+  readonly #all: Limit
+  readonly #byUrl = new Map<string, Limit>()
+  readonly #idle = new IdleConnections(perTarget)
+  readonly #open = new Set<Connection>()
+
+  constructor({ resolver, clock, answerTimeoutMs, targetCa = null, maxSockets = 1024 }: SenderOptions) {
+    this.#resolver = resolver
+    this.#clock = clock
+    this.#timeoutMs = answerTimeoutMs
+    this.#maxSockets = maxSockets
+    // Once for all: reading the authorities takes longer than a handshake.
+    this.#secureContext = createSecureContext(
+      targetCa === null ? {} : { ca: [...getCACertificates('default'), targetCa] },
+    )
+    this.#deadlines = createDeadlines(answerTimeoutMs)
+    this.#all = new Limit(maxSockets)
+  }
+
+  async send(request: SendRequest): Promise<SendOutcome> {
+    const startedAt = this.#clock.now()
+    const deadline = this.#deadlines.begin()
+    try {
+      const ended = await this.#inTurn(request, deadline)
+      if (ended.kind === 'failed') return { ...ended, durationMs: this.#since(startedAt, this.#clock.now()) }
+      const { kind, status, responseBody, answeredAt } = ended
+      return { kind, status, responseBody, durationMs: this.#since(startedAt, answeredAt) }
+    } finally {
+      this.#deadlines.end(deadline)
+    }
+  }
+
+  close(): void {
+    this.#deadlines.close()
+    for (const connection of this.#open) connection.close()
+  }
+
+  /** Never negative, though the clock step back. */
+  #since(startedAt: number, now: number): number {
+    return Math.max(0, now - startedAt)
+  }
+
+  /**
+   * By URL and not by host: many endpoints may share a host, and one path of it that hangs must not hold up the
+   * others.
+   */
+  async #inTurn(request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
+    const { url } = request
+    const limit = this.#byUrl.get(url) ?? new Limit(perTarget)
+    this.#byUrl.set(url, limit)
+    const entered = limit.enter(deadline)
+    if (entered !== true && !(await entered)) {
+      return failure('timeout', `${perTarget} earlier requests to this URL were not answered in time`)
+    }
+    try {
+      const admitted = this.#all.enter(deadline)
+      if (admitted !== true && !(await admitted)) {
+        return failure('timeout', `All ${this.#maxSockets} connections of this process were busy`)
+      }
+      try {
+        return await this.#attempt(new URL(url), request, deadline)
+      } finally {
+        this.#all.leave()
+      }
+    } finally {
+      limit.leave()
+      if (limit.idle) this.#byUrl.delete(url)
+    }
+  }
+
+  async #attempt(url: URL, request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
+    const addresses = await this.#resolve(url.hostname, deadline)
+    if (!Array.isArray(addresses)) return addresses as Failure
+    const warm = this.#idle.take(url.origin, addresses)
+    if (warm !== undefined) {
+      const ended = await this.#exchange(warm, url, request, deadline)
+      if (ended.kind !== 'stale') return ended
+      // The receiver had closed it while it was idle: not its failure. Once more, and not on another that is idle.
+    }
+    const fresh = await this.#dial(url, addresses, deadline)
+    if (!(fresh instanceof Connection)) return fresh
+    const ended = await this.#exchange(fresh, url, request, deadline)
+    if (ended.kind === 'stale') throw new Error('A connection that never served cannot be stale')
+    return ended
+  }
+
+  /** The addresses checked for this attempt. */
+  async #resolve(hostname: string, deadline: Deadline): Promise<readonly string[] | Failure> {
+    const { promise: late, resolve } = Promise.withResolvers<Resolution>()
+    deadline.onPass = () =>
+      resolve({ outcome: 'failed', detail: `${hostname} was not resolved in ${this.#timeoutMs} ms` })
+    if (deadline.passed) deadline.onPass()
+    const looked = this.#resolver.resolve(hostname, { fresh: false, timeoutMs: this.#timeoutMs })
+    const resolution = await Promise.race([looked, late])
+    deadline.onPass = null
+    switch (resolution.outcome) {
+      case 'addresses':
+        return resolution.addresses
+      case 'not_public':
+      case 'no_such_name':
+        return failure('address_not_public', resolution.detail)
+      case 'failed':
+        return failure('resolver_failed', resolution.detail)
+    }
+  }
+
+  async #dial(url: URL, addresses: readonly string[], deadline: Deadline): Promise<Connection | Failure> {
+    // What is open and not idle is in an attempt, of which there are fewer than sockets.
+    if (this.#open.size >= this.#maxSockets) this.#idle.closeOldest()
+    const socket = await dial(
+      {
+        hostname: url.hostname,
+        port: url.port === '' ? 443 : Number(url.port),
+        addresses,
+        secureContext: this.#secureContext,
+      },
+      deadline,
+    )
+    if ('kind' in socket) return socket
+    const connection = new Connection(url.origin, socket, (closed) => {
+      this.#open.delete(closed)
+      this.#idle.remove(closed)
+    })
+    this.#open.add(connection)
+    return connection
+  }
+
+  async #exchange(
+    connection: Connection,
+    url: URL,
+    request: SendRequest,
+    deadline: Deadline,
+  ): Promise<Answer | Failure | Stale> {
+    const { headers, body } = request
+    const ended = await connection.exchange(
+      { path: url.pathname + url.search, headers, body },
+      deadline,
+      this.#clock,
+    )
+    if (connection.usable && !deadline.passed) this.#idle.put(url.origin, connection)
+    return ended
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * One question to the name servers: all addresses of a name. c-ares asks by itself, in the event loop; a look-up
+ * by `getaddrinfo` would hold one of four threads for as long as a slow server takes.
+ */
+import { Resolver } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+
+export type NameAnswer =
+  | { readonly found: 'addresses'; readonly addresses: readonly string[]; readonly ttlSeconds: number }
+  | { readonly found: 'nothing' }
+  | { readonly found: 'failure'; readonly reason: string }
+
+export interface NameServers {
+  /**
+   * Both address families. Where one has answered with addresses, the other is waited for `graceMs` more, and its
+   * answer stands alone if that one's query fails or is late (decisions, section 7).
+   */
+  ask(name: string, graceMs: number): Promise<NameAnswer>
+  close(): void
+}
+
+/** `ip:port,…` (DESKWIRE_DNS_SERVERS), the port 53 where none is given; undefined when one of them is neither. */
+export function parseDnsServers(text: string): readonly string[] | undefined {
+  const servers = text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+  return servers.length > 0 && servers.every(isServer) ? servers : undefined
+}
+
+function isServer(text: string): boolean {
+  const [, v6, v4, port = '53'] = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::(\d{1,5}))?$/i.exec(text) ?? []
+  const address = v6 ?? v4
+  if (address === undefined) return isIP(text) === 6
+  return isIP(address) === (v6 === undefined ? 4 : 6) && Number(port) >= 1 && Number(port) <= 65_535
+}
+
+/** The given servers (as `parseDnsServers` accepts them), or with null the system's. */
+export function createNameServers(servers: readonly string[] | null): NameServers {
+  // Tries after 1, 2 and 4 seconds: a lost packet costs little, and a dead server is given up within ten.
+  const resolver = new Resolver({ timeout: 1000, tries: 3 })
+  if (servers !== null) resolver.setServers([...servers])
+  return {
+    async ask(name, graceMs) {
+      const families = [
+        family(resolver.resolve4(name, { ttl: true })),
+        family(resolver.resolve6(name, { ttl: true })),
+      ]
+      return combine(await settleWithin(families, graceMs))
+    },
+    close: () => resolver.cancel(),
+  }
+}
+
+/** What the families said, one that is late by more than the grace as a failure. */
+async function settleWithin(
+  families: readonly Promise<NameAnswer>[],
+  graceMs: number,
+): Promise<NameAnswer[]> {
+  const late: NameAnswer = { found: 'failure', reason: 'timed out' }
+  const over = new AbortController()
+  const firstAddresses = Promise.any(
+    families.map(async (answer) => {
+      if ((await answer).found !== 'addresses') throw new Error('no addresses')
+    }),
+  )
+  const grace = firstAddresses.then(
+    () => delay(graceMs, late, { signal: over.signal }).catch(() => late),
+    // No family has addresses, so both have answered.
+    () => late,
+  )
+  const answers = await Promise.all(families.map((answer) => Promise.race([answer, grace])))
+  over.abort()
+  return answers
+}
+
+function combine(answers: readonly NameAnswer[]): NameAnswer {
+  const found = answers.filter((answer) => answer.found === 'addresses')
+  if (found.length > 0) {
+    return {
+      found: 'addresses',
+      addresses: [...new Set(found.flatMap(({ addresses }) => addresses))],
+      ttlSeconds: Math.min(...found.map(({ ttlSeconds }) => ttlSeconds)),
+    }
+  }
+  return answers.find(({ found }) => found === 'failure') ?? { found: 'nothing' }
+}
+
+async function family(query: Promise<readonly { address: string; ttl: number }[]>): Promise<NameAnswer> {
+  try {
+    const records = await query
+    if (records.length === 0) return { found: 'nothing' }
+    return {
+      found: 'addresses',
+      addresses: records.map(({ address }) => address),
+      ttlSeconds: Math.min(...records.map(({ ttl }) => ttl)),
+    }
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? ''
+    // The name does not exist, has no address of this family, or is none that DNS could hold: all definite.
+    if (['ENOTFOUND', 'ENODATA', 'EBADNAME'].includes(code)) return { found: 'nothing' }
+    return { found: 'failure', reason: reasons[code] ?? `failed (${code || (error as Error).message})` }
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ESERVFAIL: 'answered that it failed (SERVFAIL)',
+  EREFUSED: 'refused the query',
+  ETIMEOUT: 'timed out',
+  ECONNREFUSED: 'cannot be reached',
+  EBADRESP: 'answered something malformed',
+  EFORMERR: 'answered that the query is malformed',
+  ENOTIMP: 'does not serve such queries',
+  ECANCELLED: 'was not waited for: the service is stopping',
+}

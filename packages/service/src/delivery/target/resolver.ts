@@ -1,0 +1,155 @@
+/**
+ * From a host to addresses that a delivery may connect to: looked up, and every one of them checked. Answers are
+ * kept for their TTL, at most 30 seconds, and look-ups of one name at one time share a query; registration asks
+ * afresh (decisions, section 7).
+ */
+import { isIP } from 'node:net'
+import type { Clock } from '../../kernel/clock.ts'
+import { classify, isPublicAddress, isTrusted, type TrustedTargets } from './address.ts'
+import { localAddresses, systemHostsFile } from './hosts-file.ts'
+import { createNameServers } from './name-servers.ts'
+
+export type Resolution =
+  /** Every address of the host, all public or trusted, IPv4 first. */
+  | { readonly outcome: 'addresses'; readonly addresses: readonly string[] }
+  /** At least one address is neither public nor trusted. */
+  | { readonly outcome: 'not_public'; readonly detail: string }
+  /** A definite answer: there is no such name, or it has no address. */
+  | { readonly outcome: 'no_such_name'; readonly detail: string }
+  /** The name servers failed, or took longer than allowed. */
+  | { readonly outcome: 'failed'; readonly detail: string }
+
+export interface ResolveOptions {
+  /** Whether to ask now, whatever is known from before. */
+  readonly fresh: boolean
+  /** Milliseconds after which the outcome is `failed`. */
+  readonly timeoutMs: number
+}
+
+export interface Resolver {
+  /** `hostname` as a URL has it: a name, an IPv4 address or an IPv6 address in brackets. Never rejects. */
+  resolve(hostname: string, options: ResolveOptions): Promise<Resolution>
+  close(): void
+}
+
+interface Lookup {
+  readonly resolution: Resolution
+  /** Milliseconds for which it may be used again. */
+  readonly usableMs: number
+}
+
+const longestUseMs = 30_000
+const cachedNames = 10_000
+/** How much longer the slower address family is waited for: a quarter of the time allowed, up to this. */
+const longestGraceMs = 1000
+
+/** `servers` as DESKWIRE_DNS_SERVERS lists them, or null for the system's. */
+export function createResolver(options: {
+  readonly servers: readonly string[] | null
+  readonly trusted: TrustedTargets
+  readonly clock: Clock
+  readonly hostsFile?: string
+}): Resolver {
+  const { servers, trusted, clock, hostsFile = systemHostsFile } = options
+  const nameServers = createNameServers(servers)
+  const cache = new Map<
+    string,
+    { readonly resolution: Resolution; readonly from: number; readonly usableMs: number }
+  >()
+  const underWay = new Map<string, Promise<Resolution>>()
+
+  async function lookUp(name: string, timeoutMs: number): Promise<Lookup> {
+    const local = await localAddresses(name, hostsFile)
+    if (local.length > 0) {
+      // The operator's own list: where it has a trusted address (127.0.0.1 of localhost), no other is needed.
+      const own = local.filter((address) => isTrusted(address, trusted))
+      return { resolution: check(name, own.length > 0 ? own : local, trusted), usableMs: longestUseMs }
+    }
+    const answer = await nameServers.ask(name, Math.min(timeoutMs / 4, longestGraceMs))
+    switch (answer.found) {
+      case 'addresses':
+        return {
+          resolution: check(name, answer.addresses, trusted),
+          usableMs: Math.min(answer.ttlSeconds * 1000, longestUseMs),
+        }
+      case 'nothing':
+        return {
+          resolution: { outcome: 'no_such_name', detail: `${name} does not exist or has no address` },
+          usableMs: 0,
+        }
+      case 'failure':
+        return {
+          resolution: { outcome: 'failed', detail: `The name server asked for ${name} ${answer.reason}` },
+          usableMs: 0,
+        }
+    }
+  }
+
+  function cached(name: string): Resolution | undefined {
+    const entry = cache.get(name)
+    if (entry === undefined) return undefined
+    const age = clock.now() - entry.from
+    // A clock that stepped back says nothing about the age.
+    if (age >= 0 && age < entry.usableMs) return entry.resolution
+    cache.delete(name)
+    return undefined
+  }
+
+  function shared(name: string, timeoutMs: number): Promise<Resolution> {
+    const earlier = underWay.get(name)
+    if (earlier !== undefined) return earlier
+    const from = clock.now()
+    const query = lookUp(name, timeoutMs)
+      .then(({ resolution, usableMs }) => {
+        // Only what can be connected to is kept: a refusal disables the endpoint, and must be today's.
+        if (resolution.outcome === 'addresses' && usableMs > 0) {
+          if (cache.size >= cachedNames) cache.delete(cache.keys().next().value as string)
+          cache.set(name, { resolution, from, usableMs })
+        }
+        return resolution
+      })
+      .finally(() => underWay.delete(name))
+    underWay.set(name, query)
+    return query
+  }
+
+  return {
+    async resolve(hostname, { fresh, timeoutMs }) {
+      const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+      if (isIP(host) !== 0) return check(host, [host], trusted)
+      const name = host.toLowerCase()
+      if (!fresh) return cached(name) ?? within(timeoutMs, name, shared(name, timeoutMs))
+      // What was known is not worth keeping either, when somebody knows that it changed.
+      cache.delete(name)
+      const query = lookUp(name, timeoutMs).then(({ resolution }) => resolution)
+      return within(timeoutMs, name, query)
+    },
+    close: () => nameServers.close(),
+  }
+}
+
+/** The block is named, the address is not: what a private name server says is nobody else's business. */
+function check(host: string, addresses: readonly string[], trusted: TrustedTargets): Resolution {
+  const refused = addresses.find((address) => !isPublicAddress(address, trusted))
+  if (refused === undefined) {
+    return { outcome: 'addresses', addresses: addresses.toSorted((a, b) => isIP(a) - isIP(b)) }
+  }
+  const leads = host === refused ? 'is' : 'resolves to'
+  return {
+    outcome: 'not_public',
+    detail: `${host} ${leads} an address that is not public (${classify(refused)})`,
+  }
+}
+
+async function within(timeoutMs: number, name: string, query: Promise<Resolution>): Promise<Resolution> {
+  const { promise: late, resolve } = Promise.withResolvers<Resolution>()
+  const timer = setTimeout(resolve, timeoutMs, {
+    outcome: 'failed',
+    detail: `No name server answered for ${name} within ${timeoutMs} ms`,
+  } satisfies Resolution)
+  try {
+    return await Promise.race([query, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * A receiver on loopback that answers each request as told, well or badly, and remembers what it got. It speaks
+ * TLS but writes HTTP by hand, so that it can do what no proper server would.
+ */
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls'
+import type { Certified } from './certificates.ts'
+
+export interface ReceivedRequest {
+  readonly method: string
+  readonly path: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+  /** Which connection it came over, from 1. */
+  readonly connection: number
+  /** How many came over that connection before it. */
+  readonly earlier: number
+}
+
+/** Answers one request by writing to the socket, or by doing something worse to it. */
+export type Behaviour = (socket: Socket, request: ReceivedRequest) => void
+
+/** A proper answer. */
+export function answer(status: number, body = '', headers: Readonly<Record<string, string>> = {}): Behaviour {
+  const lines = Object.entries({ 'content-length': String(Buffer.byteLength(body)), ...headers })
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  return (socket) => socket.write(`HTTP/1.1 ${status} Whatever\r\n${head}\r\n${body}`)
+}
+
+/** These bytes, whatever they mean. */
+export function raw(text: string): Behaviour {
+  return (socket) => socket.write(text)
+}
+
+/** These bytes, then the same piece again and again until the connection ends. */
+export function endless(start: string, piece: string, everyMs: number): Behaviour {
+  return (socket) => {
+    socket.write(start)
+    const timer = setInterval(() => socket.write(piece), everyMs)
+    socket.once('close', () => clearInterval(timer))
+  }
+}
+
+/** Nothing, for ever. */
+export const neverAnswer: Behaviour = () => {}
+
+/** The connection ends without an answer. */
+export const hangUp: Behaviour = (socket) => socket.end()
+
+/** The connection is reset without an answer. */
+export const reset: Behaviour = (socket) => socket.resetAndDestroy()
+
+export interface Receiver {
+  readonly port: number
+  readonly requests: readonly ReceivedRequest[]
+  /** TCP connections accepted so far. */
+  readonly accepted: number
+  /** Those of them that are open. */
+  readonly open: number
+  /** How to answer from now on: each of these once, in turn, and then the last of them for ever. */
+  will(...behaviours: readonly Behaviour[]): void
+  /** Ends every open connection, as a server does with idle ones. */
+  hangUpAll(): void
+  close(): Promise<void>
+}
+
+export interface ReceiverOptions extends Certified {
+  /** `tcp` accepts connections and says nothing; `plain` speaks HTTP without TLS. */
+  readonly speaks?: 'tls' | 'plain' | 'tcp'
+  readonly host?: string
+  readonly tls?: TlsOptions
+}
+
+export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
+  const { key, cert, speaks = 'tls', host = '127.0.0.1', tls = {} } = options
+  const requests: ReceivedRequest[] = []
+  const sockets = new Set<Socket>()
+  let behaviours: readonly Behaviour[] = [answer(200)]
+  let accepted = 0
+
+  const serve = (socket: Socket) => {
+    const connection = accepted
+    let earlier = 0
+    socket.on('error', () => {})
+    readRequests(socket, (request) => {
+      const received = { ...request, connection, earlier: earlier++ }
+      requests.push(received)
+      const [behaviour, ...later] = behaviours
+      if (later.length > 0) behaviours = later
+      behaviour?.(socket, received)
+    })
+  }
+  const server: Server =
+    speaks === 'tls'
+      ? createTlsServer({ key, cert, ...tls }, (socket: TLSSocket) => serve(socket))
+      : createTcpServer(speaks === 'plain' ? serve : () => {})
+  server.on('tlsClientError', () => {})
+  server.on('connection', (socket: Socket) => {
+    accepted++
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.once('close', () => sockets.delete(socket))
+  })
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    requests,
+    get accepted() {
+      return accepted
+    },
+    get open() {
+      return sockets.size
+    },
+    will: (...next) => {
+      behaviours = next
+    },
+    hangUpAll: () => {
+      for (const socket of sockets) socket.destroy()
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+}
+
+type ParsedRequest = Pick<ReceivedRequest, 'method' | 'path' | 'headers' | 'body'>
+
+function readRequests(socket: Socket, onRequest: (request: ParsedRequest) => void): void {
+  let pending = Buffer.alloc(0)
+  socket.on('data', (chunk: Buffer) => {
+    pending = Buffer.concat([pending, chunk])
+    for (;;) {
+      const end = pending.indexOf('\r\n\r\n')
+      if (end === -1) return
+      const [first = '', ...lines] = pending.toString('latin1', 0, end).split('\r\n')
+      const [method = '', path = ''] = first.split(' ')
+      const headers = Object.fromEntries(
+        lines.map((line) => [line.split(':', 1)[0]?.toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+      )
+      const length = Number(headers['content-length'] ?? 0)
+      if (pending.length < end + 4 + length) return
+      const body = pending.subarray(end + 4, end + 4 + length)
+      pending = pending.subarray(end + 4 + length)
+      onRequest({ method, path, headers, body })
+    }
+  })
+}
