@@ -2,7 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { findEmbedded, startEmbedded } from './embedded/index.ts'
-import { createPool } from './pool.ts'
+import { createPool, endPool } from './pool.ts'
 
 /** The two settings that say where the database is. */
 export interface DatabaseSettings {
@@ -26,7 +26,7 @@ export async function openDatabase(config: DatabaseSettings, log: FastifyBaseLog
     log.warn({ reason: error.message }, 'an idle database connection broke')
   if (config.databaseUrl !== null) {
     const pool = createPool({ url: config.databaseUrl }, { max: connections, onIdleError })
-    return { pool, lost: new Promise(() => {}), close: () => pool.end() }
+    return { pool, lost: new Promise(() => {}), close: () => endPool(pool) }
   }
   const embedded = await startEmbedded({
     dataDir: config.dataDir,
@@ -37,7 +37,7 @@ export async function openDatabase(config: DatabaseSettings, log: FastifyBaseLog
     pool,
     lost: embedded.lost,
     async close() {
-      await pool.end()
+      await endPool(pool)
       await embedded.stop()
     },
   }
@@ -54,5 +54,5 @@ export async function openDatabaseBeside(
   const running = config.databaseUrl === null ? await findEmbedded(config.dataDir) : null
   if (running === null) return openDatabase(config, log)
   const pool = createPool(running, { max: 2, onIdleError: () => {} })
-  return { pool, lost: new Promise(() => {}), close: () => pool.end() }
+  return { pool, lost: new Promise(() => {}), close: () => endPool(pool) }
 }

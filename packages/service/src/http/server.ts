@@ -141,9 +141,11 @@ function expectedProblem(error: FastifyError): Problem | null {
  * A database that cannot be reached has not been asked, so nothing was changed and the request can be sent again.
  * One that was lost in the middle of a commit may have finished it: that is an internal error.
  */
-function databaseProblem(error: Error & { code?: string }): Problem | null {
+function databaseProblem(error: Error & { code?: string; syscall?: string }): Problem | null {
+  // A connection that times out in the middle of a statement has the code of one that was never made.
+  const inUse = error.syscall === 'read' || error.syscall === 'write'
   const notReached =
-    ['ECONNREFUSED', 'ENOENT', 'ETIMEDOUT', 'EAI_AGAIN'].includes(error.code ?? '') ||
+    (!inUse && ['ECONNREFUSED', 'ENOENT', 'ETIMEDOUT', 'EAI_AGAIN'].includes(error.code ?? '')) ||
     ['57P03', '53300', '40001', '40P01', '55P03', '57014'].includes(error.code ?? '') ||
     error.message === 'timeout exceeded when trying to connect' ||
     error.message === 'Connection terminated due to connection timeout'
