@@ -43,7 +43,9 @@ export const settings = {
     defaultShown: 'embedded',
     help: 'a PostgreSQL (15 or later) to use instead of the embedded one',
     accepts: 'a URL that begins with postgres:// or postgresql://',
-    parse: (text) => (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+    // A socket's URL names no host before the path (`postgres://user@/database?host=/run/postgresql`).
+    parse: (text) =>
+      /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@socket/')) ? text : undefined,
   }),
   dataDir: setting({
     variable: 'DESKWIRE_DATA_DIR',
@@ -96,7 +98,7 @@ export function readConfig(
   try {
     given = parseArgs({ args: [...flags], options }).values
   } catch (error) {
-    return fail(`${(error as Error).message.split('. ')[0]}; see deskwire serve --help`)
+    return fail(`${(error as Error).message.split(/\.\s/)[0]}; see deskwire serve --help`)
   }
   const config: Record<string, unknown> = {}
   for (const [name, entry] of entries) {

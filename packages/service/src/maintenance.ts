@@ -7,6 +7,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { keptForMilliseconds } from './http/idempotency.ts'
 import type { Clock } from './kernel/clock.ts'
+import { loggable } from './kernel/loggable.ts'
 import { formatTimestamp } from './kernel/timestamps.ts'
 
 /** Ten minutes: well within the day that decisions, section 4.1 allows. */
@@ -33,7 +34,7 @@ export function createMaintenance(pool: Pool, clock: Clock, log: FastifyBaseLogg
 
   function tick(): void {
     running = run().catch((error: Error) =>
-      log.warn({ err: error }, 'maintenance failed; it will be tried again'),
+      log.warn({ err: loggable(error) }, 'maintenance failed; it will be tried again'),
     )
   }
 

@@ -13,7 +13,8 @@ const lockNumber = 6_737_201_101
 
 /**
  * Applies what is missing, in the order of the ids, each migration in a transaction of its own, and answers
- * with the ids applied. Throws MigrationError when the database knows a migration that this code does not.
+ * with the ids applied. Throws MigrationError when the server is too old, or the database knows a migration that
+ * this code does not.
  */
 export async function migrate(
   pool: Pool,
@@ -22,6 +23,7 @@ export async function migrate(
 ): Promise<readonly string[]> {
   const client = await pool.connect()
   try {
+    await requireServer(client)
     await client.query('set statement_timeout = 0')
     await client.query(`select pg_advisory_lock(${lockNumber})`)
     return await applyMissing(client, migrations, schemaFunction)
@@ -29,6 +31,21 @@ export async function migrate(
     // Ending the session frees the lock and forgets the setting, whatever happened.
     client.release(true)
   }
+}
+
+/** The oldest major version of PostgreSQL whose SQL all statements keep to. */
+const oldestServer = 15
+
+async function requireServer(client: Pick<Client, 'query'>): Promise<void> {
+  const { rows } = await client.query<{ server_version_num: string; server_version: string }>(
+    `select current_setting('server_version_num') as server_version_num,
+       current_setting('server_version') as server_version`,
+  )
+  const [row] = rows
+  if (row !== undefined && Number(row.server_version_num) >= oldestServer * 10_000) return
+  throw new MigrationError(
+    `the database server is PostgreSQL ${row?.server_version}; Deskwire needs ${oldestServer} or later: upgrade the server, or use another`,
+  )
 }
 
 async function applyMissing(

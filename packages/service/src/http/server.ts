@@ -8,6 +8,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { type Problem, problem } from '../kernel/errors.ts'
+import { loggable } from '../kernel/loggable.ts'
 import { sendProblem } from './problem-reply.ts'
 
 declare module 'fastify' {
@@ -30,10 +31,16 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: 200 },
+    frameworkErrors: (error, request, reply) => {
+      // No hook runs for an address that cannot be routed.
+      reply.header('x-request-id', request.id)
+      return sendProblem(reply, error.code === 'FST_ERR_BAD_URL' ? badAddress : longAddress)
+    },
   })
   server.decorateRequest('caller', null)
   server.decorateRequest('rawBody', null)
   acceptJson(server)
+  endConnectionsOfDrain(server)
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
   })
@@ -50,7 +57,7 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
     const refusal = expectedProblem(error) ?? databaseProblem(error)
     if (refusal === null || refusal.code === 'internal_error') {
       request.log.error(
-        { method: request.method, url: request.routeOptions.url, err: error },
+        { method: request.method, url: request.routeOptions.url, err: loggable(error) },
         'a request failed',
       )
     } else if (refusal.code === 'unavailable') {
@@ -60,6 +67,25 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
   })
   answerUnknown(server)
   return server
+}
+
+const badAddress = problem(
+  'invalid_parameter',
+  'The address cannot be decoded: in a path, % stands before two hexadecimal digits that are UTF-8 together.',
+)
+const longAddress = problem('not_found', 'Nothing here has such a long address. Check the id.')
+
+/** What is under way when a drain begins is answered and its connection ended: kept alive, it would hold it up. */
+function endConnectionsOfDrain(server: FastifyInstance): void {
+  let draining = false
+  server.addHook('preClose', (done) => {
+    draining = true
+    done()
+  })
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    if (draining) reply.header('connection', 'close')
+    done(null, payload)
+  })
 }
 
 const internalError = problem(

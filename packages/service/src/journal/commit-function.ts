@@ -128,12 +128,13 @@ function createSection(table: StreamTable, tables: readonly StreamTable[]): stri
     table.sequence === null
       ? `jsonb_to_recordset(${changes}) as r(${recordColumns(table)})
           where r.id <> all(v_refused)`
-      : `(select s.*, v_number + row_number() over (order by s.created_at, s.id) as number
+      : `(select ${['id', 'created_at', 'head', ...names].map((column) => `s.${column}`).join(', ')},
+            v_number + row_number() over (order by s.created_at, s.id) as number
           from jsonb_to_recordset(${changes}) as s(${recordColumns(table)})
           where s.id <> all(v_refused)) r`
   return `
   if p_changes ? '${table.kind}_create' then
-${checks(table, changes, tables, '')}${numbered}
+${checks(table, changes, tables, 'create')}${numbered}
     with added as (
       insert into ${table.name} (${['organization_id', 'id', 'created_at', 'updated_at', 'body', ...names, ...numberColumn].join(', ')})
         select p_organization_id, r.id, r.created_at, v_stamp, r.head || ${number}v_tail${names.map((name) => `, r.${name}`).join('')}${table.sequence === null ? '' : ', r.number'}
@@ -153,7 +154,7 @@ function updateSection(table: StreamTable, tables: readonly StreamTable[]): stri
   const changes = `p_changes->'${table.kind}_update'`
   return `
   if p_changes ? '${table.kind}_update' then
-${checks(table, changes, tables, ' and t.id <> r.id')}
+${checks(table, changes, tables, 'update')}
     with changed as (
       update ${table.name} t set ${table.columns.map((column) => `${column.name} = r.${column.name}, `).join('')}body = r.head || v_tail, updated_at = v_stamp
         from jsonb_to_recordset(${changes}) as r(${recordColumns(table)}, expected timestamptz)
@@ -236,8 +237,13 @@ function checks(
   table: StreamTable,
   changes: string,
   tables: readonly StreamTable[],
-  notItself: string,
+  operation: 'create' | 'update',
 ): string {
+  const notItself = operation === 'create' ? '' : ' and t.id <> r.id'
+  const refuse = `${operation === 'create' ? '' : keepCurrent(table, changes)}
+    if v_found is not null then
+      ${refuseFound}
+    end if;`
   const unique = table.unique.map(
     ({
       field,
@@ -245,10 +251,7 @@ function checks(
     }) => `    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', '${field}', 'existingId', t.id))
       into v_found from jsonb_to_recordset(${changes}) as r(id uuid, ${column.name} ${column.type})
       join ${table.name} t on t.organization_id = p_organization_id and t.${column.name} = r.${column.name}${notItself}
-      where r.id <> all(v_refused);
-    if v_found is not null then
-      ${refuseFound}
-    end if;`,
+      where r.id <> all(v_refused);${refuse}`,
   )
   const references = table.references.map(({ field, column, kind, condition }) => {
     const target = tables.find((other) => other.kind === kind)
@@ -260,12 +263,23 @@ function checks(
           and t.id = r.check_${column.name} and t.removed_at is null${condition === undefined ? '' : ` and t.${condition.column}`})`
     return `    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', '${field}'))
       into v_found from jsonb_to_recordset(${changes}) as r(id uuid, check_${column.name} uuid)
-      where r.check_${column.name} is not null and r.id <> all(v_refused) and ${missing};
-    if v_found is not null then
-      ${refuseFound}
-    end if;`
+      where r.check_${column.name} is not null and r.id <> all(v_refused) and ${missing};${refuse}`
   })
   return [...unique, ...references].join('\n')
+}
+
+/**
+ * What a change of an outdated row would run into is no reason to refuse it: its caller has to decide anew, on
+ * the row as it is. Left out of the refusals here, it ends as the conflict that it is.
+ */
+function keepCurrent(table: StreamTable, changes: string): string {
+  return `
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(${changes}) as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        join ${table.name} t on t.organization_id = p_organization_id and t.id = r.id
+          and t.updated_at = r.expected and t.removed_at is null;
+    end if;`
 }
 
 function recordColumns(table: StreamTable): string {

@@ -41,6 +41,13 @@ interface Lane {
   readonly organizationId: string
   queue: Waiting[]
   underWay: number
+  /** Keys of the changes under way. */
+  readonly held: Set<string>
+}
+
+interface Part {
+  readonly lane: Lane
+  readonly batch: readonly Waiting[]
 }
 
 export class GroupCommit {
@@ -60,7 +67,7 @@ export class GroupCommit {
     return new Promise((resolve, reject) => {
       let lane = this.#lanes.get(organizationId)
       if (lane === undefined) {
-        lane = { organizationId, queue: [], underWay: 0 }
+        lane = { organizationId, queue: [], underWay: 0, held: new Set() }
         this.#lanes.set(organizationId, lane)
       }
       lane.queue.push({ change, keys: exclusiveKeys(change), resolve, reject })
@@ -80,31 +87,36 @@ export class GroupCommit {
 
   #pump(): void {
     while (this.#callsUnderWay < this.#limits.calls) {
-      const lanes = this.#readyLanes()
-      if (lanes.length === 0) return
-      void this.#run(lanes.map((lane) => ({ lane, batch: this.#takeBatch(lane) })))
+      const parts = this.#takeParts()
+      if (parts.length === 0) return
+      void this.#run(parts)
     }
   }
 
-  /** Lanes with something to commit, those that waited longest first. */
-  #readyLanes(): Lane[] {
-    const ready: Lane[] = []
+  /** A batch of each organization that has something to commit, those that waited longest first. */
+  #takeParts(): Part[] {
+    const parts: Part[] = []
     for (const lane of this.#lanes.values()) {
       if (lane.queue.length === 0 || lane.underWay >= this.#limits.perOrganization) continue
-      ready.push(lane)
-      if (ready.length === this.#limits.organizations) break
+      const batch = this.#takeBatch(lane)
+      // Empty when all of them wait for what is under way; its end looks again.
+      if (batch.length > 0) parts.push({ lane, batch })
+      if (parts.length === this.#limits.organizations) break
     }
-    for (const lane of ready) {
+    for (const { lane } of parts) {
       // Back to the end of the line: a Map iterates in order of insertion.
       this.#lanes.delete(lane.organizationId)
       this.#lanes.set(lane.organizationId, lane)
     }
-    return ready
+    return parts
   }
 
-  /** The next changes that share no row, unique value or idempotency key; the others wait for the next call. */
+  /**
+   * The next changes that share no row, unique value or idempotency key, neither with each other nor with those
+   * under way, which another connection might commit later; the others wait.
+   */
   #takeBatch(lane: Lane): Waiting[] {
-    const taken = new Set<string>()
+    const taken = new Set(lane.held)
     const batch: Waiting[] = []
     const passedOver: Waiting[] = []
     let seen = 0
@@ -120,24 +132,28 @@ export class GroupCommit {
     return batch
   }
 
-  async #run(parts: { lane: Lane; batch: Waiting[] }[]): Promise<void> {
+  async #run(parts: Part[]): Promise<void> {
     this.#callsUnderWay++
     // One order of organizations everywhere, so that two calls never wait for each other's clocks.
     parts.sort((a, b) => (a.lane.organizationId < b.lane.organizationId ? -1 : 1))
-    for (const { lane } of parts) lane.underWay++
+    for (const { lane, batch } of parts) {
+      lane.underWay++
+      for (const key of batch.flatMap(({ keys }) => keys)) lane.held.add(key)
+    }
     try {
       await this.#commit(parts)
     } finally {
       this.#callsUnderWay--
-      for (const { lane } of parts) {
+      for (const { lane, batch } of parts) {
         lane.underWay--
+        for (const key of batch.flatMap(({ keys }) => keys)) lane.held.delete(key)
         if (lane.underWay === 0 && lane.queue.length === 0) this.#lanes.delete(lane.organizationId)
       }
       this.#schedule()
     }
   }
 
-  async #commit(parts: { lane: Lane; batch: Waiting[] }[]): Promise<void> {
+  async #commit(parts: readonly Part[]): Promise<void> {
     const call = parts.map(({ lane, batch }) => ({
       organizationId: lane.organizationId,
       changes: batch.map(({ change }) => change),
@@ -150,24 +166,34 @@ export class GroupCommit {
         })
       })
     } catch (error) {
-      if (parts.length === 1 && parts[0]?.batch.length === 1) return parts[0].batch[0]?.reject(error)
-      if (!raisedByAChange(error)) {
+      const smaller = rolledBack(error) ? smallerCalls(parts, error) : []
+      if (smaller.length === 0) {
         for (const { batch } of parts) for (const waiting of batch) waiting.reject(error)
-        return
       }
-      // One change raised and took its neighbours with it: each again by itself, so that only it fails.
-      for (const { lane, batch } of parts) {
-        for (const waiting of batch) await this.#commit([{ lane, batch: [waiting] }])
-      }
+      for (const part of smaller) await this.#commit([part])
     }
   }
 }
 
 /**
- * Whether the database rolled the call back because of something in it. A lost connection says nothing: the call
- * may have committed, and running it again could commit it twice. A lock or a statement that took too long, or a
- * server short of something, would meet the next call as well.
+ * One change raised and took its neighbours with it. Each organization again by itself, and the one that raises
+ * change by change, so that only that change fails. Nothing smaller of a single change; nor of one organization
+ * that ran out of time, since each of its changes would have to wait that long again.
  */
-function raisedByAChange(error: unknown): boolean {
-  return error instanceof DatabaseError && !/^(08|53|55P03|57|58|XX)/.test(error.code ?? 'XX')
+function smallerCalls(parts: readonly Part[], error: DatabaseError): readonly Part[] {
+  const [first] = parts
+  if (parts.length > 1 || first === undefined) return parts
+  if (first.batch.length === 1 || ranOut.test(error.code ?? '')) return []
+  return first.batch.map((waiting) => ({ lane: first.lane, batch: [waiting] }))
+}
+
+/** PostgreSQL's codes of a statement or a lock that took too long, and of a server short of something. */
+const ranOut = /^(57014|55P03|53)/
+
+/**
+ * Whether the database said that the call did not take effect. A lost connection says nothing: the call may
+ * have committed, and running it again could commit it twice.
+ */
+function rolledBack(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && !/^(08|57P|58|XX)/.test(error.code ?? 'XX')
 }

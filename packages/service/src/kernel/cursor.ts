@@ -9,6 +9,7 @@
  * 69 bytes are 92 base64url characters with no spare bits: there is exactly one spelling of each cursor.
  */
 import { createHash } from 'node:crypto'
+import { isTime } from './timestamps.ts'
 
 /** A place in the order of `(updatedAt, id)`. Nothing at or before it is reported again. */
 export interface Position {
@@ -65,13 +66,17 @@ export function decodeCursor(text: string, resource: string, organizationId: str
   if (bytes.readUInt8(0) !== version || !bytes.subarray(checkedLength).equals(checksum(bytes))) return null
   if (!bytes.subarray(1, 9).equals(resourceHash(resource))) return null
   if (!bytes.subarray(9, 25).equals(uuidBytes(organizationId))) return null
-  const removalsAfter = bytes.readBigInt64BE(53)
+  const at = Number(bytes.readBigInt64BE(29))
+  const removals = bytes.readBigInt64BE(53)
+  const removalsAfter = removals === none ? null : Number(removals)
+  // The checksum is no secret: whoever writes a cursor of their own may write a time that there is not.
+  if (!isTime(at) || (removalsAfter !== null && !isTime(removalsAfter))) return null
   return {
     resource,
     organizationId,
     epoch: bytes.readUInt32BE(25),
-    position: { at: Number(bytes.readBigInt64BE(29)), id: uuidText(bytes.subarray(37, 53)) },
-    removalsAfter: removalsAfter === none ? null : Number(removalsAfter),
+    position: { at, id: uuidText(bytes.subarray(37, 53)) },
+    removalsAfter,
   }
 }
 

@@ -157,12 +157,15 @@ export function problem(
   return { code, detail, ...more }
 }
 
-/** `validation_failed` with one entry per wrong field (decisions, section 8). */
+/** More than anyone reads; a body of 1 MiB can be wrong in a hundred thousand places. */
+const listedErrors = 100
+
+/** `validation_failed` with one entry per wrong field (decisions, section 8), the first hundred of them. */
 export function validationFailed(errors: readonly FieldError[]): Problem {
   const [first] = errors
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more, see errors)` : ''
   const where = first === undefined || first.pointer === '' ? '' : `${first.pointer}: `
   return problem('validation_failed', `${where}${first?.detail ?? 'The body is not valid.'}${more}`, {
-    errors,
+    errors: errors.slice(0, listedErrors),
   })
 }

@@ -8,6 +8,11 @@ const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?
 const earliest = Date.parse('0001-01-01T00:00:00.000Z')
 const latest = Date.parse('9999-12-31T23:59:59.999Z')
 
+/** Whether these milliseconds since the Unix epoch are a time that a timestamp can say. */
+export function isTime(milliseconds: number): boolean {
+  return milliseconds >= earliest && milliseconds <= latest
+}
+
 /** `2026-01-31T09:30:00.000Z` for milliseconds since the Unix epoch. */
 export function formatTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
@@ -26,8 +31,7 @@ export function parseTimestamp(text: string): number | null {
   // Date.parse carries 02-30 over into March; the round trip shows it.
   if (Number.isNaN(utc) || new Date(utc).toISOString() !== wall) return null
   const milliseconds = utc - offsetMilliseconds(offset)
-  if (Number.isNaN(milliseconds) || milliseconds < earliest || milliseconds > latest) return null
-  return milliseconds
+  return isTime(milliseconds) ? milliseconds : null
 }
 
 function offsetMilliseconds(offset: string): number {

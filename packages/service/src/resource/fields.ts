@@ -169,14 +169,16 @@ const knownTimezones = new Set<string>()
 
 /** Whether `name` is a time zone of the IANA database. Offsets such as `+01:00` are not. */
 function isTimezone(name: string): boolean {
-  if (knownTimezones.has(name)) return true
+  // Any case is accepted; remembered in one, so that there are no more to remember than time zones.
+  const known = name.toLowerCase()
+  if (knownTimezones.has(known)) return true
   if (!/^[A-Za-z]/.test(name)) return false
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
   } catch {
     return false
   }
-  knownTimezones.add(name)
+  knownTimezones.add(known)
   return true
 }
 
@@ -266,19 +268,29 @@ export type CustomAttributes = Readonly<Record<string, string | number | boolean
 
 /** Up to 50 named values. A PATCH merges: a key sent replaces its value, null deletes the key. */
 export function customAttributes(): Field<CustomAttributes> {
+  const name = storableText(1, 40)
+  const text = storableText(0, 500)
+  const value = z.union([text, z.number(), z.boolean(), z.null()])
+  // A record says what this takes; checking is done here, as a record drops a key called "__proto__" and calls
+  // a string that is too long a wrong type.
+  const { $schema: _, ...documented } = z.toJSONSchema(z.record(name, value))
   const schema = z
-    .record(storableText(1, 40), z.union([storableText(0, 500), z.number(), z.boolean(), z.null()]))
-    .check((context) => {
-      const kept = Object.values(context.value).filter((value) => value !== null).length
-      if (kept > 50)
-        context.issues.push({
-          code: 'too_big',
-          origin: 'array',
-          maximum: 50,
-          inclusive: true,
-          input: context.value,
-        })
+    .unknown()
+    .check(({ value: attributes, issues }) => {
+      if (typeof attributes !== 'object' || attributes === null || Array.isArray(attributes)) {
+        issues.push({ code: 'invalid_type', expected: 'record', input: attributes })
+        return
+      }
+      const entries = Object.entries(attributes)
+      for (const [key, one] of entries) {
+        const wrong = [name.safeParse(key), (typeof one === 'string' ? text : value).safeParse(one)]
+        for (const { error } of wrong)
+          for (const issue of error?.issues ?? []) issues.push({ ...issue, path: [key], input: one })
+      }
+      if (entries.filter(([, one]) => one !== null).length > 50)
+        issues.push({ code: 'too_big', origin: 'array', maximum: 50, inclusive: true, input: attributes })
     })
+    .meta(documented)
   const accepts =
     'an object of at most 50 keys of 1 to 40 characters, each with a string of at most 500 characters, a number or a boolean (null deletes a key)'
   return make<CustomAttributes>(

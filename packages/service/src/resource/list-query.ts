@@ -58,7 +58,7 @@ export function parseListQuery(
 
 function parseLimit(text: string | null): Result<number, Problem> {
   if (text === null) return ok(defaultLimit)
-  const limit = /^\d{1,15}$/.test(text) ? Number(text) : 0
+  const limit = /^\d+$/.test(text) ? Number(text) : 0
   if (limit < 1) return invalid(`limit must be an integer from 1 to ${maximumLimit}; got ${quoted(text)}.`)
   return ok(Math.min(limit, maximumLimit))
 }

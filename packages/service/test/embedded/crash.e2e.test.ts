@@ -2,7 +2,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { processesOf } from '../../src/db/embedded/processes.ts'
+import { processesOf, signal } from '../../src/db/embedded/processes.ts'
 import {
   bystander,
   commandLine,
@@ -190,14 +190,14 @@ describe.each(identities)('as $name', (who) => {
         const names = await readdir(dataDir).catch(() => [])
         const name = names.find((one) => one.startsWith('postgres.new-'))
         if (!name) return null
-        const inside = await readdir(join(dataDir, name))
+        const inside = await readdir(join(dataDir, name)).catch((): string[] => [])
         return inside.includes('global') ? join(dataDir, name) : null
       })
       await first.kill('SIGKILL')
       expect(await readdir(dataDir)).not.toContain('postgres')
-      const working = await processesOf(unfinished)
-      expect(working.length).toBeGreaterThan(0)
-      if (what !== 'the service alone') for (const pid of working) process.kill(pid, 'SIGKILL')
+      // It may have ended by itself meanwhile, for want of somebody to talk to.
+      if (what !== 'the service alone')
+        for (const pid of await processesOf(unfinished)) signal(pid, 'SIGKILL')
       const second = startService(who, dataDir)
       expect(await second.event('ready')).toMatchObject({ adopted: false })
       expect((await readdir(dataDir)).filter((name) => name.startsWith('postgres.new-'))).toEqual([])

@@ -114,11 +114,20 @@ export async function stopPostmaster(
 ): Promise<void> {
   if (!(await postmaster.alive())) return
   signal(postmaster.pid, 'SIGINT')
-  if (await within(postmaster.ended, FAST_SHUTDOWN_MS)) return
+  if (await within(postmaster.ended, FAST_SHUTDOWN_MS)) return waitForLogger(cluster)
   warn('PostgreSQL did not stop in time and is stopped without a checkpoint')
   signal(postmaster.pid, 'SIGQUIT')
-  if (await within(postmaster.ended, IMMEDIATE_SHUTDOWN_MS)) return
+  if (await within(postmaster.ended, IMMEDIATE_SHUTDOWN_MS)) return waitForLogger(cluster)
   await killAll(cluster)
+}
+
+/** The process that writes the log outlives the server by the moment it takes to write its last lines. */
+async function waitForLogger(cluster: string): Promise<void> {
+  try {
+    await waitUntilIdle(cluster, 5_000)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error // the cluster was removed
+  }
 }
 
 /** Ends everything that runs on a cluster by force. */

@@ -59,8 +59,8 @@ interface Identity {
 
 /** A customer that nothing identifies cannot be found again by anyone. */
 function identified<S extends Identity>(draft: S) {
-  if ([draft.name, draft.email, draft.phone, draft.externalId].some((value) => value !== null))
-    return ok(draft)
+  // An empty name identifies nobody either.
+  if (draft.name || draft.email || draft.phone || draft.externalId) return ok(draft)
   const detail = 'At least one of name, email, phone and externalId must have a value.'
   return fail(problem('validation_failed', detail, { errors: [{ pointer: '', code: 'required', detail }] }))
 }

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { type Config, flagOf, readConfig, settings, settingsHelp } from '../src/config.ts'
+
+const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
+
+interface Example {
+  readonly default: unknown
+  readonly text: string
+  readonly value: unknown
+  readonly bad: readonly string[]
+}
+
+/** Of every setting: its default, a text with what it means, and texts that are not accepted. */
+const examples: Record<keyof typeof settings, Example> = {
+  host: { default: '127.0.0.1', text: '::1', value: '::1', bad: ['a host', 'http://x'] },
+  port: { default: 8080, text: '0', value: 0, bad: ['65536', '-1', '80a', '8.5', '1e3', ' 80', '123456'] },
+  databaseUrl: {
+    default: null,
+    text: 'postgresql://u:p@db:5432/desk',
+    value: 'postgresql://u:p@db:5432/desk',
+    bad: ['mysql://u:hidden@db/desk', 'postgres://u:hidden@db:port/desk', 'hidden'],
+  },
+  dataDir: { default: './data', text: '/var/lib/deskwire', value: '/var/lib/deskwire', bad: [] },
+  bootstrapKey: { default: null, text: key, value: key, bad: [`${key.slice(0, -1)}3`, 'hidden'] },
+  logLevel: { default: 'info', text: 'silent', value: 'silent', bad: ['INFO', 'verbose'] },
+}
+const all = Object.entries(examples) as [keyof Config, Example][]
+const secrets: readonly string[] = ['databaseUrl', 'bootstrapKey']
+
+function read(environment: Record<string, string>, flags: string[] = []): Config {
+  const config = readConfig(environment, flags)
+  if (!config.ok) throw new Error(config.error)
+  return config.value
+}
+
+function refusal(environment: Record<string, string>, flags: string[] = []): string {
+  const config = readConfig(environment, flags)
+  if (config.ok) throw new Error('accepted')
+  return config.error
+}
+
+describe.each(all)('the setting %s', (name, example) => {
+  const { variable, accepts } = settings[name]
+  const flag = `--${flagOf(variable)}`
+
+  test('has its default when nothing is said, or when its variable is empty', () => {
+    expect(read({})[name]).toBe(example.default)
+    expect(read({ [variable]: '' })[name]).toBe(example.default)
+  })
+
+  test('comes from its variable, and from its flag before that', () => {
+    expect(read({ [variable]: example.text })[name]).toBe(example.value)
+    expect(read({}, [flag, example.text])[name]).toBe(example.value)
+    expect(read({ [variable]: 'not read' }, [`${flag}=${example.text}`])[name]).toBe(example.value)
+  })
+
+  test('refuses a bad value in one line that says where it stands and what is accepted', () => {
+    for (const bad of example.bad) {
+      for (const [where, line] of [
+        [variable, refusal({ [variable]: bad })],
+        [flag, refusal({}, [`${flag}=${bad}`])],
+      ] as const) {
+        expect(line.startsWith(`${where}: `)).toBe(true)
+        expect(line).toContain(accepts)
+        expect(line).not.toContain('\n')
+        // A secret is not repeated where it may be logged; any other value is.
+        expect(line.includes(bad)).toBe(!secrets.includes(name))
+        if (secrets.includes(name)) expect(line).not.toContain('hidden')
+      }
+    }
+  })
+
+  test('is in the help with its flag, its variable and its default', () => {
+    const lines = settingsHelp().split('\n')
+    const line = lines.find((text) => text.trim().startsWith(`${flag} `))
+    expect(line).toContain(variable)
+    expect(line).toContain(
+      settings[name].default ?? ('defaultShown' in settings[name] ? settings[name].defaultShown : ''),
+    )
+  })
+})
+
+describe('readConfig', () => {
+  test('a line break in a value does not break the line', () => {
+    expect(refusal({ DESKWIRE_HOST: 'a\nb' })).not.toContain('\n')
+  })
+
+  test.each([
+    [['--colour', 'red']],
+    [['extra']],
+    [['--port']],
+    [['--port', '--host']],
+    [['--bootstrap-key', '-x']],
+  ])('flags that are not understood, %j, give one line that says where to look', (flags) => {
+    const line = refusal({}, flags)
+    expect(line).not.toContain('\n')
+    expect(line).toContain('deskwire serve --help')
+  })
+})

@@ -1,0 +1,65 @@
+/** Changes as the service decides them, for tests that hand them to a journal themselves: in any order, stale or not. */
+import type { Change, IdempotencyRecord } from '../../src/journal/change.ts'
+import type { StoredRow } from '../../src/journal/rows.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
+import { createChanges } from '../../src/resource/changes.ts'
+import type { Kind } from '../../src/resource/kind.ts'
+import { customer } from '../../src/resources/customer/index.ts'
+import { ticket } from '../../src/resources/ticket/index.ts'
+
+export interface Decide {
+  create(organizationId: string, body: object, idempotency?: IdempotencyRecord): Promise<Change>
+  /** On this version of the row, current or not. */
+  update(organizationId: string, row: StoredRow, patch: object): Promise<Change>
+  remove(organizationId: string, row: StoredRow): Promise<Change>
+}
+
+/** Decides with the kind's own rules, at the clock's time. A change that the rules refuse is the test's mistake. */
+export function decide(kind: Kind, clock: Clock): Decide {
+  async function captured(
+    row: StoredRow | null,
+    ask: (changes: ReturnType<typeof createChanges>) => Promise<unknown>,
+  ): Promise<Change> {
+    let change: Change | undefined
+    const journal = {
+      async commit(_organizationId: string, decided: Change) {
+        change = decided
+        return { outcome: 'done', body: '' } as const
+      },
+    }
+    const answer = await ask(createChanges({ kind, clock, journal, rows: { read: async () => row } }))
+    if (change === undefined) throw new Error(`nothing to commit: ${JSON.stringify(answer)}`)
+    return change
+  }
+  return {
+    create: (organizationId, body, idempotency) =>
+      captured(null, (changes) => changes.create(organizationId, body, idempotency ?? null)),
+    update: (organizationId, row, patch) =>
+      captured(row, (changes) => changes.update(organizationId, idOf(row), patch, () => null)),
+    remove: (organizationId, row) =>
+      captured(row, (changes) => changes.remove(organizationId, idOf(row), () => null)),
+  }
+}
+
+/** The two kinds that most stream tests use. */
+export function deskDecide(clock: Clock) {
+  return { customer: decide(customer, clock), ticket: decide(ticket, clock) }
+}
+
+/** The row that a stored body shows. */
+export function rowOf(body: string): StoredRow & { readonly id: string } {
+  const { id, updatedAt } = JSON.parse(body) as { id: string; updatedAt: string }
+  return { id, body, updatedAt }
+}
+
+/** What an Idempotency-Key of a POST asks to be kept. */
+export function idempotencyRecord(
+  key: string,
+  apiKeyId = '00000000-0000-7000-8000-000000000001',
+): IdempotencyRecord {
+  return { apiKeyId, method: 'POST', path: '/v1/test', key, requestHash: '00'.repeat(32), status: 201 }
+}
+
+function idOf(row: StoredRow): string {
+  return rowOf(row.body).id
+}

@@ -1,0 +1,25 @@
+/** Objects to test with: every call makes one and answers with it as created. */
+import type { Api } from './service.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read whatever the object has; a wrong guess fails them
+type Made = any
+
+async function made(api: Api, path: string, body: object): Promise<Made> {
+  const answer = await api.post(path, body)
+  if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`)
+  return answer.json
+}
+
+export const makeCustomer = (api: Api, body: object = { name: 'Ada' }): Promise<Made> =>
+  made(api, '/v1/customers', body)
+
+export const makeTeammate = (api: Api, body: object = { name: 'Grace' }): Promise<Made> =>
+  made(api, '/v1/teammates', body)
+
+/** A ticket of `customerId`, or of a customer made for it. */
+export const makeTicket = async (api: Api, body: Readonly<Record<string, unknown>> = {}): Promise<Made> =>
+  made(api, '/v1/tickets', {
+    subject: 'Help',
+    ...body,
+    customerId: body.customerId ?? (await makeCustomer(api)).id,
+  })

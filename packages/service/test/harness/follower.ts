@@ -1,0 +1,166 @@
+/**
+ * A follower of the stream that keeps every record it saw and the copy they make, and says what is wrong with
+ * them. How a page is read is the test's: over HTTP, from the feed, or wrongly on purpose.
+ */
+import { createHash } from 'node:crypto'
+import type { Pool } from 'pg'
+import type { Feed } from '../../src/journal/feed.ts'
+import type { Cursor } from '../../src/kernel/cursor.ts'
+
+/** A record as the stream sent it. */
+export interface StreamRecord {
+  readonly id: string
+  /** `updatedAt`, or `removedAt` of a removal record. */
+  readonly at: string
+  readonly removed: boolean
+  readonly body: string
+}
+
+export interface FollowedPage<C> {
+  readonly records: readonly StreamRecord[]
+  readonly next: C
+  /** Of the page that has caught up; null on the others. */
+  readonly checkpoint: Checkpoint | null
+}
+
+export interface Checkpoint {
+  readonly count: number
+  readonly digest: string
+}
+
+export interface Follower {
+  readonly seen: readonly StreamRecord[]
+  /** Existing rows by id, as bytes. */
+  readonly copy: ReadonlyMap<string, string>
+  /** What went wrong while following: order, repeats, a checkpoint that the copy does not reach. */
+  readonly faults: readonly string[]
+  readonly pages: number
+  /** Reads one page; true when it has caught up. */
+  poll(): Promise<boolean>
+  drain(): Promise<void>
+}
+
+/** `read(null)` starts; `read(next)` goes on. */
+export function follow<C>(read: (cursor: C | null) => Promise<FollowedPage<C>>): Follower {
+  const seen: StreamRecord[] = []
+  const copy = new Map<string, string>()
+  const faults: string[] = []
+  let cursor: C | null = null
+  let pages = 0
+
+  async function poll(): Promise<boolean> {
+    const page: FollowedPage<C> = await read(cursor)
+    cursor = page.next
+    pages++
+    for (const record of page.records) {
+      const last = seen.at(-1)
+      if (last !== undefined && place(record) <= place(last)) {
+        faults.push(`${place(record)} came after ${place(last)}`)
+      }
+      seen.push(record)
+      if (record.removed) copy.delete(record.id)
+      else copy.set(record.id, record.body)
+    }
+    if (page.checkpoint === null) return false
+    const held = checkpointOf(copy.values())
+    if (held.count !== page.checkpoint.count || held.digest !== page.checkpoint.digest) {
+      faults.push(`holds ${JSON.stringify(held)} where the service has ${JSON.stringify(page.checkpoint)}`)
+    }
+    return true
+  }
+
+  return {
+    seen,
+    copy,
+    faults,
+    get pages() {
+      return pages
+    },
+    poll,
+    async drain() {
+      while (!(await poll()));
+    },
+  }
+}
+
+/**
+ * Pages of the feed itself, as bytes: a first sync, or with `organizationCreatedAt` the whole stream, removals
+ * included, from a watermark that is no earlier than the organization.
+ */
+export function feedReader(
+  feed: Feed,
+  organizationId: string,
+  limit: number,
+  watermark: { readonly organizationCreatedAt: number } | 'first sync' = 'first sync',
+): (cursor: Cursor | null) => Promise<FollowedPage<Cursor>> {
+  const started =
+    watermark === 'first sync'
+      ? { updatedAfter: 0, organizationCreatedAt: 1 }
+      : { updatedAfter: watermark.organizationCreatedAt, ...watermark }
+  return async (cursor) => {
+    const result = await feed.page(
+      organizationId,
+      cursor === null ? { from: 'watermark', ...started } : { from: 'cursor', cursor },
+      limit,
+    )
+    if (result.outcome === 'epoch_over') throw new Error('the epoch changed')
+    const { records, next, checkpoint } = result.page
+    return { records: splitRecords(records), next, checkpoint }
+  }
+}
+
+/** The position of a record in the order of the stream; compares as text. */
+export function place(record: { readonly at: string; readonly id: string }): string {
+  return `${record.at} ${record.id}`
+}
+
+/** A record from the bytes of a body. */
+export function recordOf(body: string): StreamRecord {
+  const parsed = JSON.parse(body) as { object: string; id: string; updatedAt: string; removedAt: string }
+  const removed = parsed.object === 'removed'
+  return { id: parsed.id, at: removed ? parsed.removedAt : parsed.updatedAt, removed, body }
+}
+
+/** The bodies of a page: records joined by commas, each an object. Splits where the bytes really end. */
+export function splitRecords(records: string): StreamRecord[] {
+  if (records === '') return []
+  const bodies = (JSON.parse(`[${records}]`) as unknown[]).map((body) => JSON.stringify(body))
+  if (bodies.join(',') !== records) throw new Error('a page is not the JSON that was written')
+  return bodies.map(recordOf)
+}
+
+/** Count and digest of rows, computed from their bytes alone (decisions, section 6). */
+export function checkpointOf(bodies: Iterable<string>): Checkpoint {
+  let count = 0
+  let sum = 0n
+  for (const body of bodies) {
+    const { id, at } = recordOf(body)
+    count++
+    sum += createHash('sha256').update(`${id}:${at}`).digest().readBigUInt64BE(0)
+  }
+  return { count, digest: BigInt.asUintN(64, sum).toString(16).padStart(16, '0') }
+}
+
+/** What the table holds: every record in the order of the stream. */
+export async function tableRecords(
+  pool: Pool,
+  table: string,
+  organizationId: string,
+): Promise<StreamRecord[]> {
+  const { rows } = await pool.query<{ body: string }>(
+    `select t.body from ${table} t where t.organization_id = $1 order by t.updated_at, t.id`,
+    [organizationId],
+  )
+  return rows.map(({ body }) => recordOf(body))
+}
+
+/** How a copy differs from the rows of the table, if at all. */
+export function differences(copy: ReadonlyMap<string, string>, table: readonly StreamRecord[]): string[] {
+  const existing = new Map(table.filter(({ removed }) => !removed).map(({ id, body }) => [id, body]))
+  const missing = [...existing].filter(([id, body]) => copy.get(id) !== body)
+  const invented = [...copy.keys()].filter((id) => !existing.has(id))
+  return [
+    ...missing.map(([id]) => `${copy.has(id) ? 'stale' : 'missing'} ${id}`),
+    ...invented.map((id) => `left over ${id}`),
+  ]
+}

@@ -1,0 +1,53 @@
+/** Journals of several processes on one database, without the service around them. */
+import type { Pool } from 'pg'
+import { createOrganization } from '../../src/access/organizations.ts'
+import { schemaOf } from '../../src/app.ts'
+import type { SchemaFunction } from '../../src/db/migration.ts'
+import type { Change, CommitOutcome } from '../../src/journal/change.ts'
+import { createJournal } from '../../src/journal/journal.ts'
+import { type TestClock, testClock } from './clock.ts'
+import { type TestDatabase, testDatabase } from './database.ts'
+import { type deskDecide as Desk, deskDecide, rowOf } from './decide.ts'
+
+export interface TestJournal extends AsyncDisposable {
+  readonly database: TestDatabase
+  readonly pool: Pool
+  readonly clock: TestClock
+  readonly organizationId: string
+  readonly decide: ReturnType<typeof Desk>
+  commit(...changes: Change[]): Promise<CommitOutcome[]>
+  /** Commits one change, which must succeed; the row as it is then. */
+  done(change: Change | Promise<Change>): Promise<ReturnType<typeof rowOf>>
+  /** Another process's journal, with a clock of its own if it is to differ. */
+  beside(options?: {
+    readonly clock?: TestClock
+    readonly commitFunction?: SchemaFunction
+  }): ReturnType<typeof createJournal>
+}
+
+/** `await using journal = await testJournal()`. */
+export async function testJournal(): Promise<TestJournal> {
+  const database = await testDatabase()
+  const { pool } = database
+  const clock = testClock()
+  const { organizationId } = await createOrganization(pool, clock, 'Test')
+  const { commitFunction } = schemaOf()
+  const journal = createJournal({ pool, clock, commitFunction })
+  const commit = (...changes: Change[]) =>
+    Promise.all(changes.map((change) => journal.commit(organizationId, change)))
+  return {
+    database,
+    pool,
+    clock,
+    organizationId,
+    decide: deskDecide(clock),
+    commit,
+    async done(change) {
+      const [outcome] = await commit(await change)
+      if (outcome?.outcome !== 'done') throw new Error(`not done: ${JSON.stringify(outcome)}`)
+      return rowOf(outcome.body)
+    },
+    beside: (options) => createJournal({ pool, clock, commitFunction, ...options }),
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  }
+}

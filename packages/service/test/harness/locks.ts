@@ -1,0 +1,65 @@
+/** Holding a backend up where a test wants it: another connection has the row it needs. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client } from 'pg'
+import type { TestDatabase } from './database.ts'
+
+/** Polls until the condition holds. Fails when it does not come true in time. */
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T | null | false> | T | null | false,
+  milliseconds = 20_000,
+): Promise<T> {
+  const deadline = performance.now() + milliseconds
+  for (;;) {
+    const found = await look()
+    if (found !== null && found !== false) return found
+    if (performance.now() > deadline) throw new Error(`not within ${milliseconds} ms: ${what}`)
+    await delay(5)
+  }
+}
+
+export interface RowLock extends AsyncDisposable {
+  release(): Promise<void>
+}
+
+/** Holds one row of the organization: of its clock, or with an id of a stream table. */
+export async function lockRow(
+  database: TestDatabase,
+  table: string,
+  row: { readonly organizationId: string; readonly id?: string },
+): Promise<RowLock> {
+  const client = new Client(database.connection)
+  await client.connect()
+  await client.query('begin')
+  const { rowCount } = await client.query(
+    `select 1 from ${table} where organization_id = $1${row.id === undefined ? '' : ' and id = $2'} for update`,
+    row.id === undefined ? [row.organizationId] : [row.organizationId, row.id],
+  )
+  let held = true
+  const release = async () => {
+    if (held) await client.end()
+    held = false
+  }
+  if (rowCount !== 1) {
+    await release()
+    throw new Error(`no such row in ${table}`)
+  }
+  return { release, [Symbol.asyncDispose]: release }
+}
+
+/** Waits until this many connections to the database wait for a lock. */
+export async function waitingBackends(database: TestDatabase, count: number): Promise<void> {
+  const client = new Client(database.connection)
+  await client.connect()
+  try {
+    await eventually(`${count} waiting backends`, async () => {
+      const { rows } = await client.query<{ waiting: number }>(
+        `select count(*)::int as waiting from pg_stat_activity a
+           where a.datname = current_database() and a.wait_event_type = 'Lock'`,
+      )
+      return rows[0]!.waiting >= count
+    })
+  } finally {
+    await client.end()
+  }
+}

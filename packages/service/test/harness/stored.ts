@@ -1,0 +1,43 @@
+/** What the database holds beside what the API shows. */
+import type { TestService } from './service.ts'
+
+export interface StoredEvent {
+  readonly type: string
+  readonly subjectId: string
+  readonly createdAt: string
+  readonly body: string | null
+}
+
+/** An organization's events, those of one object when `subjectId` is given, in the order they were committed. */
+export async function storedEvents(
+  service: TestService,
+  organizationId: string,
+  subjectId: string | null = null,
+): Promise<StoredEvent[]> {
+  const { rows } = await service.database.pool.query<{
+    type: string
+    subject_id: string
+    created_at: Date
+    body: string | null
+  }>(
+    `select e.type, e.subject_id, e.created_at, e.body from events e
+       where e.organization_id = $1 and ($2::uuid is null or e.subject_id = $2)
+       order by e.created_at, e.type desc, e.id`,
+    [organizationId, subjectId],
+  )
+  return rows.map((row) => ({
+    type: row.type,
+    subjectId: row.subject_id,
+    createdAt: row.created_at.toISOString(),
+    body: row.body,
+  }))
+}
+
+/** The organization's clock: its latest stamp. */
+export async function lastStamp(service: TestService, organizationId: string): Promise<string> {
+  const { rows } = await service.database.pool.query<{ last_stamp: Date }>(
+    'select c.last_stamp from organization_clocks c where c.organization_id = $1',
+    [organizationId],
+  )
+  return rows[0]?.last_stamp.toISOString() ?? 'no clock'
+}

@@ -1,0 +1,132 @@
+/** Whether what writers were told is what happened. */
+import type { Pool } from 'pg'
+import type { CommitOutcome } from '../../src/journal/change.ts'
+import { eventsOf } from './audit.ts'
+import { recordOf, type StreamRecord, tableRecords } from './follower.ts'
+import type { Attempt } from './interleave.ts'
+
+type Of<K extends CommitOutcome['outcome']> = Attempt & { readonly outcome: { readonly outcome: K } }
+
+/** The problems found: none when every outcome is true and each committed change has its events, once. */
+export async function verdicts(pool: Pool, organizationId: string, attempts: readonly Attempt[]) {
+  const rows = new Map<string, StreamRecord>()
+  for (const table of ['customers', 'tickets'])
+    for (const record of await tableRecords(pool, table, organizationId)) rows.set(record.id, record)
+  const done = attempts.filter(({ outcome }) => outcome.outcome === 'done') as Of<'done'>[]
+  const refused = attempts.filter(({ outcome }) => outcome.outcome !== 'done')
+  return [
+    ...doneProblems(done, rows),
+    ...refused.flatMap((attempt) => refusalProblems(attempt, rows, done)),
+    ...eventProblems(done, rows, await eventsOf(pool, organizationId)),
+  ]
+}
+
+function doneProblems(done: readonly Of<'done'>[], rows: ReadonlyMap<string, StreamRecord>): string[] {
+  const problems: string[] = []
+  const successors = new Set<string>()
+  const last = new Map<string, StreamRecord>()
+  const latestOfRounds = new Map<number, string>()
+  for (const { change, outcome, round } of done) {
+    const record = recordOf(outcome.body)
+    if (record.id !== change.id) problems.push(`${change.id} was told of ${record.id}`)
+    if (change.operation !== 'create') {
+      const step = `${change.id} from ${change.expected}`
+      if (successors.has(step)) problems.push(`two changes of ${step}`)
+      if (record.at <= change.expected) problems.push(`${step} went back to ${record.at}`)
+      successors.add(step)
+    }
+    if (record.at > (last.get(change.id)?.at ?? '')) last.set(change.id, record)
+    if (record.at > (latestOfRounds.get(round) ?? '')) latestOfRounds.set(round, record.at)
+    for (const [earlier, at] of latestOfRounds) {
+      if (earlier < round && record.at <= at) problems.push(`${record.at} in round ${round}, after ${at}`)
+    }
+  }
+  for (const [id, record] of last) {
+    const row = rows.get(id)
+    // Only a cascade changes a row without a change of its own.
+    const cascaded = row?.removed === true && row.at > record.at && row.body.includes('"resource":"ticket"')
+    if (row?.body !== record.body && !cascaded) problems.push(`${id} is ${row?.body}, not ${record.body}`)
+  }
+  for (const id of rows.keys()) if (!last.has(id)) problems.push(`nobody made ${id}`)
+  return problems
+}
+
+/** Versions never come back and removed rows never return, so what refused a change still shows at the end. */
+function refusalProblems(
+  { change, outcome, round }: Attempt,
+  rows: ReadonlyMap<string, StreamRecord>,
+  done: readonly Of<'done'>[],
+): string[] {
+  const row = rows.get(change.id)
+  const outdated =
+    change.operation !== 'create' &&
+    done.some((other) => other.round < round && isSuccessor(other.change, change.id, change.expected))
+  if (outdated && outcome.outcome !== 'conflict') return [`${change.id} had moved on: ${outcome.outcome}`]
+  if (change.operation === 'create' && row !== undefined) return [`refused, and yet there: ${row.body}`]
+  switch (outcome.outcome) {
+    case 'conflict':
+      return change.operation !== 'create' && row?.at !== change.expected
+        ? []
+        : [`no conflict about ${change.id}`]
+    case 'dangling': {
+      const id = change.operation === 'remove' ? undefined : change.check[columnOf(change, outcome.field)]
+      const target = id === undefined ? undefined : rows.get(id)
+      // What was made in the same round may have come a moment later.
+      const later = done.some((other) => other.change.id === id && other.change.operation === 'create')
+      return id !== undefined && (target === undefined || target.removed || later) ? [] : [`${id} exists`]
+    }
+    case 'duplicate': {
+      const value = change.operation === 'remove' ? null : change.columns[columnOf(change, outcome.field)]
+      const holder = done.some(
+        (other) =>
+          other.change.id === outcome.existingId &&
+          other.change.operation !== 'remove' &&
+          other.change.columns[columnOf(change, outcome.field)] === value,
+      )
+      return holder && outcome.existingId !== change.id && value !== null
+        ? []
+        : [`${outcome.existingId} never had the ${outcome.field} ${value}`]
+    }
+    case 'replayed': {
+      const key = change.idempotency?.key
+      const first = done.filter((other) => other.change.idempotency?.key === key)
+      return key !== undefined && first.length >= 1 ? [] : [`nothing to replay for ${key}`]
+    }
+    case 'done':
+      return []
+  }
+}
+
+function isSuccessor(change: Attempt['change'], id: string, version: string): boolean {
+  return change.operation !== 'create' && change.id === id && change.expected >= version
+}
+
+function columnOf(change: Attempt['change'], field: string): string {
+  const { unique, references } = change.table
+  return [...unique, ...references].find((entry) => entry.field === field)?.column.name ?? field
+}
+
+/** The events of the committed changes as they were committed, one for each cascaded row, and no other. */
+function eventProblems(
+  done: readonly Of<'done'>[],
+  rows: ReadonlyMap<string, StreamRecord>,
+  events: Awaited<ReturnType<typeof eventsOf>>,
+): string[] {
+  const found = new Map(events.map((event) => [event.id, event]))
+  const problems: string[] = []
+  const removedByThemselves = new Set<string>()
+  for (const { change, outcome } of done) {
+    if (change.operation === 'remove') removedByThemselves.add(change.id)
+    for (const { id, type } of change.events) {
+      const event = found.get(id)
+      found.delete(id)
+      const right = event?.type === type && event.body === outcome.body && event.subject_id === change.id
+      if (!right || event.at !== recordOf(outcome.body).at) problems.push(`${type} of ${change.id} is wrong`)
+    }
+  }
+  const cascaded = [...rows.values()].filter(({ id, removed }) => removed && !removedByThemselves.has(id))
+  const rest = [...found.values()].map((event) => `${event.type} ${event.body}`).sort()
+  const wanted = cascaded.map(({ body }) => `ticket.deleted ${body}`).sort()
+  if (rest.join() !== wanted.join()) problems.push(`cascades: ${rest.join()}, expected ${wanted.join()}`)
+  return problems
+}

@@ -1,0 +1,181 @@
+/** The commit function itself: its text, several releases of it, and what it counts. */
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { schemaOf } from '../../src/app.ts'
+import { commitFunction } from '../../src/journal/commit-function.ts'
+import { digestTerm } from '../../src/journal/digest.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import { kinds } from '../../src/resources/index.ts'
+import { audit, eventsOf } from '../harness/audit.ts'
+import { idempotencyRecord } from '../harness/decide.ts'
+import { testJournal } from '../harness/journal.ts'
+import { lockRow, waitingBackends } from '../harness/locks.ts'
+
+const tables = kinds.map(({ table }) => table)
+const { name, definition } = commitFunction(tables)
+
+test('the same tables give the same text, under a name that carries its hash', () => {
+  expect(commitFunction(structuredClone(tables))).toEqual({ name, definition })
+  const body = /\$commit\$\n(.*)\n\$commit\$/s.exec(definition)?.[1] ?? ''
+  expect(name).toBe(`commit_${createHash('sha256').update(body).digest('hex').slice(0, 12)}`)
+  const [first, ...others] = tables
+  const changed = { ...first!, columns: [...first!.columns, { name: 'extra', type: 'text' }] }
+  expect(commitFunction([changed, ...others]).name).not.toBe(name)
+})
+
+test('every statement names its columns, and the organization of every table in it', () => {
+  const stored = [
+    ...tables.map((table) => table.name),
+    ...['events', 'idempotency_keys', 'organization_clocks', 'kind_counters', 'erasures'],
+  ]
+  expect(definition.replaceAll('count(*)', '')).not.toMatch(/[\w.]*\*|returning \*/)
+  const mentions = new RegExp(`\\b(?:from|join|update|into|using) (${stored.join('|')})(?: as)?( \\w+)?`, 'g')
+  let found = 0
+  for (const statement of definition.split(';')) {
+    for (const [mention, table, alias] of statement.matchAll(mentions)) {
+      found++
+      if (mention.startsWith('into')) {
+        expect(statement).toMatch(new RegExp(`into ${table}(?: as c)?\\s+\\(organization_id, `))
+        expect(statement).toMatch(/(?:select|values \()\s*p_organization_id,/)
+      } else {
+        const named = ['set', 'where', undefined].includes(alias?.trim()) ? '' : `${alias?.trim()}\\.`
+        expect(statement).toMatch(new RegExp(`\\b${named}organization_id = p_organization_id`))
+      }
+    }
+  }
+  expect(found).toBeGreaterThan(40)
+})
+
+test('the functions of two releases commit side by side', async () => {
+  await using journal = await testJournal()
+  const { pool, organizationId, decide } = journal
+  // The earlier release knew no telephone numbers.
+  const older = commitFunction(
+    tables.map((table) => ({ ...table, columns: table.columns.filter((column) => column.name !== 'phone') })),
+  )
+  await pool.query(older.definition)
+  const earlier = journal.beside({ commitFunction: older })
+  const later = journal.beside()
+  const changes = await Promise.all(
+    Array.from({ length: 40 }, (_, n) => decide.customer.create(organizationId, { name: `c${n}` })),
+  )
+  const outcomes = await Promise.all(
+    changes.map((change, n) => (n % 2 ? earlier : later).commit(organizationId, change)),
+  )
+  expect(outcomes.filter(({ outcome }) => outcome === 'done')).toHaveLength(40)
+  expect(await audit(pool, organizationId)).toEqual([])
+  const functions = await pool.query(`select p.proname from pg_proc p where p.proname like 'commit\\_%'`)
+  expect(functions.rows.map((row) => row.proname).sort()).toEqual([older.name, name].sort())
+})
+
+test('an organization without a clock fails by itself', async () => {
+  await using journal = await testJournal()
+  const { decide, organizationId, clock } = journal
+  const unknown = newId(clock)
+  const beside = journal.beside()
+  const [lost, kept] = await Promise.allSettled([
+    beside.commit(unknown, await decide.customer.create(unknown, { name: 'Nobody' })),
+    beside.commit(organizationId, await decide.customer.create(organizationId, { name: 'Ada' })),
+  ])
+  expect(lost).toMatchObject({
+    status: 'rejected',
+    reason: { message: `organization ${unknown} has no clock` },
+  })
+  expect(kept).toMatchObject({ status: 'fulfilled', value: { outcome: 'done' } })
+})
+
+test('of twins with one Idempotency-Key that arrive at once in two processes, one is made', async () => {
+  await using journal = await testJournal()
+  const { pool, decide, organizationId } = journal
+  await using lock = await lockRow(journal.database, 'organization_clocks', { organizationId })
+  const twins = await Promise.all(
+    ['first', 'second'].map((name) =>
+      decide.customer.create(organizationId, { name }, idempotencyRecord('twin')),
+    ),
+  )
+  const outcomes = twins.map((change) => journal.beside().commit(organizationId, change))
+  // Both have been sent before either can look for the key.
+  await waitingBackends(journal.database, 2)
+  await lock.release()
+  const told = (await Promise.all(outcomes)).map(({ outcome }) => outcome)
+  expect(told.sort()).toEqual(['done', 'replayed'])
+  expect(await eventsOf(pool, organizationId)).toHaveLength(1)
+  const [third] = await journal.commit(
+    await decide.customer.create(organizationId, { name: 'third' }, idempotencyRecord('twin')),
+  )
+  expect(third).toEqual({ outcome: 'replayed' })
+})
+
+test('a refused change keeps no answer: its key is free', async () => {
+  await using journal = await testJournal()
+  const { decide, organizationId, clock } = journal
+  const key = idempotencyRecord('again')
+  const nobody = await decide.ticket.create(organizationId, { subject: 's', customerId: newId(clock) }, key)
+  expect(await journal.commit(nobody)).toEqual([{ outcome: 'dangling', field: 'customerId' }])
+  const { id } = await journal.done(decide.customer.create(organizationId, { name: 'Ada' }))
+  await journal.done(decide.ticket.create(organizationId, { subject: 's', customerId: id }, key))
+  // A day later it is forgotten.
+  clock.advance(24 * 3_600_000)
+  await journal.done(decide.ticket.create(organizationId, { subject: 's', customerId: id }, key))
+})
+
+test('numbers have no gaps: not from several processes, nor from what is refused or removed', async () => {
+  await using journal = await testJournal()
+  const { pool, decide, organizationId, clock } = journal
+  const { id } = await journal.done(decide.customer.create(organizationId, { name: 'Ada' }))
+  const writers = [1, 2, 3, 4].map(() => journal.beside())
+  const wanted = Array.from({ length: 80 }, (_, n) =>
+    decide.ticket.create(organizationId, { subject: `s${n}`, customerId: n % 5 === 0 ? newId(clock) : id }),
+  )
+  const outcomes = await Promise.all(
+    (await Promise.all(wanted)).map((change, n) => writers[n % 4]!.commit(organizationId, change)),
+  )
+  const bodies = outcomes.flatMap((outcome) => (outcome.outcome === 'done' ? [JSON.parse(outcome.body)] : []))
+  const numbers = bodies.map(({ number }) => number).sort((a, b) => a - b)
+  expect(numbers).toEqual(Array.from({ length: 64 }, (_, n) => n + 1))
+
+  const last = bodies.find(({ number }) => number === 64)
+  await journal.done(decide.ticket.remove(organizationId, { body: JSON.stringify(last), ...last }))
+  const next = await journal.done(decide.ticket.create(organizationId, { subject: 'next', customerId: id }))
+  expect(JSON.parse(next.body).number).toBe(65)
+  expect(await audit(pool, organizationId)).toEqual([])
+})
+
+test('the digest is a sum modulo 2^64, up and down, as the terms outside it say', async () => {
+  await using journal = await testJournal()
+  const { pool, decide, organizationId } = journal
+  const add = async (n: number) => journal.done(decide.customer.create(organizationId, { name: `c${n}` }))
+  const kept = async () => {
+    const sql = `select k.digest from kind_counters k where k.organization_id = $1 and k.kind = 'customer'`
+    return BigInt((await pool.query<{ digest: string }>(sql, [organizationId])).rows[0]!.digest)
+  }
+  const sum = (rows: readonly { id: string; updatedAt: string }[]) =>
+    BigInt.asUintN(
+      64,
+      rows.reduce((total, row) => total + BigInt(digestTerm(row.id, row.updatedAt)), 0n),
+    )
+  const rows = await Promise.all(Array.from({ length: 100 }, (_, n) => add(n)))
+  const signs = rows.map((row) => digestTerm(row.id, row.updatedAt).startsWith('-'))
+  expect(new Set(signs)).toEqual(new Set([true, false]))
+  expect(await kept()).toBe(sum(rows))
+  // One by one, so that sums of either sign cross zero and 2^64.
+  while (rows.length > 60) {
+    const row = rows.pop()!
+    await journal.done(decide.customer.remove(organizationId, row))
+    expect(await kept()).toBe(sum(rows))
+  }
+  for (const [n, row] of rows.entries()) {
+    rows[n] = await journal.done(decide.customer.update(organizationId, row, { name: `d${n}` }))
+  }
+  expect(await kept()).toBe(sum(rows))
+  await Promise.all(rows.map(async (row) => journal.done(decide.customer.remove(organizationId, row))))
+  expect(await kept()).toBe(0n)
+})
+
+test('the template holds the function of this very code', async () => {
+  await using journal = await testJournal()
+  const { rows } = await journal.pool.query('select 1 from pg_proc p where p.proname = $1', [
+    schemaOf().commitFunction.name,
+  ])
+  expect(rows).toHaveLength(1)
+})

@@ -1,0 +1,241 @@
+/** Which changes go together, what happens when a call raises, and that nobody waits for ever. No database. */
+import fc from 'fast-check'
+import { DatabaseError } from 'pg'
+import { expect, test } from 'vitest'
+import { type Change, exclusiveKeys } from '../../src/journal/change.ts'
+import { type CallPart, GroupCommit, type GroupLimits } from '../../src/journal/group-commit.ts'
+import { customer } from '../../src/resources/customer/index.ts'
+import { idempotencyRecord } from '../harness/decide.ts'
+
+interface Call {
+  readonly parts: readonly CallPart[]
+  /** Ids of the changes, a list for each organization. */
+  readonly ids: readonly (readonly string[])[]
+  commit(): void
+  fail(error: Error): void
+}
+
+/** A database that answers when it is told to. */
+function scripted(limits?: Partial<GroupLimits>) {
+  const open: Call[] = []
+  const calls: Call[] = []
+  const group = new GroupCommit(
+    (parts) =>
+      new Promise((resolve, reject) => {
+        const ids = parts.map(({ changes }) => changes.map(({ id }) => id))
+        const close = () => open.splice(open.indexOf(call), 1)
+        const call: Call = {
+          parts,
+          ids,
+          commit() {
+            close()
+            resolve(ids.map((part) => part.map((id) => ({ outcome: 'done', body: id }))))
+          },
+          fail(error) {
+            close()
+            reject(error)
+          },
+        }
+        open.push(call)
+        calls.push(call)
+      }),
+    { changes: 32, organizations: 16, perOrganization: 2, calls: 4, ...limits },
+  )
+  return { group, open, calls }
+}
+
+function change(id: string, more: { email?: string; key?: string } = {}): Change {
+  return {
+    operation: 'update',
+    table: customer.table,
+    id,
+    decidedAt: '2026-01-31T09:30:00.000Z',
+    expected: '2026-01-31T09:30:00.000Z',
+    head: '{',
+    columns: { email: more.email ?? null, external_id: null },
+    check: {},
+    events: [],
+    idempotency: more.key === undefined ? null : idempotencyRecord(more.key),
+  }
+}
+
+/** Every setImmediate that is due, and what follows from it. */
+async function turn(): Promise<void> {
+  for (let n = 0; n < 3; n++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+function databaseError(code: string): DatabaseError {
+  return Object.assign(new DatabaseError('scripted', 0, 'error'), { code })
+}
+
+test('changes of one turn go together, up to the limits', async () => {
+  const { group, open } = scripted({ changes: 3, organizations: 2, perOrganization: 2, calls: 3 })
+  for (let n = 0; n < 10; n++) void group.submit('a', change(`a${n}`))
+  for (const organization of ['b', 'c', 'd']) void group.submit(organization, change(organization))
+  await turn()
+  expect(open.map(({ ids }) => ids)).toEqual([
+    [['a0', 'a1', 'a2'], ['b']],
+    [['c'], ['d']],
+    [['a3', 'a4', 'a5']],
+  ])
+  // The first organization has as many calls under way as it may: a free call is not for it.
+  open[1]!.commit()
+  await turn()
+  expect(open).toHaveLength(2)
+  open[0]!.commit()
+  await turn()
+  expect(open.map(({ ids }) => ids)).toEqual([[['a3', 'a4', 'a5']], [['a6', 'a7', 'a8']]])
+})
+
+test('organizations of a call are in one order, so that two calls never wait for each other', async () => {
+  const { group, open } = scripted()
+  for (const organization of ['c', 'a', 'b']) void group.submit(organization, change(organization))
+  await turn()
+  expect(open[0]!.parts.map(({ organizationId }) => organizationId)).toEqual(['a', 'b', 'c'])
+})
+
+test('an organization with a long queue does not hold up the others', async () => {
+  const { group, open } = scripted({ changes: 2, organizations: 1, perOrganization: 2, calls: 1 })
+  for (let n = 0; n < 20; n++) void group.submit('busy', change(`busy${n}`))
+  await turn()
+  for (const organization of ['x', 'y', 'z']) void group.submit(organization, change(organization))
+  const order: string[] = []
+  for (let n = 0; n < 6; n++) {
+    order.push(open[0]!.parts[0]!.organizationId)
+    open[0]!.commit()
+    await turn()
+  }
+  expect(order).toEqual(['busy', 'busy', 'x', 'y', 'z', 'busy'])
+})
+
+const submissions = fc.array(
+  fc.record({
+    organization: fc.constantFrom('a', 'b', 'c'),
+    id: fc.nat({ max: 5 }),
+    email: fc.option(fc.nat({ max: 2 }), { freq: 2 }),
+    key: fc.option(fc.nat({ max: 2 }), { freq: 2 }),
+  }),
+  { minLength: 1, maxLength: 40, size: 'max' },
+)
+const someLimits = fc.record({
+  changes: fc.integer({ min: 1, max: 5 }),
+  organizations: fc.integer({ min: 1, max: 3 }),
+  perOrganization: fc.integer({ min: 1, max: 3 }),
+  calls: fc.integer({ min: 1, max: 4 }),
+})
+const answers = fc.infiniteStream(
+  fc.record({ call: fc.nat(), raises: fc.constantFrom(null, null, null, '23514', '57014', 'lost') }),
+)
+
+test('nothing under way shares a row, unique value or key; a row keeps its order; everything settles', async () => {
+  await fc.assert(
+    fc.asyncProperty(submissions, someLimits, answers, async (submissions, limits, answers) => {
+      const { group, open, calls } = scripted(limits)
+      const started = new Map<string, number[]>()
+      const serials = new Map<Change, number>()
+      let settled = 0
+      submissions.forEach(({ organization, id, email, key }, n) => {
+        const one = change(`${organization}${id}`, {
+          ...(email === null ? {} : { email: `e${email}` }),
+          ...(key === null ? {} : { key: `k${key}` }),
+        })
+        serials.set(one, n)
+        const count = () => settled++
+        group.submit(organization, one).then(count, count)
+      })
+      await turn()
+      for (let seen = 0; open.length > 0; ) {
+        expect(open.length).toBeLessThanOrEqual(limits.calls)
+        for (const [organization, parts] of Map.groupBy(
+          open.flatMap((call) => call.parts),
+          (part) => part.organizationId,
+        )) {
+          expect(parts.length).toBeLessThanOrEqual(limits.perOrganization)
+          for (const part of parts) expect(part.changes.length).toBeLessThanOrEqual(limits.changes)
+          const keys = parts.flatMap((part) => part.changes.flatMap(exclusiveKeys))
+          expect(new Set(keys).size, `keys under way of ${organization}`).toBe(keys.length)
+        }
+        for (const call of calls.slice(seen)) {
+          expect(call.parts.length).toBeLessThanOrEqual(limits.organizations)
+          for (const one of call.parts.flatMap(({ changes }) => changes)) {
+            started.set(one.id, [...(started.get(one.id) ?? []), serials.get(one)!])
+          }
+        }
+        seen = calls.length
+        const { call, raises } = answers.next().value
+        const answered = open[call % open.length]!
+        if (raises === null) answered.commit()
+        else answered.fail(raises === 'lost' ? new Error('lost') : databaseError(raises))
+        await turn()
+      }
+      expect(settled).toBe(submissions.length)
+      for (const order of started.values()) expect(order).toEqual(order.toSorted((a, b) => a - b))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a call that raised is run again: each organization, and in the one that raises each change', async () => {
+  const { group, open, calls } = scripted()
+  const outcomes = ['a1', 'a2', 'b1', 'b2'].map((id) => group.submit(id[0]!, change(id)))
+  const settled = Promise.allSettled(outcomes)
+  await turn()
+  const raised = databaseError('23514')
+  const answer = async (error: Error | null) => {
+    if (error === null) open[0]!.commit()
+    else open[0]!.fail(error)
+    await turn()
+  }
+  await answer(raised) // both
+  await answer(raised) // a
+  await answer(null) // a1
+  await answer(raised) // a2
+  await answer(null) // b
+  expect(calls.map(({ ids }) => ids)).toEqual([
+    [
+      ['a1', 'a2'],
+      ['b1', 'b2'],
+    ],
+    [['a1', 'a2']],
+    [['a1']],
+    [['a2']],
+    [['b1', 'b2']],
+  ])
+  expect((await settled).map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+    'fulfilled',
+  ])
+  // Its lanes are free again.
+  const next = group.submit('a', change('a2'))
+  await turn()
+  open[0]!.commit()
+  expect(await next).toEqual({ outcome: 'done', body: 'a2' })
+})
+
+test('a call that ran out of time is not run again change by change, each with as much time', async () => {
+  const { group, open, calls } = scripted()
+  const settled = Promise.allSettled(['a1', 'a2', 'a3'].map((id) => group.submit('a', change(id))))
+  await turn()
+  open[0]!.fail(databaseError('57014'))
+  expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(calls).toHaveLength(1)
+})
+
+test.each([
+  ['a connection that broke', new Error('Connection terminated unexpectedly')],
+  ['a system error', Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })],
+  ['a connection exception', databaseError('08006')],
+  ['an administrator who ends it', databaseError('57P01')],
+  ['a crash of the server', databaseError('57P02')],
+  ['a system error of the server', databaseError('58030')],
+  ['an internal error of the server', databaseError('XX000')],
+])('%s says nothing about the commit, so it is not run again', async (_what, error) => {
+  const { group, open, calls } = scripted()
+  const settled = Promise.allSettled(['a', 'b', 'b2'].map((id) => group.submit(id[0]!, change(id))))
+  await turn()
+  open[0]!.fail(error)
+  expect(await settled).toEqual(Array(3).fill({ status: 'rejected', reason: error }))
+  expect(calls).toHaveLength(1)
+})

@@ -1,0 +1,116 @@
+/**
+ * The stream's promise as a property: whatever writers of several processes do at once, under clocks that jump by
+ * hours, the stream read from any beginning gives exactly the rows, and everybody was told the truth.
+ */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createOrganization } from '../../src/access/organizations.ts'
+import { schemaOf } from '../../src/app.ts'
+import { createPool } from '../../src/db/pool.ts'
+import { createFeed } from '../../src/journal/feed.ts'
+import { createJournal } from '../../src/journal/journal.ts'
+import { customer } from '../../src/resources/customer/index.ts'
+import { ticket } from '../../src/resources/ticket/index.ts'
+import { audit } from '../harness/audit.ts'
+import { testClock } from '../harness/clock.ts'
+import { testDatabase } from '../harness/database.ts'
+import { differences, feedReader, follow, tableRecords } from '../harness/follower.ts'
+import { interleaving, type Round, rounds } from '../harness/interleave.ts'
+import { verdicts } from '../harness/verdicts.ts'
+
+const limits = fc.record({
+  changes: fc.integer({ min: 1, max: 8 }),
+  organizations: fc.integer({ min: 1, max: 2 }),
+  perOrganization: fc.integer({ min: 1, max: 3 }),
+  calls: fc.integer({ min: 1, max: 3 }),
+})
+
+const plan = fc.record({
+  rounds,
+  limits: fc.tuple(limits, limits, limits),
+  skew: fc.tuple(fc.constant(0), fc.constant(7_200_000), fc.constant(-86_400_000)),
+  page: fc.integer({ min: 1, max: 5 }),
+  joins: fc.nat({ max: 5 }),
+})
+
+test('any interleaving of commits is a stream that gives the rows', async () => {
+  await using database = await testDatabase()
+  const tally = new Map<string, number>()
+  const pools = [1, 2, 3].map(() => createPool(database.connection, { max: 3, onIdleError: () => {} }))
+  try {
+    await fc.assert(
+      fc.asyncProperty(plan, async (plan) => {
+        const { commitFunction } = schemaOf()
+        const writers = pools.map((pool, n) => {
+          const clock = testClock()
+          clock.advance(plan.skew[n as 0 | 1 | 2])
+          const options = { pool, clock, commitFunction, limits: plan.limits[n as 0 | 1 | 2] }
+          return { clock, journal: createJournal(options) }
+        })
+        const two = await Promise.all([newOrganization(), newOrganization()])
+        for (const [round, one] of plan.rounds.entries()) await playRound(one, round)
+        for (const organization of two) await organization.check()
+
+        async function playRound({ writes, jumps: [before, between] }: Round, round: number) {
+          for (const [n, { clock }] of writers.entries()) clock.advance(n === 1 ? before : -before / 2)
+          for (const organization of two) await organization.writers.refresh()
+          const decided = await Promise.all(
+            two.map((organization, n) =>
+              organization.writers.decideAll(writes.filter((write) => write.organization === n)),
+            ),
+          )
+          for (const { clock } of writers) clock.advance(between)
+          await Promise.all(two.map((organization, n) => organization.commitWhileReading(decided[n]!, round)))
+        }
+
+        async function newOrganization() {
+          const clock = testClock()
+          const { organizationId } = await createOrganization(database.pool, clock, 'Property')
+          const organizationCreatedAt = clock.now()
+          const feeds = [customer, ticket].map(({ table }) => createFeed(database.pool, table))
+          const early = feeds.map((feed) => follow(feedReader(feed, organizationId, plan.page)))
+          const late = feeds.map((feed) => follow(feedReader(feed, organizationId, plan.page)))
+          const writing = interleaving({ pool: database.pool, organizationId, writers })
+
+          return {
+            writers: writing,
+            async commitWhileReading(
+              decided: Awaited<ReturnType<typeof writing.decideAll>>,
+              round: number,
+            ): Promise<void> {
+              const reading = [...early, ...(round >= plan.joins ? late : [])].map((one) => one.poll())
+              await Promise.all([writing.commitAll(decided, round), ...reading])
+            },
+            async check(): Promise<void> {
+              for (const { outcome } of writing.attempts) {
+                tally.set(outcome.outcome, (tally.get(outcome.outcome) ?? 0) + 1)
+              }
+              expect(await verdicts(database.pool, organizationId, writing.attempts)).toEqual([])
+              expect(await audit(database.pool, organizationId)).toEqual([])
+              for (const [n, feed] of feeds.entries()) {
+                const table = await tableRecords(database.pool, ['customers', 'tickets'][n]!, organizationId)
+                const whole = follow(feedReader(feed, organizationId, plan.page, { organizationCreatedAt }))
+                await whole.drain()
+                expect(whole.seen).toEqual(table)
+                const first = follow(feedReader(feed, organizationId, plan.page))
+                await first.drain()
+                expect(first.seen).toEqual(table.filter(({ removed }) => !removed))
+                for (const follower of [whole, first, early[n]!, late[n]!]) {
+                  await follower.drain()
+                  expect(follower.faults).toEqual([])
+                  expect(differences(follower.copy, table)).toEqual([])
+                }
+              }
+            },
+          }
+        }
+      }),
+      { numRuns: 60, endOnFailure: true },
+    )
+  } finally {
+    await Promise.all(pools.map((pool) => pool.end()))
+  }
+  console.log(`outcomes: ${[...tally].map(([outcome, count]) => `${count} ${outcome}`).join(', ')}`)
+  // Every kind of outcome was met, so that none of the checks above was idle.
+  expect([...tally.keys()].sort()).toEqual(['conflict', 'dangling', 'done', 'duplicate', 'replayed'])
+})
