@@ -2,7 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { findEmbedded, startEmbedded } from './embedded/index.ts'
-import { createPool, type DatabaseAddress } from './pool.ts'
+import { createPool, type DatabaseAddress, endPool } from './pool.ts'
 
 /** The two settings that say where the database is. */
 export interface DatabaseSettings {
@@ -29,7 +29,7 @@ export async function openDatabase(config: DatabaseSettings, log: FastifyBaseLog
   if (config.databaseUrl !== null) {
     const address = { url: config.databaseUrl }
     const pool = createPool(address, { max: connections, onIdleError })
-    return { pool, address, lost: new Promise(() => {}), close: () => pool.end() }
+    return { pool, address, lost: new Promise(() => {}), close: () => endPool(pool) }
   }
   const embedded = await startEmbedded({
     dataDir: config.dataDir,
@@ -41,7 +41,7 @@ export async function openDatabase(config: DatabaseSettings, log: FastifyBaseLog
     address: embedded.connection,
     lost: embedded.lost,
     async close() {
-      await pool.end()
+      await endPool(pool)
       await embedded.stop()
     },
   }
@@ -58,5 +58,5 @@ export async function openDatabaseBeside(
   const running = config.databaseUrl === null ? await findEmbedded(config.dataDir) : null
   if (running === null) return openDatabase(config, log)
   const pool = createPool(running, { max: 2, onIdleError: () => {} })
-  return { pool, address: running, lost: new Promise(() => {}), close: () => pool.end() }
+  return { pool, address: running, lost: new Promise(() => {}), close: () => endPool(pool) }
 }

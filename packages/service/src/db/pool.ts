@@ -1,4 +1,5 @@
-import { Pool, type PoolConfig } from 'pg'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Client, Pool, type PoolClient, type PoolConfig } from 'pg'
 
 /** Where the database is: a URL, or what the embedded launcher says. */
 export type DatabaseAddress =
@@ -24,5 +25,30 @@ export function createPool(
     idleTimeoutMillis: 60_000,
   })
   pool.on('error', options.onIdleError)
+  const clients = new Set<PoolClient>()
+  pool.on('connect', (client) => clients.add(client))
+  pool.on('remove', (client) => clients.delete(client))
+  open.set(pool, clients)
   return pool
+}
+
+/** The connections of each pool, those in use included. */
+const open = new WeakMap<Pool, ReadonlySet<PoolClient>>()
+
+/** How long statements that are still under way may take when their pool is ended, in milliseconds. */
+const graceMilliseconds = 1_000
+
+/**
+ * Ends a pool that `createPool` made. Who ends it has waited for what it was used for, so a statement that is
+ * still under way then is a stuck one: its connection is cut rather than waited for.
+ */
+export async function endPool(pool: Pool, grace = graceMilliseconds): Promise<void> {
+  const over = new AbortController()
+  const cut = delay(grace, undefined, { signal: over.signal, ref: false }).then(
+    // A client that is in the middle of a statement closes its socket without a farewell.
+    () => Promise.all([...(open.get(pool) ?? [])].map((client) => (client as unknown as Client).end())),
+    () => {},
+  )
+  await Promise.race([pool.end(), cut])
+  over.abort()
 }

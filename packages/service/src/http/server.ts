@@ -1,5 +1,6 @@
 /** The HTTP server without its routes: request ids, bodies, problem answers, what is not there. */
 import { randomUUID } from 'node:crypto'
+import { METHODS } from 'node:http'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -37,6 +38,8 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
       return sendProblem(reply, error.code === 'FST_ERR_BAD_URL' ? badAddress : longAddress)
     },
   })
+  // Fastify fails on a method that it has not heard of; so that each can be refused, it hears of all.
+  for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method)
   server.decorateRequest('caller', null)
   server.decorateRequest('rawBody', null)
   acceptJson(server)
@@ -138,9 +141,11 @@ function expectedProblem(error: FastifyError): Problem | null {
  * A database that cannot be reached has not been asked, so nothing was changed and the request can be sent again.
  * One that was lost in the middle of a commit may have finished it: that is an internal error.
  */
-function databaseProblem(error: Error & { code?: string }): Problem | null {
+function databaseProblem(error: Error & { code?: string; syscall?: string }): Problem | null {
+  // A connection that times out in the middle of a statement has the code of one that was never made.
+  const inUse = error.syscall === 'read' || error.syscall === 'write'
   const notReached =
-    ['ECONNREFUSED', 'ENOENT', 'ETIMEDOUT', 'EAI_AGAIN'].includes(error.code ?? '') ||
+    (!inUse && ['ECONNREFUSED', 'ENOENT', 'ETIMEDOUT', 'EAI_AGAIN'].includes(error.code ?? '')) ||
     ['57P03', '53300', '40001', '40P01', '55P03', '57014'].includes(error.code ?? '') ||
     error.message === 'timeout exceeded when trying to connect' ||
     error.message === 'Connection terminated due to connection timeout'
@@ -152,16 +157,16 @@ function databaseProblem(error: Error & { code?: string }): Problem | null {
     : null
 }
 
+/** Before the body is read: nothing of it matters where there is nothing. */
 function answerUnknown(server: FastifyInstance): void {
-  server.setNotFoundHandler((request, reply) =>
-    sendProblem(
+  server.addHook('onRequest', async (request, reply) => {
+    if (!request.is404) return
+    const path = request.url.split('?', 1)[0]
+    return sendProblem(
       reply,
-      problem(
-        'not_found',
-        `There is no ${request.url.split('?', 1)[0]}. See /openapi.json for what there is.`,
-      ),
-    ),
-  )
+      problem('not_found', `There is no ${path}. See /openapi.json for what there is.`),
+    )
+  })
 }
 
 /** Answers every other method of these paths with 405 and Allow. To be called once, after all routes. */
@@ -169,9 +174,8 @@ export function refuseOtherMethods(
   server: FastifyInstance,
   allowed: ReadonlyMap<string, ReadonlySet<string>>,
 ): void {
-  const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
   for (const [url, known] of allowed) {
-    const others = methods.filter((method) => !known.has(method))
+    const others = server.supportedMethods.filter((method) => !known.has(method))
     if (others.length === 0) continue
     const allow = [...known].sort().join(', ')
     server.route({

@@ -81,6 +81,10 @@ export async function install(): Promise<Installation> {
       // After a test that failed half way the database may still run: ours, on a directory of ours.
       for (const pid of await processesOf(cluster)) kill(pid)
       await eventually('the database has ended', async () => (await processesOf(cluster)).length === 0)
+      // Outside of the data directory when root runs this, and removed by a clean stop only.
+      const state = await readFile(join(dataDir, 'embedded.json'), 'utf8').catch(() => '{}')
+      const { socketDir } = JSON.parse(state) as { socketDir?: string }
+      if (socketDir !== undefined) await rm(socketDir, { recursive: true, force: true })
       await rm(base, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
     },
   }

@@ -10,20 +10,24 @@ export function rawRequest(
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const length = body.length === 0 ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-    const sent = request(url, { method, headers: { ...headers, ...length } }, async (response) => {
-      const chunks: Buffer[] = []
-      for await (const chunk of response) chunks.push(chunk)
-      const text = Buffer.concat(chunks).toString('utf8')
-      const received = new Headers()
-      for (const [name, value] of Object.entries(response.headers)) received.set(name, String(value))
-      const isJson = received.get('content-type')?.includes('json') ?? false
-      resolve({
-        status: response.statusCode ?? 0,
-        headers: received,
-        text,
-        json: isJson && text !== '' ? JSON.parse(text) : null,
-      })
-    })
+    const sent = request(
+      url,
+      { method, headers: { ...headers, ...length }, agent: false },
+      async (response) => {
+        const chunks: Buffer[] = []
+        for await (const chunk of response) chunks.push(chunk)
+        const text = Buffer.concat(chunks).toString('utf8')
+        const received = new Headers()
+        for (const [name, value] of Object.entries(response.headers)) received.set(name, String(value))
+        const isJson = received.get('content-type')?.includes('json') ?? false
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: received,
+          text,
+          json: isJson && text !== '' ? JSON.parse(text) : null,
+        })
+      },
+    )
     sent.on('error', reject)
     sent.end(body)
   })

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { errorCatalogue } from '../../src/kernel/errors.ts'
 import { makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
@@ -57,7 +58,11 @@ describe('every refusal is a problem', () => {
     }
     expectProblem(await api.get(`/v1/customers/${'x'.repeat(1000)}`), 'not_found')
     expectProblem(await api.patch(`/v1/customers/${'x'.repeat(1000)}`, {}), 'not_found')
-    expectProblem(await api.post('/v1/nothing', {}), 'not_found')
+    // Whatever the body is.
+    for (const body of ['{}', '{', 'x'.repeat(2_000_000)]) {
+      expectProblem(await api.post('/v1/nothing', body), 'not_found')
+      expectProblem(await api.post('/v1/nothing', body, { 'content-type': 'text/plain' }), 'not_found')
+    }
   })
 
   test('413 for a body of more than 1 MiB; 1 MiB is read', async () => {
@@ -128,6 +133,19 @@ describe('405', () => {
           expect(answer.headers.get('allow')).toBe(allow)
         }
       }
+    },
+  )
+})
+
+describe('a method that is rarely seen', () => {
+  test.each(METHODS.filter((method) => !['CONNECT', 'GET', 'HEAD', 'POST'].includes(method)))(
+    '%s is 405 where something is, 404 where nothing is, and never our mistake',
+    async (method) => {
+      const { api, url, logged } = shared()
+      const headers = { authorization: `Bearer ${api.token}` }
+      expectProblem(await rawRequest(`${url}/v1/customers`, method, headers), 'method_not_allowed')
+      expectProblem(await rawRequest(`${url}/nowhere`, method, headers), 'not_found')
+      expect(logged.filter(({ level }) => level === 50)).toEqual([])
     },
   )
 })

@@ -52,6 +52,8 @@ describe('customAttributes', () => {
   test('are up to 50 at creation', () => {
     expect(create(keys(0, 50))).toHaveProperty('customAttributes', JSON.parse(keys(0, 50)))
     expect(create(keys(0, 51))).toEqual(['/customAttributes too_many'])
+    // Too many are not looked at one by one.
+    expect(create(`{"":[],${keys(0, 50).slice(1)}`)).toEqual(['/customAttributes too_many'])
   })
 
   test('a key called __proto__ is a key like any other', () => {

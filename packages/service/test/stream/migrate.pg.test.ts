@@ -135,13 +135,17 @@ test.each(kinds)(
     if (table.sequence !== null) declared[table.sequence.column] = 'bigint'
     expect(Object.fromEntries(rows.map(({ name, type }) => [name, type]))).toEqual(declared)
 
-    const indexes = await database.pool.query<{ columns: string[] }>(
-      `select array_agg(a.attname::text order by k.n) as columns
+    // Among all rows that have a value: a condition may leave out those without, and no others.
+    const indexes = await database.pool.query<{ columns: string[]; condition: string | null }>(
+      `select array_agg(a.attname::text order by k.n) as columns, pg_get_expr(i.indpred, i.indrelid) as condition
        from pg_index i cross join unnest(i.indkey) with ordinality as k(attnum, n)
        join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
-       where i.indrelid = $1::regclass and i.indisunique and i.indpred is null group by i.indexrelid`,
+       where i.indrelid = $1::regclass and i.indisunique group by i.indexrelid, i.indpred, i.indrelid`,
       [table.name],
     )
+    for (const { columns, condition } of indexes.rows) {
+      expect([null, `(${columns.at(-1)} IS NOT NULL)`]).toContain(condition)
+    }
     const unique = [
       'id',
       ...table.unique.map(({ column }) => column.name),

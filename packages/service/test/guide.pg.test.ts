@@ -1,0 +1,71 @@
+/** The programs that the documents show, as they show them. */
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { testService } from './harness/service.ts'
+
+/** The blocks of one language in a document under docs/. */
+async function blocks(document: string, language: string): Promise<string[]> {
+  const text = await readFile(new URL(`../../../docs/${document}`, import.meta.url), 'utf8')
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
+    ([, block = '']) => block,
+  )
+}
+
+function run(program: string, environment: Record<string, string> = {}): Promise<string> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module'], {
+    env: { ...process.env, ...environment },
+    stdio: 'pipe',
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  child.stdin.end(program)
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', () => resolve(output))
+  })
+}
+
+test('the checkpoint that the specification computes is the one that it shows', async () => {
+  const [program = ''] = await blocks('specification.md', 'js')
+  const [shown] = await blocks('specification.md', 'text')
+  expect(await run(program)).toBe(shown)
+})
+
+test('the copy that the guide keeps over plain HTTP stays exact, also over a restore', async () => {
+  await using service = await testService()
+  const { api, database } = service
+  const directory = await mkdtemp(join(tmpdir(), 'deskwire-guide-'))
+  try {
+    const [program = ''] = await blocks('guides/sync.md', 'js')
+    const catchUp = () =>
+      run(program, { URL: `${service.url}/v1`, KEY: api.token, COPY: join(directory, 'tickets.db') })
+    const newCustomer = async (name: string) => (await api.post('/v1/customers', { name })).json.id
+
+    expect(await catchUp()).toBe('0 tickets, exact\n')
+    const [customerId, other] = [await newCustomer('Ada'), await newCustomer('Grace')]
+    // More than one page of a hundred.
+    const created = await Promise.all(
+      Array.from({ length: 120 }, (_, n) => api.post('/v1/tickets', { customerId, subject: `No. ${n}` })),
+    )
+    const kept = await api.post('/v1/tickets', { customerId: other, subject: 'Stays' })
+    expect(await catchUp()).toBe('121 tickets, exact\n')
+
+    await api.patch(`/v1/tickets/${kept.json.id}`, { status: 'open' })
+    await api.delete(`/v1/tickets/${created[7]?.json.id}`)
+    expect(await catchUp()).toBe('120 tickets, exact\n')
+    expect(await catchUp()).toBe('120 tickets, exact\n')
+
+    await api.delete(`/v1/customers/${customerId}`)
+    await database.pool.query('update installation set epoch = epoch + 1')
+    expect(await catchUp()).toBe('1 tickets, exact\n')
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+})

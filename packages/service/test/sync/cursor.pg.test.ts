@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { makeCustomer, makeTicket } from '../harness/desk.ts'
+import { beginning, drain, syncPage } from '../harness/drain.ts'
+import { testService } from '../harness/service.ts'
+import { sharedService } from '../harness/shared-service.ts'
+
+const shared = sharedService()
+
+describe('nextCursor', () => {
+  test('repeated repeats its page, to the byte while nothing changes', async () => {
+    const api = await shared().newOrganization()
+    for (let n = 0; n < 5; n++) await makeCustomer(api)
+    const [gone] = (await api.get('/v1/customers')).json.data
+    await api.delete(`/v1/customers/${gone.id}`)
+    const { nextCursor } = (await syncPage(api, '/v1/customers', beginning, 2)).pagination
+    const pages = []
+    for (let n = 0; n < 3; n++) pages.push((await api.get(`/v1/customers?limit=2&cursor=${nextCursor}`)).text)
+    expect(new Set(pages).size).toBe(1)
+    expect(JSON.parse(pages[0] as string).data).toHaveLength(2)
+  })
+
+  test('repeated after changes reports what is at its position then', async () => {
+    const api = await shared().newOrganization()
+    const [a, b] = [await makeCustomer(api), await makeCustomer(api)]
+    const { nextCursor } = (await syncPage(api, '/v1/customers', beginning, 1)).pagination
+    await api.delete(`/v1/customers/${b.id}`)
+    await api.patch(`/v1/customers/${a.id}`, { name: 'B' })
+    const told = (await drain(api, '/v1/customers', `cursor=${nextCursor}`, 1)).records
+    expect(told.map(({ object, id }) => [object, id])).toEqual([
+      ['removed', b.id],
+      ['customer', a.id],
+    ])
+  })
+
+  test('stays valid after catching up and resumes the sync later', async () => {
+    const api = await shared().newOrganization()
+    await makeCustomer(api)
+    let { nextCursor } = (await drain(api, '/v1/customers', beginning)).last.pagination
+    for (let n = 0; n < 3; n++) {
+      const idle = await syncPage(api, '/v1/customers', `cursor=${nextCursor}`)
+      expect(idle).toMatchObject({ data: [], pagination: { hasMore: false } })
+      const made = await makeCustomer(api)
+      for (const cursor of [nextCursor, idle.pagination.nextCursor]) {
+        expect((await syncPage(api, '/v1/customers', `cursor=${cursor}`)).data).toEqual([made])
+      }
+      nextCursor = (await syncPage(api, '/v1/customers', `cursor=${nextCursor}`)).pagination.nextCursor
+    }
+  })
+
+  test('wins over updatedAfter when both are sent', async () => {
+    const api = await shared().newOrganization()
+    const [, second] = [await makeCustomer(api), await makeCustomer(api)]
+    const { nextCursor } = (await syncPage(api, '/v1/customers', beginning, 1)).pagination
+    for (const watermark of ['1970-01-01T00:00:00Z', '2999-01-01T00:00:00Z', second.updatedAt]) {
+      const page = await syncPage(api, '/v1/customers', `updatedAfter=${watermark}&cursor=${nextCursor}`)
+      expect(page.data).toEqual([second])
+    }
+  })
+
+  test('may go on with another limit, and with another key of the organization', async () => {
+    const api = await shared().newOrganization()
+    for (let n = 0; n < 4; n++) await makeCustomer(api)
+    const { nextCursor } = (await syncPage(api, '/v1/customers', beginning, 1)).pagination
+    const reader = await shared().newKey(api.organizationId, ['customers:read'])
+    expect((await syncPage(reader, '/v1/customers', `cursor=${nextCursor}`, 100)).data).toHaveLength(3)
+  })
+})
+
+describe('a cursor is refused as invalid_cursor', () => {
+  test('with any character changed, cut short or made up', async () => {
+    const api = await shared().newOrganization()
+    await makeCustomer(api)
+    const { nextCursor } = (await syncPage(api, '/v1/customers', beginning)).pagination
+    const changed = [0, 10, 45, 91].map((at) => {
+      const to = nextCursor[at] === 'A' ? 'B' : 'A'
+      return nextCursor.slice(0, at) + to + nextCursor.slice(at + 1)
+    })
+    for (const cursor of [
+      ...changed,
+      nextCursor.slice(1),
+      nextCursor.slice(0, -1),
+      `${nextCursor}A`,
+      'x',
+      '',
+      '%00',
+    ]) {
+      const answer = await api.get(`/v1/customers?cursor=${cursor}`)
+      expect([answer.status, answer.json.code]).toEqual([400, 'invalid_cursor'])
+    }
+  })
+
+  test('when it is of another list or of another organization', async () => {
+    const [api, other] = [await shared().newOrganization(), await shared().newOrganization()]
+    await makeTicket(api)
+    const { nextCursor } = (await syncPage(api, '/v1/customers', beginning)).pagination
+    for (const answer of [
+      await api.get(`/v1/tickets?cursor=${nextCursor}`),
+      await api.get(`/v1/teammates?cursor=${nextCursor}`),
+      await other.get(`/v1/customers?cursor=${nextCursor}`),
+    ]) {
+      expect([answer.status, answer.json.code]).toEqual([400, 'invalid_cursor'])
+    }
+  })
+})
+
+test.each(['/v1/customers', '/v1/tickets', '/v1/teammates'])(
+  'a sync of %s takes no filters and no offset',
+  async (path) => {
+    const { api } = shared()
+    const { nextCursor } = (await syncPage(api, path, beginning)).pagination
+    for (const start of [beginning, `cursor=${nextCursor}`]) {
+      for (const filter of ['offset=0', 'q=a', 'createdAfter=2026-01-01T00:00:00Z']) {
+        const answer = await api.get(`${path}?${start}&${filter}`)
+        expect([answer.status, answer.json.code]).toEqual([400, 'filter_not_allowed_in_sync'])
+      }
+    }
+  },
+)
+
+test('a cursor from before a restore is 410 and says to start again, and a new start works', async () => {
+  await using service = await testService()
+  const { api } = service
+  const made = await makeCustomer(api)
+  const { nextCursor } = (await syncPage(api, '/v1/customers', beginning)).pagination
+  await service.database.pool.query('update installation set epoch = 2')
+  const answer = await api.get(`/v1/customers?cursor=${nextCursor}`)
+  expect([answer.status, answer.json.code]).toEqual([410, 'cursor_too_old'])
+  expect(answer.json.detail).toContain('updatedAfter')
+  const again = await syncPage(api, '/v1/customers', beginning)
+  expect(again.data).toEqual([made])
+  expect((await syncPage(api, '/v1/customers', `cursor=${again.pagination.nextCursor}`)).data).toEqual([])
+})

@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest'
+import { testClock } from '../harness/clock.ts'
+import { makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
+import { beginning, drain, syncPage } from '../harness/drain.ts'
+import { testService } from '../harness/service.ts'
+import { sharedService } from '../harness/shared-service.ts'
+import { storedEvents } from '../harness/stored.ts'
+
+const shared = sharedService()
+const hour = 3_600_000
+
+describe('a sync', () => {
+  test('is in the order of updatedAt and of id within it, rows and removals in one stream', async () => {
+    const api = await shared().newOrganization()
+    const customers = []
+    for (let n = 0; n < 4; n++) customers.push(await makeCustomer(api, { name: `${n}` }))
+    const { id: customerId } = customers[0]
+    const tickets = await Promise.all(Array.from({ length: 5 }, () => makeTicket(api, { customerId })))
+    const kept = await makeTicket(api, { customerId: customers[1].id })
+    await api.patch(`/v1/tickets/${kept.id}`, { subject: 'changed' })
+    await api.delete(`/v1/customers/${customerId}`)
+    const after = await makeTicket(api, { customerId: customers[1].id })
+
+    const since = customers[3].updatedAt
+    for (const limit of [1, 2, 3, 100]) {
+      const { records, pages } = await drain(api, '/v1/tickets', `updatedAfter=${since}`, limit)
+      expect(records.map(({ id }) => id)).toEqual([kept.id, ...tickets.map(({ id }) => id).sort(), after.id])
+      expect(pages).toBe(Math.ceil(7 / limit))
+      const places = records.map(({ updatedAt, removedAt, id }) => `${updatedAt ?? removedAt} ${id}`)
+      expect(places).toEqual(places.toSorted())
+      expect(new Set(places).size).toBe(7)
+    }
+  })
+
+  test('shows each row once, as it is, with the bytes that GET answers', async () => {
+    const api = await shared().newOrganization()
+    const { id } = await makeCustomer(api)
+    for (let n = 0; n < 5; n++) await api.patch(`/v1/customers/${id}`, { name: `${n}` })
+    const { text } = await api.get(`/v1/customers/${id}`)
+    const page = await api.get(`/v1/customers?${beginning}`)
+    expect(page.text.startsWith(`{"data":[${text}],"pagination":{`)).toBe(true)
+  })
+
+  test('every write that was answered is in the next sync, in the order of the answers', async () => {
+    const api = await shared().newOrganization()
+    let cursor = (await syncPage(api, '/v1/teammates', beginning)).pagination.nextCursor
+    for (let n = 0; n < 10; n++) {
+      const made = await makeTeammate(api, { name: `${n}` })
+      const page = await syncPage(api, '/v1/teammates', `cursor=${cursor}`)
+      expect(page.data).toEqual([made])
+      cursor = page.pagination.nextCursor
+    }
+  })
+
+  test('total is what exists, offset is 0, and browsing has no nextCursor', async () => {
+    const api = await shared().newOrganization()
+    const [a] = [await makeCustomer(api), await makeCustomer(api), await makeCustomer(api)]
+    await api.delete(`/v1/customers/${a.id}`)
+    const { pagination } = await syncPage(api, '/v1/customers', beginning, 1)
+    expect(pagination).toEqual({
+      total: 2,
+      limit: 1,
+      offset: 0,
+      hasMore: true,
+      nextCursor: pagination.nextCursor,
+    })
+    const last = await syncPage(api, '/v1/customers', `cursor=${pagination.nextCursor}`, 1000)
+    expect(last.pagination).toMatchObject({ total: 2, limit: 100, offset: 0, hasMore: false })
+    expect(Object.keys((await api.get('/v1/customers')).json.pagination)).toEqual([
+      'total',
+      'limit',
+      'offset',
+      'hasMore',
+    ])
+  })
+
+  test('is of one organization: what others write is not in it', async () => {
+    const [api, other] = [await shared().newOrganization(), await shared().newOrganization()]
+    const mine = await makeCustomer(api)
+    const theirs = await makeCustomer(other)
+    await other.delete(`/v1/customers/${theirs.id}`)
+    expect((await drain(api, '/v1/customers', beginning)).records).toEqual([mine])
+  })
+})
+
+describe('stamps', () => {
+  test('stay strictly increasing though the clock steps back by hours', async () => {
+    const clock = testClock()
+    await using service = await testService({ clock })
+    const { api } = service
+    const stamps: string[] = []
+    const ids: string[] = []
+    for (const step of [0, 1, -3 * hour, -5 * hour, 0, 60_000, 9 * hour, -9 * hour, 10]) {
+      clock.advance(step)
+      const { id, updatedAt } = await makeCustomer(api)
+      stamps.push(updatedAt, (await api.patch(`/v1/customers/${id}`, { name: 'changed' })).json.updatedAt)
+      ids.push(id)
+    }
+    expect(stamps).toEqual(stamps.toSorted())
+    expect(new Set(stamps).size).toBe(stamps.length)
+    expect((await drain(api, '/v1/customers', beginning, 4)).records.map(({ id }) => id)).toEqual(ids)
+    const events = await storedEvents(service, api.organizationId)
+    expect(events.map(({ createdAt }) => createdAt)).toEqual(stamps)
+  })
+
+  test('a client that syncs across a step back loses nothing', async () => {
+    const clock = testClock()
+    await using service = await testService({ clock })
+    const { api } = service
+    const first = await makeCustomer(api)
+    const { nextCursor } = (await syncPage(api, '/v1/customers', beginning)).pagination
+    clock.advance(-6 * hour)
+    const second = await makeCustomer(api)
+    await api.delete(`/v1/customers/${first.id}`)
+    for (const start of [`cursor=${nextCursor}`, `updatedAfter=${first.updatedAt}`]) {
+      const { records } = await drain(api, '/v1/customers', start)
+      expect(records.map(({ id }) => id)).toEqual([second.id, first.id])
+    }
+  })
+
+  test('are the time of the clock while it runs on, to the millisecond', async () => {
+    const clock = testClock()
+    await using service = await testService({ clock })
+    clock.advance(hour)
+    expect(await makeCustomer(service.api)).toMatchObject({
+      createdAt: '2026-03-01T13:00:00.000Z',
+      updatedAt: '2026-03-01T13:00:00.000Z',
+    })
+  })
+})
