@@ -8,11 +8,15 @@ type Json = Record<string, unknown>
 
 export function sdkTypes(kinds: readonly Kind[]): string {
   return `/** Made by npm run generate from the declarations of the service: what belongs to one kind, and no more. */
-import type { Open, Row } from './envelope.ts'
+import type { Open, RemovalRecord, Row } from './envelope.ts'
 import { Resource } from './resource.ts'
 import type { Send } from './transport.ts'
 
 ${kinds.map(kindTypes).join('\n')}
+/** What an event's \`data\` holds, by the event's type. */
+export interface EventData {
+${kinds.flatMap(eventLines).join('')}}
+
 /** The calls of every kind, by its plural. */
 export const resources = (send: Send) => ({
 ${kinds.map(resourceLine).join('')}})
@@ -22,6 +26,12 @@ ${kinds.map(resourceLine).join('')}})
 function resourceLine(kind: Kind): string {
   const name = schemaName(kind)
   return `  ${kind.plural}: new Resource<${name}, ${name}Input, ${name}Patch, ${name}Filters>(send, '${kind.plural}'),\n`
+}
+
+function eventLines(kind: Kind): string[] {
+  return Object.keys(kind.events).map(
+    (type) => `  '${type}': ${type === kind.removedEvent ? 'RemovalRecord' : schemaName(kind)}\n`,
+  )
 }
 
 function kindTypes(kind: Kind): string {

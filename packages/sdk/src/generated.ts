@@ -1,5 +1,5 @@
 /** Made by npm run generate from the declarations of the service: what belongs to one kind, and no more. */
-import type { Open, Row } from './envelope.ts'
+import type { Open, RemovalRecord, Row } from './envelope.ts'
 import { Resource } from './resource.ts'
 import type { Send } from './transport.ts'
 
@@ -213,6 +213,18 @@ export interface TicketFilters {
   createdAfter?: string
   createdBefore?: string
   q?: string
+}
+
+/** What an event's `data` holds, by the event's type. */
+export interface EventData {
+  'customer.created': Customer
+  'customer.updated': Customer
+  'customer.deleted': RemovalRecord
+  'ticket.created': Ticket
+  'ticket.updated': Ticket
+  'ticket.status_changed': Ticket
+  'ticket.assigned': Ticket
+  'ticket.deleted': RemovalRecord
 }
 
 /** The calls of every kind, by its plural. */

@@ -1,4 +1,7 @@
-/** @deskwire/sdk: typed calls, sync, and the proof that a copy is exact. Everything public is named here. */
+/**
+ * @deskwire/sdk: typed calls, sync, the proof that a copy is exact, and webhook signatures. Everything public is
+ * named here, but for `@deskwire/sdk/testing`.
+ */
 export { checkpointOf, Digest, type Digestible } from './checkpoint.ts'
 export { type Client, createClient } from './client.ts'
 export { MemoryCopy, type Verdict } from './copy.ts'
@@ -13,6 +16,7 @@ export {
 } from './envelope.ts'
 export { DeskwireError, type Problem, type ProblemError } from './error.ts'
 export { etagOf } from './etag.ts'
+export type { Envelope, EventType, WebhookEvent } from './event.ts'
 export type * from './generated.ts'
 export type {
   CallOptions,
@@ -23,5 +27,15 @@ export type {
   Resource,
 } from './resource.ts'
 export type { RetryPolicy } from './retry.ts'
+export {
+  type RawBody,
+  type Rejected,
+  type Rejection,
+  type Secrets,
+  signWebhook,
+  type VerifyOptions,
+  verifySignature,
+  verifyWebhook,
+} from './signature.ts'
 export { type Change, changeOf, type SyncOptions, type SyncPage } from './sync.ts'
 export type { ClientOptions, Fetch } from './transport.ts'

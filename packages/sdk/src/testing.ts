@@ -1,0 +1,47 @@
+/**
+ * Deliveries for the tests of a receiver, signed as the service signs them. To test what a receiver refuses, sign
+ * with another secret, with an old `timestamp`, or change `body` afterwards.
+ */
+import type { Open } from './envelope.ts'
+import type { Envelope, EventType } from './event.ts'
+import { type Secrets, signWebhook } from './signature.ts'
+
+/** What an event is to say; everything but the type has a plausible default. */
+export type TestEvent = Partial<Envelope<Open<EventType>, object>> & { type: Open<EventType> }
+
+/** A delivery, shaped so that `fetch(url, delivery)` and `new Request(url, delivery)` send it. */
+export interface TestDelivery {
+  method: 'POST'
+  /** Names in lower case, as Node hands them to a handler. */
+  headers: {
+    'content-type': 'application/json'
+    'x-service-event-id': string
+    'x-service-event-type': string
+    'x-service-signature': string
+  }
+  body: string
+}
+
+/**
+ * Makes and signs a delivery (specification, section 6.2). Several secrets make several `v1`, as during a rotation;
+ * `timestamp` is unix seconds, now unless told. Throws TypeError for an empty secret.
+ */
+export const testDelivery = async (
+  event: TestEvent,
+  secrets: Secrets,
+  options: { timestamp?: number } = {},
+): Promise<TestDelivery> => {
+  const { id = crypto.randomUUID(), organizationId = crypto.randomUUID() } = event
+  const { type, apiVersion = 'v1', createdAt = new Date().toISOString(), data = {} } = event
+  const body = JSON.stringify({ id, type, apiVersion, createdAt, organizationId, data })
+  return {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-service-event-id': id,
+      'x-service-event-type': type,
+      'x-service-signature': await signWebhook(body, secrets, options),
+    },
+    body,
+  }
+}

@@ -1,0 +1,211 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { type Rejection, signWebhook, type Ticket, verifySignature, verifyWebhook } from '../src/index.ts'
+import { type Hmac, signatureHeader } from '../src/signature.ts'
+import { hmac, makeVectors, type Vector, vectorFile } from './signature-vectors.ts'
+
+const published = new URL('../vectors/signature.json', import.meta.url)
+const vectors: Vector[] = JSON.parse(readFileSync(published, 'utf8'))
+
+/** The specification's rules a second time, on node:crypto. */
+const reference = ({ header, secrets, body, now, tolerance }: Vector): 'accept' | 'reject' => {
+  const pairs = (header ?? '').split(',').map((entry) => [...entry.split(/=(.*)/s), ''] as const)
+  const times = pairs.filter(([name]) => name === 't').map(([, value]) => value)
+  if (times.length !== 1 || !/^[0-9]{1,15}$/.test(times[0] ?? '')) return 'reject'
+  if (Math.abs(now - Number(times[0])) > tolerance) return 'reject'
+  const content = Buffer.concat([Buffer.from(`${times[0]}.`), Buffer.from(body, 'base64')])
+  const matches = pairs
+    .filter(([name]) => name === 'v1')
+    .flatMap(([, value]) => secrets.map((secret) => [value, secret] as const))
+    .some(([value, secret]) => {
+      const given = Buffer.from(value ?? '')
+      const right = Buffer.from(createHmac('sha256', secret).update(content).digest('hex'))
+      return given.length === right.length && timingSafeEqual(given, right)
+    })
+  return matches ? 'accept' : 'reject'
+}
+
+test('the published vectors are the ones made here (vitest -u writes them)', async () => {
+  expect(new Set(vectors.map(({ name }) => name)).size).toBe(vectors.length)
+  expect(makeVectors().filter(({ expected }) => expected === 'accept').length).toBeGreaterThan(10)
+  await expect(vectorFile()).toMatchFileSnapshot('../vectors/signature.json')
+})
+
+describe.each(vectors)('published vector: $name', (vector) => {
+  const { header, secrets, now, tolerance, expected, reason } = vector
+  const body = Buffer.from(vector.body, 'base64')
+
+  test('the SDK agrees, and says why', async () => {
+    const verdict = await verifySignature(body, header, secrets, { now, tolerance })
+    expect(verdict).toEqual(
+      expected === 'accept' ? { ok: true } : { ok: false, reason, detail: expect.stringMatching(/\.$/) },
+    )
+  })
+
+  test('so does node:crypto', () => {
+    expect(reference(vector)).toBe(expected)
+  })
+})
+
+const secret = 'whsec_x'
+const json = fc.json().map((text) => new TextEncoder().encode(text))
+const bodies = fc.oneof(fc.uint8Array({ maxLength: 200 }), json)
+const secretLists = fc.array(
+  fc.string({ minLength: 1 }).map((text) => `whsec_${text}`),
+  { minLength: 1, maxLength: 3 },
+)
+const times = fc.integer({ min: 0, max: 999_999_999_999_999 })
+
+test('what is signed verifies, with any of its secrets', async () => {
+  await fc.assert(
+    fc.asyncProperty(bodies, secretLists, times, async (body, secrets, timestamp) => {
+      const header = await signWebhook(body, secrets, { timestamp })
+      for (const one of secrets) {
+        expect(await verifySignature(body, header, one, { now: timestamp })).toEqual({ ok: true })
+      }
+      const signatures = secrets.map((one) => `,v1=${hmac(one, timestamp, body)}`)
+      expect(header).toBe(`t=${timestamp}${signatures.join('')}`)
+    }),
+  )
+})
+
+test('any flipped bit is refused, in the body and in the header', async () => {
+  const whole = fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 50 }), times, fc.nat())
+  await fc.assert(
+    fc.asyncProperty(whole, async ([body, timestamp, bit]) => {
+      const header = new TextEncoder().encode(await signWebhook(body, secret, { timestamp }))
+      const flip = (bytes: Uint8Array) => {
+        const at = bit % (bytes.length * 8)
+        return bytes.map((byte, n) => (n === at >> 3 ? byte ^ (1 << (at & 7)) : byte))
+      }
+      const now = { now: timestamp, tolerance: Infinity }
+      const altered = new TextDecoder('latin1').decode(flip(header))
+      expect((await verifySignature(flip(body), new TextDecoder().decode(header), secret, now)).ok).toBe(
+        false,
+      )
+      expect((await verifySignature(body, altered, secret, now)).ok).toBe(false)
+    }),
+  )
+})
+
+test('primitives of the caller make the same header, without a promise', async () => {
+  const hmacs = ['whsec_a', 'whsec_b'].map(
+    (key): Hmac =>
+      (prefix, body) =>
+        createHmac('sha256', key).update(prefix).update(body).digest('hex'),
+  )
+  await fc.assert(
+    fc.asyncProperty(bodies, times, async (body, timestamp) => {
+      const header = signatureHeader(timestamp, body, hmacs)
+      expect(header).toBe(await signWebhook(body, ['whsec_a', 'whsec_b'], { timestamp }))
+    }),
+  )
+})
+
+test('text, bytes and a buffer are the same body', async () => {
+  const text = '{"subject":"Zoë ☕"}'
+  const bytes = new TextEncoder().encode(text)
+  const header = await signWebhook(text, secret)
+  for (const body of [text, bytes, bytes.buffer, Buffer.from(text), Buffer.from(`-${text}`).subarray(1)]) {
+    expect(await verifySignature(body, header, secret)).toEqual({ ok: true })
+  }
+})
+
+test('a header that came as a list is read as one', async () => {
+  const header = await signWebhook('x', secret)
+  expect(await verifySignature('x', header.split(','), secret)).toEqual({ ok: true })
+  const twice = await verifySignature('x', [header, header], secret)
+  expect(twice).toMatchObject({ reason: 'malformed_header' satisfies Rejection })
+})
+
+test('now is the clock, in seconds, unless told', async () => {
+  const seconds = Math.floor(Date.now() / 1000)
+  for (const [offset, expected] of [
+    [0, true],
+    [-290, true],
+    [290, true],
+    [-310, false],
+    [310, false],
+  ] as const) {
+    const header = await signWebhook('x', secret, { timestamp: seconds + offset })
+    expect((await verifySignature('x', header, secret)).ok).toBe(expected)
+  }
+  expect(Number(/^t=(\d+)/.exec(await signWebhook('x', secret))?.[1]) - seconds).toBeLessThanOrEqual(5)
+})
+
+test('a clock or a tolerance that is not a number refuses', async () => {
+  const header = await signWebhook('x', secret)
+  expect((await verifySignature('x', header, secret, { tolerance: Number.NaN })).ok).toBe(false)
+  expect((await verifySignature('x', header, secret, { now: Number.NaN })).ok).toBe(false)
+})
+
+const envelope = {
+  id: '019c1234-0000-7000-8000-000000000001',
+  type: 'ticket.created',
+  apiVersion: 'v1',
+  createdAt: '2026-01-31T09:30:00.000Z',
+  organizationId: '019c1234-0000-7000-8000-000000000000',
+  data: { object: 'ticket', subject: 'The engine halts' },
+}
+
+describe('verifyWebhook', () => {
+  const verdictOf = async (body: string) => verifyWebhook(body, await signWebhook(body, secret), secret)
+
+  test('gives the event, and its type gives the type of its data', async () => {
+    const verdict = await verdictOf(JSON.stringify(envelope))
+    if (!verdict.ok || verdict.event.type !== 'ticket.created') return expect.unreachable()
+    expect(verdict.event).toEqual(envelope)
+    expectTypeOf(verdict.event.data).toEqualTypeOf<Ticket>()
+  })
+
+  test('lets a type through that it does not know yet, and members it does not know', async () => {
+    const later = { ...envelope, type: 'invoice.paid', livemode: true }
+    expect(await verdictOf(JSON.stringify(later))).toEqual({ ok: true, event: later })
+  })
+
+  test.each([
+    ['', 'nothing'],
+    ['not JSON', 'no JSON'],
+    ['null', 'null'],
+    ['[]', 'a list'],
+    ['{}', 'no envelope'],
+    [JSON.stringify({ ...envelope, id: 5 }), 'an id that is no text'],
+    [JSON.stringify({ ...envelope, data: null }), 'no data'],
+    [JSON.stringify({ ...envelope, data: [] }), 'a list for data'],
+  ])('refuses what is signed but no event: %s', async (body) => {
+    expect(await verdictOf(body)).toMatchObject({ ok: false, reason: 'not_an_event' satisfies Rejection })
+  })
+
+  test('does not look into a body whose signature is wrong', async () => {
+    const verdict = await verifyWebhook('not JSON', await signWebhook('other', secret), secret)
+    expect(verdict).toMatchObject({ reason: 'signature_mismatch' satisfies Rejection })
+  })
+})
+
+describe('what no sender can cause is thrown', () => {
+  const unset: string = JSON.parse('""')
+  const parsedBody: string = JSON.parse('{"id":"1"}')
+
+  test.each([
+    ['an empty secret', unset],
+    ['no secret', []],
+    ['one of several empty', [secret, unset]],
+  ])('%s, also when the header was made with it', async (_, secrets) => {
+    const header = `t=1,v1=${hmac('', 1, 'x')}`
+    await expect(verifyWebhook('x', header, secrets, { now: 1 })).rejects.toThrow(/signing secret/)
+    await expect(signWebhook('x', secrets)).rejects.toThrow(TypeError)
+  })
+
+  test('a body that was parsed already', async () => {
+    await expect(verifyWebhook(parsedBody, 't=1,v1=0', secret)).rejects.toThrow(/raw bytes/)
+  })
+
+  test.each([1.5, -1, Number.NaN, 1e15, 1e21])(
+    'a timestamp that nobody would read: %d',
+    async (timestamp) => {
+      await expect(signWebhook('x', secret, { timestamp })).rejects.toThrow(/whole unix seconds/)
+    },
+  )
+})
