@@ -40,7 +40,20 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   resource: ['kernel', 'db', 'journal', 'access', 'http'],
   resources: ['kernel', 'db', 'resource'],
   openapi: ['kernel', 'resource'],
-  top: ['kernel', 'db', 'journal', 'access', 'http', 'resource', 'resources', 'openapi'],
+  delivery: ['kernel', 'db'],
+  webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'delivery'],
+  top: [
+    'kernel',
+    'db',
+    'journal',
+    'access',
+    'http',
+    'resource',
+    'resources',
+    'openapi',
+    'delivery',
+    'webhooks',
+  ],
 }
 
 test('there are sources to look at', () => {

@@ -7,6 +7,7 @@ import {
   chmod,
   chown,
   constants,
+  link,
   mkdir,
   open,
   readdir,
@@ -90,6 +91,29 @@ async function makePrivate(
 
 /** Writes a small file so that readers see the old content or the new, never a part, and only `owner` reads it. */
 export async function writePrivate(path: string, text: string, owner: Account): Promise<void> {
+  await placePrivate(text, owner, path, rename)
+}
+
+/**
+ * The same for a file that must never be replaced: of several writers at once, one wins.
+ * @returns whether this one did; if not, the file that was there is untouched.
+ */
+export async function createPrivate(path: string, text: string, owner: Account): Promise<boolean> {
+  try {
+    await placePrivate(text, owner, path, link)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false
+    throw error
+  }
+}
+
+async function placePrivate(
+  text: string,
+  owner: Account,
+  path: string,
+  place: (temporary: string, path: string) => Promise<void>,
+): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}`
   try {
     const file = await open(temporary, 'wx', 0o600)
@@ -100,10 +124,9 @@ export async function writePrivate(path: string, text: string, owner: Account): 
     } finally {
       await file.close()
     }
-    await rename(temporary, path)
-  } catch (error) {
+    await place(temporary, path)
+  } finally {
     await rm(temporary, { force: true })
-    throw error
   }
 }
 

@@ -1,0 +1,84 @@
+/**
+ * Signing secrets: how one is made, and how it is kept (decisions, section 7). Deliveries need the secret itself,
+ * so it cannot be hashed: it is encrypted at rest with AES-256-GCM under the installation's key.
+ *
+ * A sealed secret is a version byte, a nonce of 12 bytes, the ciphertext and a tag of 16 bytes. The version and the
+ * ids of its organization and endpoint are authenticated with it, so that whoever can write the table, but has no
+ * key, cannot give one endpoint the secret of another.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { keyLength } from './encryption-key.ts'
+
+const version = 1
+const nonceLength = 12
+const tagLength = 16
+const algorithm = 'aes-256-gcm'
+
+/** A new secret: `whsec_` and 32 random bytes in base64url. Its HMAC key is the whole text. */
+export function newSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64url')}`
+}
+
+/** Whose secret it is. Ids as the database writes them, in lower case. */
+export interface SecretOwner {
+  readonly organizationId: string
+  readonly webhookId: string
+}
+
+/** Seals and opens secrets under one key. */
+export interface SecretBox {
+  /** The bytes to store, different at every call. */
+  seal(secret: string, owner: SecretOwner): Buffer
+  /** The secret again. Throws SecretBoxError when the key or the owner is another, or the bytes were altered. */
+  open(sealed: Uint8Array, owner: SecretOwner): string
+}
+
+/** Stored bytes that cannot be opened; the message says what to look at and holds nothing secret. */
+export class SecretBoxError extends Error {
+  override readonly name = 'SecretBoxError'
+}
+
+/**
+ * A box under the key of `parseEncryptionKey` or `loadOrCreateEncryptionKey`. Random nonces are safe for 2^32 seals
+ * under one key: four a second for thirty years. Throws RangeError for a key that has not 32 bytes.
+ */
+export function createSecretBox(key: Buffer): SecretBox {
+  if (key.length !== keyLength) throw new RangeError(`the encryption key has ${key.length} bytes, not 32`)
+  return {
+    seal(secret, owner) {
+      const nonce = randomBytes(nonceLength)
+      const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagLength })
+      cipher.setAAD(associated(owner))
+      const text = [cipher.update(secret, 'utf8'), cipher.final()]
+      return Buffer.concat([Buffer.of(version), nonce, ...text, cipher.getAuthTag()])
+    },
+    open(sealed, owner) {
+      const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
+      const which = `the signing secret of webhook ${owner.webhookId}`
+      if (bytes.length < 1 + nonceLength + tagLength) throw new SecretBoxError(`${which} is cut short`)
+      if (bytes[0] !== version) {
+        throw new SecretBoxError(
+          `${which} is stored in format ${bytes[0]}, and this release reads ${version}: start a later one`,
+        )
+      }
+      const nonce = bytes.subarray(1, 1 + nonceLength)
+      const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagLength })
+      decipher.setAAD(associated(owner))
+      decipher.setAuthTag(bytes.subarray(-tagLength))
+      const text = decipher.update(bytes.subarray(1 + nonceLength, -tagLength))
+      try {
+        return Buffer.concat([text, decipher.final()]).toString('utf8')
+      } catch (cause) {
+        throw new SecretBoxError(
+          `${which} does not open: DESKWIRE_ENCRYPTION_KEY (or encryption.key in the data directory) is not the key it was sealed with, or the stored bytes were altered. Set the old key again, or rotate the secret`,
+          { cause },
+        )
+      }
+    },
+  }
+}
+
+/** No two owners give the same bytes: a line break stands in no id. */
+function associated({ organizationId, webhookId }: SecretOwner): Buffer {
+  return Buffer.from(`deskwire signing secret ${version}\n${organizationId}\n${webhookId}`)
+}
