@@ -1,0 +1,64 @@
+/**
+ * A complete receiver in TypeScript, on Node 22.18 or later and @deskwire/sdk.
+ *
+ *   DESKWIRE_WEBHOOK_SECRET=whsec_… node receiver.ts      several secrets: separated by commas
+ *   node receiver.ts check < signature.json               judges the published vectors
+ */
+import { createServer } from 'node:http'
+import { buffer, json } from 'node:stream/consumers'
+import { verifySignature, verifyWebhook, type WebhookEvent } from '@deskwire/sdk'
+
+/** Do the work here, or better: put the event into a queue, so that the answer leaves within ten seconds. */
+async function handle(event: WebhookEvent): Promise<void> {
+  console.log(event.type, event.id)
+}
+
+function serve(): void {
+  const secrets = (process.env.DESKWIRE_WEBHOOK_SECRET ?? '').split(',').filter((secret) => secret !== '')
+  if (secrets.length === 0) throw new Error('Set DESKWIRE_WEBHOOK_SECRET to the secret of the endpoint.')
+
+  // Deliveries are repeated. In production: a table with a unique key, written in the transaction of the work.
+  const done = new Set<string>()
+
+  const server = createServer(async (request, response) => {
+    try {
+      const length = Number(request.headers['content-length'])
+      if (!(length <= 1_048_576)) return response.writeHead(413).end()
+      const body = await buffer(request) // the bytes as they came, before any parsing
+      const verdict = await verifyWebhook(body, request.headers['x-service-signature'], secrets)
+      if (!verdict.ok) return response.writeHead(400).end(verdict.detail)
+      if (!done.has(verdict.event.id)) {
+        await handle(verdict.event)
+        done.add(verdict.event.id)
+      }
+      response.writeHead(204).end()
+    } catch (error) {
+      console.error(error)
+      response.writeHead(500).end() // anything but a 2xx: it is sent again
+    }
+  })
+  server.listen(Number(process.env.PORT ?? 8081), '127.0.0.1', () => {
+    const address = server.address()
+    if (typeof address === 'object') console.log(`listening on http://127.0.0.1:${address?.port}`)
+  })
+}
+
+interface Vector {
+  secrets: string[]
+  header: string | null
+  body: string
+  now: number
+  tolerance: number
+}
+
+async function check(): Promise<void> {
+  const vectors = (await json(process.stdin)) as Vector[]
+  for (const { body, header, secrets, now, tolerance } of vectors) {
+    const bytes = Buffer.from(body, 'base64')
+    const { ok } = await verifySignature(bytes, header, secrets, { now, tolerance })
+    console.log(ok ? 'accept' : 'reject')
+  }
+}
+
+if (process.argv[2] === 'check') await check()
+else serve()
