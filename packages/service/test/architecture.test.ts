@@ -145,6 +145,17 @@ test('time comes from a clock', () => {
   expect(reading.filter((path) => !path.startsWith('db/embedded/'))).toEqual(['kernel/clock.ts'])
 })
 
+test('one place opens connections to receivers, to addresses that were checked', () => {
+  const sending = /\b(fetch|connect|createConnection)\(|new (Client|Pool|Agent|Socket)\(|from 'node:https?'/
+  const delivery = violations(sending).filter((path) => path.startsWith('delivery/'))
+  expect(delivery).toEqual([
+    // Carries requests over a connection that it is given.
+    'delivery/send/connection.ts',
+    // The place.
+    'delivery/send/dial.ts',
+  ])
+})
+
 test('nothing prints but the log and the start', () => {
   expect(violations(/console\.|process\.stdout/)).toEqual(['main.ts'])
 })

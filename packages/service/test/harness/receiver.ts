@@ -18,8 +18,8 @@ export interface ReceivedRequest {
   readonly earlier: number
 }
 
-/** Answers one request by writing to the socket, or by doing something worse to it. */
-export type Behaviour = (socket: Socket, request: ReceivedRequest) => void
+/** Answers one request by writing to the socket, or by doing something worse to it or to the TCP socket below. */
+export type Behaviour = (socket: Socket, request: ReceivedRequest, below: Socket) => void
 
 /** A proper answer. */
 export function answer(status: number, body = '', headers: Readonly<Record<string, string>> = {}): Behaviour {
@@ -49,7 +49,7 @@ export const neverAnswer: Behaviour = () => {}
 export const hangUp: Behaviour = (socket) => socket.end()
 
 /** The connection is reset without an answer. */
-export const reset: Behaviour = (socket) => socket.resetAndDestroy()
+export const reset: Behaviour = (_socket, _request, below) => below.resetAndDestroy()
 
 export interface Receiver {
   readonly port: number
@@ -69,13 +69,16 @@ export interface ReceiverOptions extends Certified {
   /** `tcp` accepts connections and says nothing; `plain` speaks HTTP without TLS. */
   readonly speaks?: 'tls' | 'plain' | 'tcp'
   readonly host?: string
+  /** 0, the default, picks a free one. */
+  readonly port?: number
   readonly tls?: TlsOptions
 }
 
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const { key, cert, speaks = 'tls', host = '127.0.0.1', tls = {} } = options
+  const { key, cert, speaks = 'tls', host = '127.0.0.1', port = 0, tls = {} } = options
   const requests: ReceivedRequest[] = []
-  const sockets = new Set<Socket>()
+  /** By the port at the other end. */
+  const sockets = new Map<number, Socket>()
   let behaviours: readonly Behaviour[] = [answer(200)]
   let accepted = 0
 
@@ -88,21 +91,22 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
       requests.push(received)
       const [behaviour, ...later] = behaviours
       if (later.length > 0) behaviours = later
-      behaviour?.(socket, received)
+      behaviour?.(socket, received, sockets.get(socket.remotePort ?? 0) ?? socket)
     })
   }
   const server: Server =
     speaks === 'tls'
       ? createTlsServer({ key, cert, ...tls }, (socket: TLSSocket) => serve(socket))
-      : createTcpServer(speaks === 'plain' ? serve : () => {})
+      : createTcpServer(speaks === 'plain' ? serve : (socket) => socket.resume())
   server.on('tlsClientError', () => {})
   server.on('connection', (socket: Socket) => {
     accepted++
-    sockets.add(socket)
+    const peer = socket.remotePort ?? 0
+    sockets.set(peer, socket)
     socket.on('error', () => {})
-    socket.once('close', () => sockets.delete(socket))
+    socket.once('close', () => sockets.delete(peer))
   })
-  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  await new Promise<void>((resolve) => server.listen(port, host, resolve))
 
   return {
     port: (server.address() as AddressInfo).port,
@@ -117,12 +121,12 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
       behaviours = next
     },
     hangUpAll: () => {
-      for (const socket of sockets) socket.destroy()
+      for (const socket of sockets.values()) socket.destroy()
     },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
-        for (const socket of sockets) socket.destroy()
+        for (const socket of sockets.values()) socket.destroy()
       }),
   }
 }
@@ -133,6 +137,8 @@ function readRequests(socket: Socket, onRequest: (request: ParsedRequest) => voi
   let pending = Buffer.alloc(0)
   socket.on('data', (chunk: Buffer) => {
     pending = Buffer.concat([pending, chunk])
+    // A TLS handshake, most likely.
+    if (pending[0] === 0x16) socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
     for (;;) {
       const end = pending.indexOf('\r\n\r\n')
       if (end === -1) return

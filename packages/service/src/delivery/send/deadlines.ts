@@ -21,12 +21,14 @@ export interface Deadlines {
   close(): void
 }
 
+type Slice = Set<SweptDeadline>
+
 class SweptDeadline implements Deadline {
   passed = false
   onPass: (() => void) | null = null
-  readonly slice: Set<SweptDeadline>
+  readonly slice: Slice
 
-  constructor(slice: Set<SweptDeadline>) {
+  constructor(slice: Slice) {
     this.slice = slice
   }
 
@@ -36,24 +38,27 @@ class SweptDeadline implements Deadline {
   }
 }
 
-/** Deadlines `timeoutMs` after they begin, late by at most `sliceMs`. */
+/** Deadlines `timeoutMs` after they begin: never early, and late by about `sliceMs` at most. */
 export function createDeadlines(timeoutMs: number, sliceMs = 20): Deadlines {
-  const timers = new Map<Set<SweptDeadline>, NodeJS.Timeout>()
-  let open: Set<SweptDeadline> | null = null
+  const timers = new Map<Slice, NodeJS.Timeout>()
+  let open: Slice | null = null
   let closed = false
 
-  function sweep(slice: Set<SweptDeadline>): void {
-    timers.delete(slice)
-    for (const deadline of slice) deadline.pass()
+  function openSlice(): Slice {
+    const slice: Slice = new Set()
+    timers.set(slice, setTimeout(shut, sliceMs, slice).unref())
+    return slice
   }
 
-  function openSlice(): Set<SweptDeadline> {
-    const slice = new Set<SweptDeadline>()
-    timers.set(slice, setTimeout(sweep, timeoutMs + sliceMs, slice).unref())
-    setTimeout(() => {
-      if (open === slice) open = null
-    }, sliceMs).unref()
-    return slice
+  /** The time counts from here, so that a process that stood still in between ends nothing early. */
+  function shut(slice: Slice): void {
+    open = null
+    timers.set(slice, setTimeout(sweep, timeoutMs, slice).unref())
+  }
+
+  function sweep(slice: Slice): void {
+    timers.delete(slice)
+    for (const deadline of slice) deadline.pass()
   }
 
   return {
@@ -70,11 +75,11 @@ export function createDeadlines(timeoutMs: number, sliceMs = 20): Deadlines {
     },
     close() {
       closed = true
+      open = null
       for (const [slice, timer] of timers) {
         clearTimeout(timer)
         sweep(slice)
       }
-      open = null
     },
   }
 }

@@ -1,4 +1,5 @@
 /** What went wrong between here and a receiver, in the words of the delivery log (decisions, section 7). */
+import { errors } from 'undici'
 
 export type FailureCode =
   | 'timeout'
@@ -27,7 +28,7 @@ export function peerName(address: string, port: number): Peer {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
-/** Of an error before the connection is ready. `secured` is false until TCP is connected and TLS has begun. */
+/** Of an error before the connection is ready; `tlsBegun` once TCP is connected. */
 export function dialFailure(error: Error, peer: Peer, tlsBegun: boolean): Failure {
   // Of several addresses tried, the last one's error.
   const cause: NodeJS.ErrnoException =
@@ -42,13 +43,23 @@ export function dialFailure(error: Error, peer: Peer, tlsBegun: boolean): Failur
 export function exchangeFailure(error: NodeJS.ErrnoException, peer: Peer): Failure {
   // A receiver that wants a client certificate says so only after the handshake looks complete (TLS 1.3).
   if (isTlsError(error)) return tlsFailure(error, peer)
-  if (/^HPE_|^UND_ERR_HEADERS_OVERFLOW$/.test(error.code ?? '') || error.message === 'bad response') {
+  if (isMalformed(error)) {
     return failure('connection_failed', `${peer} did not answer with HTTP/1.1 that can be understood`)
   }
   if (error.code === 'UND_ERR_SOCKET') {
     return failure('connection_failed', `${peer} closed the connection before it answered`)
   }
   return networkFailure(error, peer)
+}
+
+function isMalformed(error: Error): boolean {
+  return (
+    error instanceof errors.HTTPParserError ||
+    error instanceof errors.HeadersOverflowError ||
+    error instanceof errors.ResponseContentLengthMismatchError ||
+    // What the client says of an answer that does not belong to the request.
+    (error instanceof errors.SocketError && error.message.startsWith('bad '))
+  )
 }
 
 const networkErrors: Readonly<Record<string, string>> = {
@@ -76,16 +87,18 @@ function networkFailure(error: NodeJS.ErrnoException, peer: Peer): Failure {
   return failure('connection_failed', `${peer} ${what}`)
 }
 
+const untrusted =
+  'its certificate comes from an authority that is not trusted, or an intermediate one is missing'
+
 const certificateErrors: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate comes from an authority that is not trusted',
-  UNABLE_TO_GET_ISSUER_CERT: 'its certificate comes from an authority that is not trusted',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate comes from an authority that is not trusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'its certificate cannot be verified: intermediate certificates are missing',
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
 }
 
 function isTlsError(error: NodeJS.ErrnoException): boolean {

@@ -4,15 +4,16 @@ import type { Connection } from './connection.ts'
 export class IdleConnections {
   readonly #perOrigin: number
   readonly #byOrigin = new Map<string, Connection[]>()
-  /** The one that has waited longest first. */
+  /** With their origins, in the order in which they were put in. */
   readonly #byAge = new Map<Connection, string>()
 
   constructor(perOrigin: number) {
     this.#perOrigin = perOrigin
   }
 
-  get count(): number {
-    return this.#byAge.size
+  /** The one that has waited longest, whoever's it is. */
+  get oldest(): Connection | undefined {
+    return this.#byAge.keys().next().value
   }
 
   /** Takes a connection out, to one of these addresses only: what was checked before may no longer be right. */
@@ -42,17 +43,5 @@ export class IdleConnections {
     const others = this.#byOrigin.get(origin)?.filter((other) => other !== connection) ?? []
     if (others.length === 0) this.#byOrigin.delete(origin)
     else this.#byOrigin.set(origin, others)
-  }
-
-  /** Closes the connection that has waited longest, whoever's it is. */
-  closeOldest(): void {
-    const [oldest] = this.#byAge.keys()
-    if (oldest === undefined) return
-    this.remove(oldest)
-    oldest.close()
-  }
-
-  closeAll(): void {
-    while (this.#byAge.size > 0) this.closeOldest()
   }
 }

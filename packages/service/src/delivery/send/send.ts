@@ -8,9 +8,10 @@
  * Promise: no attempt outlives its deadline, none follows a redirect or a proxy, none reaches an address that was
  * not checked for it, and none waits for another endpoint's.
  */
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Resolution, Resolver } from '../target/resolver.ts'
+import { trustAuthorities } from './authorities.ts'
 import { type Answer, Connection, type Stale } from './connection.ts'
 import { createDeadlines, type Deadline } from './deadlines.ts'
 import { dial } from './dial.ts'
@@ -58,7 +59,7 @@ export interface SenderOptions {
 /** Attempts to one URL at once, and idle connections kept to one origin. */
 const perTarget = 16
 
-/** Throws when `targetCa` is not PEM. */
+/** Throws when `targetCa` cannot be read. */
 export function createSender(options: SenderOptions): Sender {
   return new TargetSender(options)
 }
@@ -74,16 +75,14 @@ class TargetSender implements Sender {
   readonly #byUrl = new Map<string, Limit>()
   readonly #idle = new IdleConnections(perTarget)
   readonly #open = new Set<Connection>()
+  #dialing = 0
 
   constructor({ resolver, clock, answerTimeoutMs, targetCa = null, maxSockets = 1024 }: SenderOptions) {
     this.#resolver = resolver
     this.#clock = clock
     this.#timeoutMs = answerTimeoutMs
     this.#maxSockets = maxSockets
-    // Once for all: reading the authorities takes longer than a handshake.
-    this.#secureContext = createSecureContext(
-      targetCa === null ? {} : { ca: [...getCACertificates('default'), targetCa] },
-    )
+    this.#secureContext = trustAuthorities(targetCa)
     this.#deadlines = createDeadlines(answerTimeoutMs)
     this.#all = new Limit(maxSockets)
   }
@@ -176,24 +175,36 @@ class TargetSender implements Sender {
   }
 
   async #dial(url: URL, addresses: readonly string[], deadline: Deadline): Promise<Connection | Failure> {
-    // What is open and not idle is in an attempt, of which there are fewer than sockets.
-    if (this.#open.size >= this.#maxSockets) this.#idle.closeOldest()
-    const socket = await dial(
-      {
-        hostname: url.hostname,
-        port: url.port === '' ? 443 : Number(url.port),
-        addresses,
-        secureContext: this.#secureContext,
-      },
-      deadline,
-    )
-    if ('kind' in socket) return socket
-    const connection = new Connection(url.origin, socket, (closed) => {
-      this.#open.delete(closed)
-      this.#idle.remove(closed)
-    })
-    this.#open.add(connection)
-    return connection
+    this.#makeRoom()
+    this.#dialing++
+    try {
+      const { hostname, port } = url
+      const socket = await dial(
+        { hostname, port: port === '' ? 443 : Number(port), addresses, secureContext: this.#secureContext },
+        deadline,
+      )
+      if ('kind' in socket) return socket
+      const connection = new Connection(url.origin, socket, (closed) => this.#forget(closed))
+      this.#open.add(connection)
+      return connection
+    } finally {
+      this.#dialing--
+    }
+  }
+
+  /** What is neither idle nor about to close is in an attempt, of which there are fewer than sockets. */
+  #makeRoom(): void {
+    while (this.#dialing + this.#open.size >= this.#maxSockets) {
+      const oldest = this.#idle.oldest
+      if (oldest === undefined) return
+      this.#forget(oldest)
+      oldest.close()
+    }
+  }
+
+  #forget(connection: Connection): void {
+    this.#open.delete(connection)
+    this.#idle.remove(connection)
   }
 
   async #exchange(

@@ -1,0 +1,116 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { answer, hangUp, type Receiver } from '../harness/receiver.ts'
+import { createBench, eventually, post } from './sending.fixture.ts'
+
+const bench = createBench()
+afterAll(() => bench.close())
+
+const over = (receiver: Receiver) => receiver.requests.map(({ connection }) => connection)
+
+describe('a connection is kept', () => {
+  test('for the next request, whatever its path', async () => {
+    const [sender, receiver] = [bench.sender(), await bench.receiver()]
+    for (const path of ['/a', '/b', '/c']) await post(sender, receiver, { path })
+    expect(over(receiver)).toEqual([1, 1, 1])
+  })
+
+  test.each([
+    ['says that it closes', { connection: 'close' }],
+    ['keeps it for hardly any time', { 'keep-alive': 'timeout=1' }],
+  ])('unless the receiver %s', async (_what, headers) => {
+    const [sender, receiver] = [bench.sender(), await bench.receiver()]
+    receiver.will(answer(200, 'ok', headers))
+    for (const _ of [1, 2, 3])
+      expect(await post(sender, receiver)).toMatchObject({ status: 200, responseBody: 'ok' })
+    expect(over(receiver)).toEqual([1, 2, 3])
+    await eventually(() => receiver.open === 0)
+  })
+
+  test('after errors too', async () => {
+    const [sender, receiver] = [bench.sender(), await bench.receiver()]
+    receiver.will(answer(500, 'no'), answer(404), answer(200))
+    for (const status of [500, 404, 200]) expect(await post(sender, receiver)).toMatchObject({ status })
+    expect(over(receiver)).toEqual([1, 1, 1])
+  })
+})
+
+describe('a kept connection that the receiver closed', () => {
+  test('is not its failure, when the close is known', async () => {
+    const [sender, receiver] = [bench.sender(), await bench.receiver()]
+    await post(sender, receiver)
+    receiver.hangUpAll()
+    await eventually(() => receiver.open === 0)
+    expect(await post(sender, receiver)).toMatchObject({ status: 200 })
+    expect(over(receiver)).toEqual([1, 2])
+  })
+
+  test('nor when the close and the request cross, many at once', async () => {
+    const [sender, receiver] = [bench.sender(), await bench.receiver()]
+    const round = () => Promise.all(Array.from({ length: 16 }, () => post(sender, receiver)))
+    await round()
+    receiver.hangUpAll()
+    for (const outcome of await round()) expect(outcome).toMatchObject({ status: 200 })
+  })
+
+  test('nor when it closes instead of answering: once', async () => {
+    const [sender, receiver] = [bench.sender(), await bench.receiver()]
+    receiver.will(answer(200), hangUp, answer(201))
+    await post(sender, receiver)
+    expect(await post(sender, receiver)).toMatchObject({ status: 201 })
+    expect(over(receiver)).toEqual([1, 1, 2])
+  })
+
+  test('but twice is', async () => {
+    const [sender, receiver] = [bench.sender(), await bench.receiver()]
+    receiver.will(answer(200), hangUp)
+    await post(sender, receiver)
+    expect(await post(sender, receiver)).toMatchObject({ kind: 'failed', code: 'connection_failed' })
+    expect(over(receiver)).toEqual([1, 1, 2])
+  })
+
+  test('and so is the beginning of an answer', async () => {
+    const [sender, receiver] = [bench.sender(), await bench.receiver()]
+    receiver.will(answer(200), (socket) => socket.end('H'))
+    await post(sender, receiver)
+    expect(await post(sender, receiver)).toMatchObject({ kind: 'failed', code: 'connection_failed' })
+    expect(over(receiver)).toEqual([1, 1])
+  })
+
+  test('is replaced by a fresh one, though others are idle', async () => {
+    const [sender, receiver] = [bench.sender(), await bench.receiver()]
+    await Promise.all([post(sender, receiver), post(sender, receiver), post(sender, receiver)])
+    expect(receiver.accepted).toBe(3)
+    receiver.will(hangUp, answer(200))
+    expect(await post(sender, receiver)).toMatchObject({ status: 200 })
+    expect(over(receiver).at(-1)).toBe(4)
+  })
+})
+
+describe('so many connections at once', () => {
+  test('sixteen to one URL', async () => {
+    const [sender, receiver] = [bench.sender(), await bench.receiver()]
+    const outcomes = await Promise.all(Array.from({ length: 200 }, () => post(sender, receiver)))
+    expect(outcomes.every((outcome) => outcome.kind === 'answered')).toBe(true)
+    expect(receiver.accepted).toBe(16)
+    expect(receiver.requests.length).toBe(200)
+  })
+
+  test('sixteen kept to one origin', async () => {
+    const [sender, receiver] = [bench.sender(), await bench.receiver()]
+    await Promise.all(Array.from({ length: 40 }, (_, n) => post(sender, receiver, { path: `/${n}` })))
+    expect(receiver.accepted).toBeGreaterThan(16)
+    await eventually(() => receiver.open === 16)
+  })
+
+  test('and no more than allowed in all: the one that idled longest makes room', async () => {
+    const sender = bench.sender({ maxSockets: 2 })
+    const receivers = [await bench.receiver(), await bench.receiver(), await bench.receiver()]
+    for (const receiver of receivers) {
+      expect(await post(sender, receiver)).toMatchObject({ status: 200 })
+    }
+    await eventually(() => receivers.map(({ open }) => open).join() === '0,1,1')
+    const flood = receivers.flatMap((receiver) => Array.from({ length: 20 }, () => post(sender, receiver)))
+    for (const outcome of await Promise.all(flood)) expect(outcome).toMatchObject({ status: 200 })
+    await eventually(() => receivers.reduce((sum, { open }) => sum + open, 0) <= 2)
+  })
+})

@@ -1,0 +1,88 @@
+import { afterAll, expect, test } from 'vitest'
+import { startDnsServer } from '../harness/dns-server.ts'
+import { answer, type Behaviour, endless, neverAnswer, raw } from '../harness/receiver.ts'
+import { createBench, eventually, post, shortDeadline } from './sending.fixture.ts'
+
+const bench = createBench()
+afterAll(() => bench.close())
+
+/** Timers and a loaded machine; far from the next thing that could end an attempt. */
+const slackMs = 1500
+
+async function timed<T>(work: Promise<T>): Promise<{ outcome: T; tookMs: number }> {
+  const from = performance.now()
+  const outcome = await work
+  return { outcome, tookMs: performance.now() - from }
+}
+
+test.each<[string, Behaviour]>([
+  ['never answers', neverAnswer],
+  ['sends half a status line', raw('HTTP/1.1 2')],
+  ['drips its headers', endless('HTTP/1.1 200 OK\r\n', 'x-drip: 1\r\n', 30)],
+  ['sends interim answers for ever', endless('', 'HTTP/1.1 102 Processing\r\n\r\n', 5)],
+  ['tells to continue for ever', endless('', 'HTTP/1.1 100 Continue\r\n\r\n', 5)],
+])('a receiver that %s is a timeout', async (_what, behaviour) => {
+  const sender = bench.sender({ answerTimeoutMs: shortDeadline })
+  const receiver = await bench.receiver()
+  receiver.will(behaviour)
+  const { outcome, tookMs } = await timed(post(sender, receiver))
+  expect(outcome).toMatchObject({
+    kind: 'failed',
+    code: 'timeout',
+    message: expect.stringContaining(`127.0.0.1:${receiver.port} did not`),
+  })
+  expect(tookMs).toBeGreaterThan(shortDeadline * 0.9)
+  expect(tookMs).toBeLessThan(shortDeadline + slackMs)
+  await eventually(() => receiver.open === 0)
+})
+
+test('a peer that accepts and never speaks TLS is a timeout', async () => {
+  const sender = bench.sender({ answerTimeoutMs: shortDeadline })
+  const receiver = await bench.receiver({ speaks: 'tcp' })
+  const { outcome, tookMs } = await timed(post(sender, receiver))
+  expect(outcome).toMatchObject({
+    code: 'timeout',
+    message: `127.0.0.1:${receiver.port} did not finish the TLS handshake in time`,
+  })
+  expect(tookMs).toBeLessThan(shortDeadline + slackMs)
+  await eventually(() => receiver.open === 0)
+})
+
+test('a name server that is silent is a failure of the resolver', async () => {
+  const dns = await startDnsServer()
+  dns.set('hook.test', 'silence')
+  const sender = bench.sender({ answerTimeoutMs: shortDeadline, servers: [dns.address] })
+  const { outcome, tookMs } = await timed(post(sender, { port: 443 }, { host: 'hook.test' }))
+  expect(outcome).toMatchObject({ code: 'resolver_failed', message: expect.stringContaining('hook.test') })
+  expect(tookMs).toBeLessThan(shortDeadline + slackMs)
+  await dns.close()
+})
+
+test('a receiver that hangs on one path delays no other of the same host', async () => {
+  const sender = bench.sender({ answerTimeoutMs: 4 * shortDeadline })
+  const receiver = await bench.receiver()
+  receiver.will((socket, request, below) => {
+    if (request.path === '/healthy') answer(200)(socket, request, below)
+  })
+  const sick = Array.from({ length: 40 }, () => post(sender, receiver, { path: '/sick' }))
+  await eventually(() => receiver.requests.length >= 16)
+  expect(await post(sender, receiver, { path: '/healthy' })).toMatchObject({ status: 200 })
+  // Sixteen at once to one URL; the others wait, but not past their deadline.
+  const outcomes = await Promise.all(sick)
+  expect(outcomes.map((outcome) => outcome.kind === 'failed' && outcome.code)).toEqual(
+    Array(40).fill('timeout'),
+  )
+  expect(receiver.requests.filter(({ path }) => path === '/sick').length).toBeLessThan(40)
+})
+
+test('closing the sender ends what is under way at once', async () => {
+  const sender = bench.sender()
+  const receiver = await bench.receiver()
+  receiver.will(neverAnswer)
+  const underWay = post(sender, receiver)
+  await eventually(() => receiver.requests.length === 1)
+  sender.close()
+  expect(await underWay).toMatchObject({ code: 'timeout' })
+  expect(await post(sender, receiver)).toMatchObject({ kind: 'failed' })
+  await eventually(() => receiver.open === 0)
+})

@@ -1,0 +1,80 @@
+/** A sender and a receiver that it may reach, for one test file. */
+import { join } from 'node:path'
+import {
+  createSender,
+  type Sender,
+  type SenderOptions,
+  type SendOutcome,
+} from '../../src/delivery/send/send.ts'
+import { parseTrustedTargets, trustNobody } from '../../src/delivery/target/address.ts'
+import { createResolver } from '../../src/delivery/target/resolver.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { createAuthority } from '../harness/certificates.ts'
+import { type Receiver, type ReceiverOptions, startReceiver } from '../harness/receiver.ts'
+
+/** Milliseconds, where an attempt is to run into its deadline. */
+export const shortDeadline = 300
+/** Where it is not. */
+const longDeadline = 20_000
+
+export const authority = createAuthority()
+const certified = authority.issue(['hook.test', 'other.test', 'localhost', '127.0.0.1', '127.0.0.2', '::1'])
+
+export interface Bench {
+  sender(options?: Partial<SenderOptions> & { trusted?: string; servers?: readonly string[] | null }): Sender
+  receiver(options?: Partial<ReceiverOptions>): Promise<Receiver>
+  /** Closes everything that was made here. */
+  close(): Promise<void>
+}
+
+export function createBench(): Bench {
+  const closing: (() => void | Promise<void>)[] = []
+  return {
+    sender({ trusted = '127.0.0.1', servers = null, ...options } = {}) {
+      const resolver = createResolver({
+        servers,
+        trusted: parseTrustedTargets(trusted) ?? trustNobody,
+        clock: systemClock,
+        hostsFile: join(import.meta.dirname, 'no such file'),
+      })
+      const sender = createSender({
+        resolver,
+        clock: systemClock,
+        answerTimeoutMs: longDeadline,
+        targetCa: authority.ca,
+        ...options,
+      })
+      closing.push(() => {
+        sender.close()
+        resolver.close()
+      })
+      return sender
+    },
+    async receiver(options = {}) {
+      const receiver = await startReceiver({ ...certified, ...options })
+      closing.push(() => receiver.close())
+      return receiver
+    },
+    async close() {
+      for (const close of closing.splice(0)) await close()
+    },
+  }
+}
+
+/** A POST of a small body to the receiver, by default under the name localhost. */
+export function post(
+  sender: Sender,
+  receiver: { readonly port: number },
+  more: { host?: string; path?: string; headers?: Record<string, string>; body?: Buffer | string } = {},
+): Promise<SendOutcome> {
+  const { host = 'localhost', path = '/hook', headers = {}, body = '{"hello":"world"}' } = more
+  return sender.send({ url: `https://${host}:${receiver.port}${path}`, headers, body })
+}
+
+/** Waits until something that sockets bring about has come about. */
+export async function eventually(condition: () => boolean): Promise<void> {
+  for (let turns = 0; !condition(); turns++) {
+    if (turns > 5000) throw new Error('It never came about')
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+}

@@ -1,0 +1,112 @@
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { exchangeFailure } from '../../src/delivery/send/failure.ts'
+import { createSender } from '../../src/delivery/send/send.ts'
+import { createAuthority } from '../harness/certificates.ts'
+import type { ReceiverOptions } from '../harness/receiver.ts'
+import { authority, createBench, post } from './sending.fixture.ts'
+
+const bench = createBench()
+afterAll(() => bench.close())
+
+const hourMs = 60 * 60 * 1000
+const past = { notBefore: new Date(Date.now() - 48 * hourMs), notAfter: new Date(Date.now() - hourMs) }
+const future = { notBefore: new Date(Date.now() + hourMs), notAfter: new Date(Date.now() + 48 * hourMs) }
+const good = authority.issue(['localhost'])
+
+describe('no TLS, no request', () => {
+  test.each<[string, Partial<ReceiverOptions>, string]>([
+    [
+      'an unknown authority',
+      createAuthority('Another').issue(['localhost']),
+      'an authority that is not trusted',
+    ],
+    ['an expired certificate', authority.issue(['localhost'], past), 'has expired'],
+    ['a certificate of tomorrow', authority.issue(['localhost'], future), 'is not valid yet'],
+    ['another name', authority.issue(['other.test']), 'is for another name'],
+    ['an address instead of the name', authority.issue(['127.0.0.1']), 'is for another name'],
+    ['no name at all', authority.issue([]), 'is for another name'],
+    ['HTTP without TLS', { speaks: 'plain' }, 'No TLS'],
+    ['an old protocol', { ...good, tls: { minVersion: 'TLSv1', maxVersion: 'TLSv1.1' } }, 'No TLS'],
+    ['HTTP/2 alone', { ...good, tls: { ALPNProtocols: ['h2'] } }, 'No TLS'],
+  ])('%s', async (_what, options, part) => {
+    const receiver = await bench.receiver(options)
+    const outcome = await post(bench.sender(), receiver)
+    expect(outcome).toMatchObject({
+      kind: 'failed',
+      code: 'tls_error',
+      message: expect.stringContaining(part),
+    })
+    expect(outcome.kind === 'failed' && outcome.message).toContain(`127.0.0.1:${receiver.port}`)
+    expect(receiver.requests).toEqual([])
+  })
+
+  test('the usual authorities do not include ours', async () => {
+    const receiver = await bench.receiver(good)
+    expect(await post(bench.sender({ targetCa: null }), receiver)).toMatchObject({ code: 'tls_error' })
+  })
+
+  test('a client certificate wanted, which TLS 1.3 says after the handshake', () => {
+    const alert = Object.assign(new Error('an alert'), {
+      code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+      reason: 'tlsv13 alert certificate required',
+    })
+    expect(exchangeFailure(alert, '192.0.2.1:443')).toEqual({
+      kind: 'failed',
+      code: 'tls_error',
+      message: 'No TLS with 192.0.2.1:443: tlsv13 alert certificate required',
+    })
+  })
+
+  test('a peer that hangs up during the handshake has failed as a connection', async () => {
+    const server = createServer((socket) => socket.destroy())
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    expect(await post(bench.sender(), { port })).toMatchObject({ code: 'connection_failed' })
+    server.close()
+  })
+})
+
+describe('TLS', () => {
+  test.each([
+    ['a name', 'localhost', 'localhost'],
+    ['a name with a dot at its end', 'localhost.', 'localhost'],
+    ['a name in capitals', 'LOCALHOST', 'localhost'],
+    ['a name of a wildcard', 'a.hook.localhost', '*.hook.localhost'],
+    ['an address', '127.0.0.1', '127.0.0.1'],
+  ])('with %s', async (_what, host, name) => {
+    const receiver = await bench.receiver(authority.issue([name]))
+    expect(await post(bench.sender(), receiver, { host })).toMatchObject({ status: 200 })
+  })
+
+  test('by an authority of a list of several', async () => {
+    const another = createAuthority('Another')
+    const receiver = await bench.receiver(another.issue(['localhost']))
+    const sender = bench.sender({ targetCa: `${authority.ca}\n${another.ca}` })
+    expect(await post(sender, receiver)).toMatchObject({ status: 200 })
+  })
+
+  test('authorities that cannot be read stop the start', () => {
+    const options = {
+      resolver: { resolve: vi.fn(), close: vi.fn() },
+      clock: { now: () => 0 },
+      answerTimeoutMs: 1,
+    }
+    expect(() =>
+      createSender({ ...options, targetCa: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----' }),
+    ).toThrow()
+  })
+})
+
+test('no proxy of the environment is used', async () => {
+  const proxy = await bench.receiver({ speaks: 'plain' })
+  const receiver = await bench.receiver(good)
+  for (const name of ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY']) {
+    vi.stubEnv(name, `http://127.0.0.1:${proxy.port}`)
+  }
+  vi.stubEnv('NODE_USE_ENV_PROXY', '1')
+  expect(await post(bench.sender(), receiver)).toMatchObject({ status: 200 })
+  expect(proxy.accepted).toBe(0)
+  vi.unstubAllEnvs()
+})
