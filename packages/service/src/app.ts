@@ -19,6 +19,7 @@ import { createJournal } from './journal/journal.ts'
 import { createNotifier } from './journal/notifier.ts'
 import { createRowReader } from './journal/rows.ts'
 import type { Clock } from './kernel/clock.ts'
+import { loggable } from './kernel/loggable.ts'
 import { createMaintenance, type Maintenance } from './maintenance.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { createBrowse } from './resource/browse.ts'
@@ -63,7 +64,9 @@ export interface AppOptions {
 /** The service on a migrated database. The pool stays its caller's. */
 export function createApp(options: AppOptions): App {
   const { pool, clock, log, settings, kinds = deskKinds } = options
-  const wake = createNotifier(pool, (error) => log.warn({ err: error }, 'workers could not be told'))
+  const wake = createNotifier(pool, (error) =>
+    log.warn({ err: loggable(error) }, 'workers could not be told'),
+  )
   const journal = createJournal({
     pool,
     clock,
@@ -104,7 +107,7 @@ export function createApp(options: AppOptions): App {
   }
   registerWebhooks(server, options, { box, access, wake, kinds })
   refuseOtherMethods(server, new Map(allowed))
-  return { server, maintenance: createMaintenance(pool, clock, log) }
+  return { server, maintenance: createMaintenance({ pool, clock, log, logRetention: settings.logRetention }) }
 }
 
 function registerWebhooks(

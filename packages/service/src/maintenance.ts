@@ -1,6 +1,6 @@
 /**
- * What has to happen in time though nobody asks: payloads and kept answers of removed objects are erased, and
- * answers kept for idempotency are forgotten. Every step can be repeated and done by any number of processes.
+ * What has to happen in time though nobody asks: payloads and kept answers of removed objects are erased, answers
+ * kept for idempotency are forgotten, and deliveries that the log shows no more are removed. Every step can be repeated and done by any number of processes.
  */
 
 import type { FastifyBaseLogger } from 'fastify'
@@ -9,6 +9,7 @@ import { keptForMilliseconds } from './http/idempotency.ts'
 import type { Clock } from './kernel/clock.ts'
 import { loggable } from './kernel/loggable.ts'
 import { formatTimestamp } from './kernel/timestamps.ts'
+import { removeOld, removeOrphans } from './webhooks/clean-up.ts'
 
 /** Ten minutes: well within the day that decisions, section 4.1 allows. */
 const interval = 10 * 60 * 1000
@@ -23,13 +24,22 @@ export interface Maintenance {
   stop(): Promise<void>
 }
 
-export function createMaintenance(pool: Pool, clock: Clock, log: FastifyBaseLogger): Maintenance {
+export function createMaintenance(options: {
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
+  /** How far back the delivery log goes, in milliseconds. */
+  readonly logRetention: number
+}): Maintenance {
+  const { pool, clock, log, logRetention } = options
   let timer: NodeJS.Timeout | undefined
   let running = Promise.resolve()
 
   async function run(): Promise<void> {
     while ((await eraseRemoved(pool)) === step);
     while ((await forgetAnswers(pool, clock)) === step);
+    await removeOrphans(pool)
+    await removeOld(pool, clock.now() - logRetention)
   }
 
   function tick(): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseTrustedTargets, trustNobody } from '../src/delivery/target/address.ts'
 import { type Config, flagOf, readConfig, settings, settingsHelp } from '../src/config.ts'
+import { parseTrustedTargets, trustNobody } from '../src/delivery/target/address.ts'
 
 const encryptionKey = Buffer.alloc(32, 9)
 const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'

@@ -2,6 +2,7 @@
  * The engine: finds lanes with something due and runs their rounds, many lanes at once, each its own. It is woken
  * right after a commit, and looks besides: a notification is a hint, the table is the truth.
  */
+import { loggable } from '../kernel/loggable.ts'
 import type { LaneKey } from './lanes.ts'
 import { type RoundServices, runRound } from './round.ts'
 
@@ -40,7 +41,9 @@ export function createEngine(services: RoundServices): Engine {
       return
     }
     looking = look()
-      .catch((error: Error) => log.warn({ err: error }, 'due deliveries cannot be found; looking again'))
+      .catch((error: Error) =>
+        log.warn({ err: loggable(error) }, 'due deliveries cannot be found; looking again'),
+      )
       .finally(() => {
         looking = null
         if (lookAgain) {
@@ -62,7 +65,7 @@ export function createEngine(services: RoundServices): Engine {
     if (stopped || running.has(key)) return
     const round = runRound(services, lane).catch((error: Error) => {
       // The lease runs out and the lane is found again.
-      log.warn({ ...lane, err: error }, 'a round failed')
+      log.warn({ ...lane, err: loggable(error) }, 'a round failed')
       return false
     })
     running.set(key, round)
@@ -80,7 +83,7 @@ export function createEngine(services: RoundServices): Engine {
           if (woken > 0) log.warn({ lanes: woken }, 'due deliveries were found whose lanes did not say so')
         },
         (error: Error) =>
-          log.warn({ err: error }, 'the sweep for stray deliveries failed; it will be tried again'),
+          log.warn({ err: loggable(error) }, 'the sweep for stray deliveries failed; it will be tried again'),
       )
     timers = [setInterval(wake, pollEvery), setInterval(sweep, sweepEvery)]
     wake()

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { grants } from '../access/scopes.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { loggable } from '../kernel/loggable.ts'
 import { type AttemptOutcome, decide, foldHealth, hasFailedTooLong, noChange } from './decide.ts'
 import { envelope } from './envelope.ts'
 import type { LaneKey, Lanes, RoundResult, Taken, TakenDelivery } from './lanes.ts'
@@ -137,18 +138,18 @@ class Round {
   }
 
   #collect(result: RoundResult): void {
-    if (this.#waiting.length === 0) this.#oldest = performance.now()
+    if (this.#waiting.length === 0) this.#oldest = this.#services.clock.now()
     this.#waiting.push(result)
   }
 
   #settleEarly(): void {
-    if (this.#waiting.length === 0 || performance.now() - this.#oldest < settleAfter) return
+    if (this.#waiting.length === 0 || this.#services.clock.now() - this.#oldest < settleAfter) return
     this.#settling = this.#settling
       .then(() => this.#settle(false))
       .catch((error: Error) => {
         // Nothing is lost: the lease runs out, and what was not settled is sent again.
         this.#services.log.warn(
-          { ...about(this.#taken, 'settle'), err: error },
+          { ...about(this.#taken, 'settle'), err: loggable(error) },
           'results could not be settled',
         )
         this.#held = false

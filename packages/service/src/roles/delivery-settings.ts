@@ -11,7 +11,9 @@ export class SettingError extends Error {}
 export function requireEncryptionKey({ databaseUrl, encryptionKey }: Config): void {
   if (databaseUrl === null || encryptionKey !== null) return
   const { variable, accepts } = settings.encryptionKey
-  throw new SettingError(`${variable}: nothing is set, and DESKWIRE_DATABASE_URL needs it; it must be ${accepts}`)
+  throw new SettingError(
+    `${variable}: nothing is set, and DESKWIRE_DATABASE_URL needs it; it must be ${accepts}`,
+  )
 }
 
 /** The settings of deliveries, with the files they name. @throws SettingError when one of those cannot be used. */

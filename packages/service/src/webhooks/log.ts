@@ -38,7 +38,8 @@ const columns = `d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attem
   d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at,
   d.delivered_at, d.created_at, d.updated_at`
 
-const shown = `d.organization_id = $1 and d.webhook_id = $2 and (d.created_at > $3 or d.status = 'pending')`
+/** What the log still shows of an endpoint. */
+const shown = `d.webhook_id = $2 and (d.created_at > $3 or d.status = 'pending')`
 
 export function createDeliveryLog(pool: Pool): DeliveryLog {
   return {
@@ -49,11 +50,12 @@ export function createDeliveryLog(pool: Pool): DeliveryLog {
       if (eventType !== null) where.push(`d.event_type = $${values.push(eventType)}`)
       const conditions = where.join(' and ')
       const counted = pool.query<{ total: string }>(
-        `select count(*) as total from (select 1 from deliveries d where ${conditions} limit ${countedAtMost + 1}) c`,
+        `select count(*) as total from (
+          select 1 from deliveries d where d.organization_id = $1 and ${conditions} limit ${countedAtMost + 1}) c`,
         values,
       )
       const read = pool.query<DeliveryRow>(
-        `select ${columns} from deliveries d where ${conditions} order by d.created_at desc, d.id desc
+        `select ${columns} from deliveries d where d.organization_id = $1 and ${conditions} order by d.created_at desc, d.id desc
            limit $${values.length + 1} offset $${values.length + 2}`,
         [...values, limit + 1, offset],
       )
@@ -69,7 +71,7 @@ export function createDeliveryLog(pool: Pool): DeliveryLog {
 
     async read(organizationId, webhookId, id, since) {
       const { rows } = await pool.query<DeliveryRow>(
-        `select ${columns} from deliveries d where ${shown} and d.id = $4`,
+        `select ${columns} from deliveries d where d.organization_id = $1 and ${shown} and d.id = $4`,
         [organizationId, webhookId, formatTimestamp(since), id],
       )
       return rows[0] ?? null

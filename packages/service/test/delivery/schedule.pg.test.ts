@@ -36,7 +36,12 @@ test('a change reaches its endpoint with the bytes of GET, and the log says so',
     data: customer,
   })
   const [row] = await log(service, webhook.id)
-  expect(row).toMatchObject({ status: 'succeeded', eventType: 'customer.created', attemptCount: 1, responseStatus: 200 })
+  expect(row).toMatchObject({
+    status: 'succeeded',
+    eventType: 'customer.created',
+    attemptCount: 1,
+    responseStatus: 200,
+  })
 })
 
 test('a failing endpoint gets six attempts, to the letter of the schedule, and then the delivery failed', async () => {
@@ -92,5 +97,10 @@ test('an endpoint that fails for 72 hours without a success is disabled, and wha
   await service.api.post('/v1/customers', { name: 'Barbara' })
   expect(await log(service, webhook.id)).toHaveLength(3)
   const enabled = await service.api.patch(`/v1/webhooks/${webhook.id}`, { status: 'active' })
-  expect(enabled.json).toMatchObject({ status: 'active', failureCount: 0, failingSince: null, disabledReason: null })
+  expect(enabled.json).toMatchObject({
+    status: 'active',
+    failureCount: 0,
+    failingSince: null,
+    disabledReason: null,
+  })
 })

@@ -16,8 +16,8 @@ import { testClock } from '../harness/clock.ts'
 import { testDatabase } from '../harness/database.ts'
 import { differences, feedReader, follow, tableRecords } from '../harness/follower.ts'
 import { interleaving, type Round, rounds } from '../harness/interleave.ts'
-import { verdicts } from '../harness/verdicts.ts'
 import { withoutWorkers } from '../harness/journal.ts'
+import { verdicts } from '../harness/verdicts.ts'
 
 const limits = fc.record({
   changes: fc.integer({ min: 1, max: 8 }),
