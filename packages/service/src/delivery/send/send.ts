@@ -52,7 +52,7 @@ export interface SenderOptions {
   readonly answerTimeoutMs: number
   /** Authorities (PEM) trusted beside the usual ones (DESKWIRE_TARGET_CA). */
   readonly targetCa?: string | null
-  /** Connections in all. Attempts beyond wait, so keep what is in flight below it. */
+  /** Connections in all, 2,048 by default. Attempts beyond wait, so keep what is in flight below it. */
   readonly maxSockets?: number
 }
 
@@ -77,7 +77,7 @@ class TargetSender implements Sender {
   readonly #open = new Set<Connection>()
   #dialing = 0
 
-  constructor({ resolver, clock, answerTimeoutMs, targetCa = null, maxSockets = 1024 }: SenderOptions) {
+  constructor({ resolver, clock, answerTimeoutMs, targetCa = null, maxSockets = 2048 }: SenderOptions) {
     this.#resolver = resolver
     this.#clock = clock
     this.#timeoutMs = answerTimeoutMs
@@ -140,7 +140,7 @@ class TargetSender implements Sender {
 
   async #attempt(url: URL, request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
     const addresses = await this.#resolve(url.hostname, deadline)
-    if (!Array.isArray(addresses)) return addresses as Failure
+    if ('kind' in addresses) return addresses
     const warm = this.#idle.take(url.origin, addresses)
     if (warm !== undefined) {
       const ended = await this.#exchange(warm, url, request, deadline)
