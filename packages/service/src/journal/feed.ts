@@ -50,10 +50,17 @@ interface PageRow {
   readonly digest: string | null
 }
 
+/** The two statements that read a page: of the whole stream, and of a first sync. */
+export function pageStatements(table: StreamTable) {
+  return {
+    whole: { name: `page_${table.name}`, text: pageStatement(table, wholeStream(table)) },
+    first: { name: `first_page_${table.name}`, text: pageStatement(table, firstSync(table)) },
+  }
+}
+
 /** Reads the stream of one table. */
 export function createFeed(pool: Pool, table: StreamTable): Feed {
-  const whole = { name: `page_${table.name}`, text: pageStatement(table, wholeStream(table)) }
-  const first = { name: `first_page_${table.name}`, text: pageStatement(table, firstSync(table)) }
+  const { whole, first } = pageStatements(table)
 
   return {
     async page(organizationId, start, limit) {
