@@ -8,6 +8,7 @@ import { pages } from './cases/pages.ts'
 import { start } from './cases/start.ts'
 import { sync } from './cases/sync.ts'
 import { write } from './cases/write.ts'
+import { removeAll } from './harness/installation.ts'
 import type { Result } from './harness/report.ts'
 import { describeMachine, writeResults } from './harness/results.ts'
 import { createShelf, type Shelf } from './harness/seeds.ts'
@@ -38,6 +39,13 @@ if (unknown.length > 0 || !(runs >= 1)) {
   process.exit(2)
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    // What is under way loses its service and fails, which is no news.
+    process.on('uncaughtException', () => {})
+    removeAll().finally(() => process.exit(1))
+  })
+}
 await using shelf = createShelf()
 const chosen = positionals.length === 0 ? (Object.keys(groups) as Group[]) : (positionals as Group[])
 const results: Result[] = []

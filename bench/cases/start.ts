@@ -1,13 +1,10 @@
 /** From the command to "listening on", with a database that exists already. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type RunningService, startService } from '../harness/installation.ts'
+import { type RunningService, startService, temporaryDirectory } from '../harness/installation.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
 import type { Scale } from '../run.ts'
 
 export async function* start({ runs }: Scale): AsyncGenerator<Result> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'deskwire-bench-'))
+  const { dataDir, remove } = await temporaryDirectory()
   let service: RunningService | undefined
   try {
     const warm: Run[] = []
@@ -25,6 +22,6 @@ export async function* start({ runs }: Scale): AsyncGenerator<Result> {
     yield summarize('start: resident memory when listening', 'MB', { database: 'apart' }, memory)
   } finally {
     await service?.stop()
-    await rm(dataDir, { recursive: true, force: true })
+    await remove()
   }
 }

@@ -42,6 +42,25 @@ export interface Installation extends AsyncDisposable {
   newOrganization(): Promise<Organization>
 }
 
+/** What a signal has to end, newest last. */
+const standing = new Set<() => Promise<void>>()
+
+/** Stops and removes all that stands, for a run that is interrupted. */
+export async function removeAll(): Promise<void> {
+  for (const remove of [...standing].reverse()) await remove()
+}
+
+/** A new temporary directory for a database; the services on it are to be stopped before it is removed. */
+export async function temporaryDirectory(): Promise<{ dataDir: string; remove: () => Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'deskwire-bench-'))
+  const remove = async () => {
+    await rm(dataDir, { recursive: true, force: true })
+    standing.delete(remove)
+  }
+  standing.add(remove)
+  return { dataDir, remove }
+}
+
 /** Node's own flags for the service, from DESKWIRE_BENCH_NODE: `--cpu-prof --cpu-prof-dir=/tmp/profiles`. */
 const nodeFlags = (process.env.DESKWIRE_BENCH_NODE ?? '').split(' ').filter((flag) => flag !== '')
 
@@ -60,6 +79,11 @@ export async function startService(dataDir: string): Promise<RunningService> {
       DESKWIRE_BOOTSTRAP_KEY: newToken(),
     },
   })
+  const end = async () => {
+    await stop(child)
+    standing.delete(end)
+  }
+  standing.add(end)
   const url = await listening(child)
   const pid = child.pid as number
   return {
@@ -70,13 +94,13 @@ export async function startService(dataDir: string): Promise<RunningService> {
       const status = await readFile(`/proc/${pid}/status`, 'utf8')
       return Math.round(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024)
     },
-    stop: () => stop(child),
+    stop: end,
   }
 }
 
 /** An installation that holds one organization, which nothing uses. `await using` stops and removes it. */
 export async function install(): Promise<Installation> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'deskwire-bench-'))
+  const { dataDir, remove } = await temporaryDirectory()
   const service = await startService(dataDir)
   const connection = await findEmbedded(dataDir)
   if (connection === null) throw new Error(`no database runs on ${dataDir}`)
@@ -89,7 +113,7 @@ export async function install(): Promise<Installation> {
     async [Symbol.asyncDispose]() {
       await pool.end()
       await service.stop()
-      await rm(dataDir, { recursive: true, force: true })
+      await remove()
     },
   }
 }
