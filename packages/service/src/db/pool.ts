@@ -24,7 +24,10 @@ export function createPool(
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 60_000,
   })
-  pool.on('error', options.onIdleError)
+  pool.on('error', (error) => {
+    // A server that is stopped next may end connections before they have said goodbye.
+    if (!pool.ending) options.onIdleError(error)
+  })
   const clients = new Set<PoolClient>()
   pool.on('connect', (client) => clients.add(client))
   pool.on('remove', (client) => clients.delete(client))
