@@ -9,6 +9,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { type AttemptOutcome, decide, foldHealth, hasFailedTooLong, noChange } from './decide.ts'
 import { envelope } from './envelope.ts'
+import type { Halt } from './halt.ts'
 import type { LaneKey, Lanes, RoundResult, Taken, TakenDelivery } from './lanes.ts'
 import { type DeliverySchedule, leaseOf } from './schedule.ts'
 import type { Sign } from './signer.ts'
@@ -41,8 +42,8 @@ export interface RoundServices {
   readonly scopeOf: (subjectKind: string) => string | null
 }
 
-/** One turn of the lane. Answers whether it had the lane. */
-export async function runRound(services: RoundServices, lane: LaneKey): Promise<boolean> {
+/** One turn of the lane, cut short when the worker stops. Answers whether it had the lane. */
+export async function runRound(services: RoundServices, lane: LaneKey, halt: Halt): Promise<boolean> {
   const { lanes, clock, schedule } = services
   const leaseId = randomUUID()
   const now = clock.now()
@@ -50,7 +51,7 @@ export async function runRound(services: RoundServices, lane: LaneKey): Promise<
   if (taken === null) return false
   const reason = taken.endpoint.disabledReason ?? (await revoked(services, taken))
   if (reason !== null) await lanes.failPending(lane, reason, clock.now())
-  await new Round(services, taken, reason).run()
+  await new Round(services, taken, reason, halt).run()
   return true
 }
 
@@ -66,30 +67,38 @@ async function revoked({ lanes, clock, log }: RoundServices, taken: Taken): Prom
 class Round {
   readonly #services: RoundServices
   readonly #taken: Taken
-  readonly #disabled: string | null
+  readonly #halt: Halt
   readonly #sign: Sign
+  #disabled: string | null
   #waiting: RoundResult[] = []
   #oldest = 0
   #settling: Promise<void> = Promise.resolve()
   #held = true
 
-  constructor(services: RoundServices, taken: Taken, disabled: string | null) {
+  constructor(services: RoundServices, taken: Taken, disabled: string | null, halt: Halt) {
     this.#services = services
     this.#taken = taken
     this.#disabled = disabled
+    this.#halt = halt
     this.#sign = services.signerOf(taken)
   }
 
+  /** What is not begun when the worker stops, or not answered when it can wait no longer, stays due. */
   async run(): Promise<void> {
     const queue = [...this.#taken.deliveries]
     const next = async (): Promise<void> => {
-      for (let delivery = queue.shift(); delivery !== undefined && this.#held; delivery = queue.shift()) {
+      while (this.#held && !this.#halt.requested) {
+        const delivery = queue.shift()
+        if (delivery === undefined) return
         this.#collect(await this.#attempt(delivery))
       }
     }
     const early = setInterval(() => this.#settleEarly(), settleAfter)
-    await Promise.all(Array.from({ length: attemptsAtOnce }, next))
-    clearInterval(early)
+    try {
+      await this.#halt.wait(Promise.all(Array.from({ length: attemptsAtOnce }, next)))
+    } finally {
+      clearInterval(early)
+    }
     await this.#settling
     await this.#settle(true)
   }
