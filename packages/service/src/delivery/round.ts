@@ -106,7 +106,7 @@ class Round {
   async #attempt(delivery: TakenDelivery): Promise<RoundResult> {
     const { clock, schedule } = this.#services
     const startedAt = clock.now()
-    const outcome = await this.#outcome(delivery)
+    const outcome = await this.#outcome(delivery).catch((error: Error) => this.#unsendable(error, startedAt))
     const endedAt = clock.now()
     const isPing = delivery.event.type === 'ping'
     const verdict = decide({ ...delivery, isPing }, outcome, endedAt, schedule.retryDelays)
@@ -144,6 +144,18 @@ class Round {
       },
       body,
     })
+  }
+
+  /** An attempt like any other, so that one delivery that cannot be sent keeps no other from being settled. */
+  #unsendable(error: Error, startedAt: number): AttemptOutcome {
+    const { clock, log } = this.#services
+    log.error({ ...about(this.#taken, 'send'), err: loggable(error) }, 'a delivery could not be sent')
+    return {
+      kind: 'failed',
+      code: 'connection_failed',
+      message: "It could not be sent; the service's log says why",
+      durationMs: Math.max(0, clock.now() - startedAt),
+    }
   }
 
   #collect(result: RoundResult): void {
