@@ -212,6 +212,8 @@ class Round {
         : null
     if (reason === null || !(await lanes.disable(this.#taken, reason, now, now - schedule.disableAfter)))
       return
+    // What is left of this round is not sent any more.
+    this.#disabled = reason
     log.warn(about(this.#taken, reason), 'an endpoint was disabled')
     await lanes.failPending(this.#taken, reason, now)
   }
