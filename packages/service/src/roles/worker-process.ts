@@ -1,5 +1,5 @@
 /** The worker in a process of its own, beside the API of role `all`. Its parent tells it where the database is. */
-import { createPool } from '../db/pool.ts'
+import { createPool, endPool } from '../db/pool.ts'
 import { createLog } from '../log.ts'
 import type { WorkerOrders } from './supervise.ts'
 import { startWorker } from './worker.ts'
@@ -19,13 +19,12 @@ process.once('message', ({ address, settings, logLevel }: WorkerOrders) => {
     if (stopping) return
     stopping = true
     await worker.stop()
-    await pool.end()
+    await endPool(pool)
     process.exit(0)
   }
   process.on('SIGTERM', stop)
   // A parent that is gone cannot say stop, and its database may be gone with it.
   process.on('disconnect', stop)
-  process.send?.('delivering')
 })
 
 // Ctrl-C reaches the whole group; the parent says when to stop.
