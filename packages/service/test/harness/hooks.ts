@@ -72,7 +72,8 @@ export async function startHooks(): Promise<Hooks> {
     }
     arrivals.push(arrival)
     inFlight++
-    const status = await (scripts.get(endpoint)?.(nth) ?? 200)
+    const script = scripts.get(endpoint)
+    const status = script === undefined ? 200 : await script(nth)
     inFlight--
     arrival.status = status
     if (status !== null)
