@@ -129,6 +129,7 @@ const replaySection = `
 
 function tableSection(table: StreamTable, tables: readonly StreamTable[]): string {
   const sections = [createSection(table, tables), updateSection(table, tables)]
+  if (table.words) sections.push(wordsSection(table))
   if (table.removedEvent !== null) sections.push(removeSection(table, tables))
   return sections.join('')
 }
@@ -194,6 +195,29 @@ ${checks(table, changes, tables, 'update')}
 `
 }
 
+/**
+ * What rows are found by stands beside them and is written only when it changes: an index of words over the rows
+ * themselves takes an entry for each word at every change of anything. Measured, that took 45 % of the changes a
+ * second away.
+ */
+function wordsSection(table: StreamTable): string {
+  return `
+  if p_changes ? '${table.kind}_words' then
+    insert into ${table.name}_words (organization_id, id, tags, search)
+      select p_organization_id, r.id, r.tags, r.search
+        from jsonb_to_recordset(p_changes->'${table.kind}_words') as r(id uuid, tags text[], search text)
+        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+      on conflict (organization_id, id) do update set tags = excluded.tags, search = excluded.search;
+  end if;
+`
+}
+
+/** Removes what the rows with these ids are found by. */
+function forgetWords(table: StreamTable, ids: string): string {
+  if (!table.words) return ''
+  return `delete from ${table.name}_words where organization_id = p_organization_id and id in (${ids});`
+}
+
 function removeSection(table: StreamTable, tables: readonly StreamTable[]): string {
   const changes = `p_changes->'${table.kind}_remove'`
   const cascades = tables.flatMap((dependent) =>
@@ -218,6 +242,7 @@ function removeSection(table: StreamTable, tables: readonly StreamTable[]): stri
       ${counterStatement(table.kind, 'v_count', 'v_digest', '0')}
       insert into erasures (organization_id, subject_id, removed_at)
         select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
+      ${forgetWords(table, 'select d.id from jsonb_to_recordset(v_rows) as d(id uuid)')}
 ${cascades.join('')}    end if;
   end if;
 `
@@ -251,6 +276,7 @@ function cascadeSection(
           select v_events || jsonb_agg(jsonb_build_object('id', id, 'type', type)) into v_events from added;
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_cascaded) as c(id);
+        ${forgetWords(table, 'select c.id from unnest(v_cascaded) as c(id)')}
         ${counterStatement(table.kind, 'v_count', 'v_digest', '0')}
       end if;
 `
