@@ -86,7 +86,7 @@ export async function commitBare(
 ): Promise<number> {
   const calls: string[] = []
   for (let n = 0; n < changes.length; n += bareBatch) {
-    calls.push(encodeChanges(changes.slice(n, n + bareBatch)))
+    calls.push(encodeChanges(changes.slice(n, n + bareBatch), 6))
   }
   const clients = Array.from({ length: bareCalls }, () => new Client(installation.connection))
   await Promise.all(clients.map((client) => client.connect()))
