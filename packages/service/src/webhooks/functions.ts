@@ -127,14 +127,17 @@ export const rotateFunction: SchemaFunction = schemaFunction(
     and expires_at <= p_now;
   update webhook_secrets set expires_at = p_expires_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is null;
+  -- Later than every other, whatever the clocks say: it is the first to sign.
   insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
-    values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
+    select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
+        greatest(p_now, max(s.created_at) + interval '1 millisecond')
+      from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
   update webhooks set updated_at = p_updated_at where organization_id = p_organization_id and id = p_webhook_id;
   return 'done';
 end;`,
 )
 
-/** Ends every overlap at once. */
+/** Ends every overlap at once. Answers whether the endpoint exists. */
 export const dropPreviousFunction: SchemaFunction = schemaFunction(
   'drop_previous_secrets',
   {
@@ -143,14 +146,13 @@ export const dropPreviousFunction: SchemaFunction = schemaFunction(
   },
   `begin
   ${lockClock}
-  update webhooks set updated_at = greatest(updated_at + interval '1 millisecond', p_now)
-    where organization_id = p_organization_id and id = p_webhook_id;
-  if not found then
-    return false;
-  end if;
+  update webhooks w set updated_at = greatest(w.updated_at + interval '1 millisecond', p_now)
+    where w.organization_id = p_organization_id and w.id = p_webhook_id
+      and exists (select 1 from webhook_secrets s where s.organization_id = p_organization_id
+        and s.webhook_id = p_webhook_id and s.expires_at > p_now);
   delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
     and expires_at is not null;
-  return true;
+  return exists (select 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id);
 end;`,
 )
 
