@@ -16,7 +16,6 @@ process.once('message', ({ address, settings, logLevel }: WorkerOrders) => {
   process.on('SIGTERM', stop)
   // A parent that is gone cannot say stop, and its database may be gone with it.
   process.on('disconnect', stop)
-  process.send?.('delivering')
 })
 
 // Ctrl-C reaches the whole group; the parent says when to stop.

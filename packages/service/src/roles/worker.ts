@@ -34,8 +34,8 @@ export function startWorker(options: {
   worker.engine.start()
   return {
     async stop() {
-      await listener.close()
-      await worker.close()
+      // At once: while a connection is being closed, nothing more may be begun.
+      await Promise.all([listener.close(), worker.close()])
       await endPool(pool)
     },
   }
