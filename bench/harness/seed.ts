@@ -5,7 +5,7 @@
  */
 import { checkpointOf, createClient } from '@deskwire/sdk'
 import { Client } from 'pg'
-import { timestampText } from '../../packages/service/src/journal/commit-function.ts'
+import { timestampText } from '../../packages/service/src/journal/commit-fragments.ts'
 import {
   changedWords,
   columnValues,

@@ -4,7 +4,7 @@
  * of an endpoint that is down.
  */
 import type { Pool } from 'pg'
-import { timestampText } from '../journal/commit-function.ts'
+import { timestampText } from '../journal/commit-fragments.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { HealthChange, Verdict } from './decide.ts'
