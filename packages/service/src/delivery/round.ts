@@ -16,6 +16,12 @@ import type { Sign } from './signer.ts'
 
 /** Attempts to one endpoint at once (decisions, section 7: isolation). */
 export const attemptsAtOnce = 16
+/**
+ * Attempts that a turn begins with, and after how many milliseconds another may join them. A quick receiver is
+ * served by a few connections; one that is slow gets all sixteen within a quarter of a second.
+ */
+const attemptsAtFirst = 4
+const anotherAfter = 20
 /** Deliveries taken in one turn. */
 export const takenAtOnce = 64
 /** Results wait this long for their neighbours, in milliseconds. */
@@ -93,10 +99,19 @@ class Round {
         this.#collect(await this.#attempt(delivery))
       }
     }
+    const senders = Array.from({ length: attemptsAtFirst }, next)
+    const more = setInterval(() => {
+      if (queue.length > 0 && senders.length < attemptsAtOnce) senders.push(next())
+    }, anotherAfter)
     const early = setInterval(() => this.#settleEarly(), settleAfter)
+    const all = async () => {
+      // Senders that join later find an empty queue once these are through with it.
+      for (let n = 0; n < senders.length; n++) await senders[n]
+    }
     try {
-      await this.#halt.wait(Promise.all(Array.from({ length: attemptsAtOnce }, next)))
+      await this.#halt.wait(all())
     } finally {
+      clearInterval(more)
       clearInterval(early)
     }
     await this.#settling

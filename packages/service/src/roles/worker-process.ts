@@ -1,25 +1,16 @@
 /** The worker in a process of its own, beside the API of role `all`. Its parent tells it where the database is. */
-import { createPool, endPool } from '../db/pool.ts'
 import { createLog } from '../log.ts'
 import type { WorkerOrders } from './supervise.ts'
 import { startWorker } from './worker.ts'
 
-/** Connections of a worker: its statements are few and large. */
-const connections = 8
-
 process.once('message', ({ address, settings, logLevel }: WorkerOrders) => {
   const log = createLog(logLevel)
-  const pool = createPool(address, {
-    max: connections,
-    onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
-  })
-  const worker = startWorker({ pool, address, log, settings })
+  const worker = startWorker({ address, log, settings })
   let stopping = false
   const stop = async () => {
     if (stopping) return
     stopping = true
     await worker.stop()
-    await endPool(pool)
     process.exit(0)
   }
   process.on('SIGTERM', stop)

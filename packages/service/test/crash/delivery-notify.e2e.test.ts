@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
 import { busyLanes } from '../harness/delivery-audit.ts'
-import { type Hooks, startHooks } from '../harness/hooks.ts'
+import { type Hooks, startHooks } from '../harness/arrivals.ts'
 import { eventually } from '../harness/locks.ts'
 import { type TestService, testService } from '../harness/service.ts'
 import { createServices, socketUrl } from '../harness/services.ts'

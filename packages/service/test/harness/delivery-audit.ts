@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { eventsOf } from './audit.ts'
 import { recordOf } from './follower.ts'
-import { type Arrival, faultOf, type Hook } from './hooks.ts'
+import { type Arrival, faultOf, type Hook } from './arrivals.ts'
 import type { Acknowledged } from './load.ts'
 
 /**

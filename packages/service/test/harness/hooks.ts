@@ -1,124 +1,91 @@
-/** Endpoints of a test's own behind one TLS receiver, each with a script, and all that ever arrived at them. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { verifyWebhook } from '@deskwire/sdk/signature'
-import { createAuthority } from './certificates.ts'
-import { answer, startReceiver } from './receiver.ts'
-import type { Environment } from './services.ts'
+/** Endpoints and their deliveries as tests make and read them. */
+import { createHmac } from 'node:crypto'
+import { verifySignature } from '@deskwire/sdk'
+import Stripe from 'stripe'
+import type { Sent } from './engine.ts'
+import type { Api } from './service.ts'
 
-/** The status of the answer to the nth request, from 1; null for none, ever. */
-export type Script = (nth: number) => number | null | Promise<number | null>
+// biome-ignore lint/suspicious/noExplicitAny: tests read whatever the record has; a wrong guess fails them
+type Made = any
 
-export interface Arrival {
-  readonly endpoint: string
-  readonly eventId: string
-  readonly signature: string | undefined
-  readonly body: Buffer
-  /** By `performance.now()`. */
-  readonly at: number
-  /** What it was answered; null until then. */
-  status: number | null
+/** Where a receiver would stand; nothing is sent there by an engine that is scripted. */
+export const receiverUrl = 'https://127.0.0.1:1/hook'
+
+export const second = 1_000
+export const minute = 60 * second
+export const hour = 60 * minute
+export const day = 24 * hour
+
+/** An endpoint, as its creation answered: with its secret. */
+export async function makeWebhook(
+  api: Api,
+  body: Readonly<Record<string, unknown>> = {},
+  headers: Record<string, string> = {},
+): Promise<Made> {
+  const sent = { url: receiverUrl, events: ['customer.created'], ...body }
+  const answer = await api.post('/v1/webhooks', sent, headers)
+  if (answer.status !== 201) throw new Error(`POST /v1/webhooks: ${answer.status} ${answer.text}`)
+  return answer.json
 }
 
-/** An endpoint as it was registered. */
-export interface Hook {
-  readonly name: string
-  readonly id: string
-  readonly secret: string
-  readonly events: readonly string[]
+export async function readWebhook(api: Api, id: string): Promise<Made> {
+  return (await api.get(`/v1/webhooks/${id}`)).json
 }
 
-export interface Hooks extends AsyncDisposable {
-  /** What services have to be set to, so that they deliver here. */
-  readonly settings: Environment
-  readonly arrivals: readonly Arrival[]
-  /** Requests that are not answered yet. */
-  readonly inFlight: number
-  of(endpoint: string): readonly Arrival[]
-  /** How the endpoint answers from now on; 200 unless told. */
-  script(endpoint: string, script: Script): void
-  /** Registers the endpoint with a service. */
-  register(
-    service: { readonly url: string; readonly token: string },
-    endpoint: string,
-    events: readonly string[],
-  ): Promise<Hook>
+/** The delivery log, newest first. */
+export async function deliveriesOf(api: Api, webhookId: string, query = ''): Promise<Made[]> {
+  const answer = await api.get(`/v1/webhooks/${webhookId}/deliveries?limit=100${query}`)
+  if (answer.status !== 200) throw new Error(`GET deliveries: ${answer.status} ${answer.text}`)
+  return answer.json.data
 }
 
-/** `await using hooks = await startHooks()`. */
-export async function startHooks(): Promise<Hooks> {
-  const authority = createAuthority()
-  const directory = await mkdtemp(join(tmpdir(), 'deskwire-hooks-'))
-  const ca = join(directory, 'ca.pem')
-  await writeFile(ca, authority.ca)
-  const receiver = await startReceiver(authority.issue(['localhost', '127.0.0.1']))
-  const scripts = new Map<string, Script>()
-  const arrivals: Arrival[] = []
-  const counts = new Map<string, number>()
-  let inFlight = 0
+/** A delivery's attempts, newest first. */
+export async function attemptsOf(api: Api, delivery: { webhookId: string; id: string }): Promise<Made[]> {
+  return (await api.get(`/v1/webhooks/${delivery.webhookId}/deliveries/${delivery.id}/attempts`)).json.data
+}
 
-  receiver.will(async (socket, { path, headers, body }, below) => {
-    const endpoint = path.slice(1)
-    const nth = (counts.get(endpoint) ?? 0) + 1
-    counts.set(endpoint, nth)
-    const arrival: Arrival = {
-      endpoint,
-      eventId: headers['x-service-event-id'] ?? '',
-      signature: headers['x-service-signature'],
-      body,
-      at: performance.now(),
-      status: null,
-    }
-    arrivals.push(arrival)
-    inFlight++
-    const script = scripts.get(endpoint)
-    const status = script === undefined ? 200 : await script(nth)
-    inFlight--
-    arrival.status = status
-    if (status !== null)
-      answer(status)(socket, { method: 'POST', path, headers, body, connection: 0, earlier: 0 }, below)
-  })
+export const retry = (
+  api: Api,
+  delivery: { webhookId: string; id: string },
+  headers: Record<string, string> = {},
+) => api.post(`/v1/webhooks/${delivery.webhookId}/deliveries/${delivery.id}/retry`, undefined, headers)
 
-  return {
-    settings: { DESKWIRE_TARGET_CA: ca, DESKWIRE_TRUSTED_TARGETS: '127.0.0.0/8' },
-    arrivals,
-    get inFlight() {
-      return inFlight
-    },
-    of: (endpoint) => arrivals.filter((arrival) => arrival.endpoint === endpoint),
-    script: (endpoint, script) => void scripts.set(endpoint, script),
-    async register({ url, token }, name, events) {
-      const response = await fetch(`${url}/v1/webhooks`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ url: `https://127.0.0.1:${receiver.port}/${name}`, events }),
-      })
-      const text = await response.text()
-      if (response.status !== 201) throw new Error(`${name} was refused: ${response.status} ${text}`)
-      const { id, secret } = JSON.parse(text) as { id: string; secret: string }
-      return { name, id, secret, events }
-    },
-    async [Symbol.asyncDispose]() {
-      await receiver.close()
-      await rm(directory, { recursive: true, force: true })
-    },
+/** What `data` was, byte for byte. */
+export function dataOf({ body }: Pick<Sent, 'body'>): string {
+  const at = body.indexOf(',"data":')
+  return body.slice(at + ',"data":'.length, -1)
+}
+
+const { webhooks } = new Stripe('sk_test_unused')
+
+/** Of these secrets, those that a delivery's signature is good for: by the SDK and by another's code alike. */
+export async function signedBy(sent: Sent, secrets: readonly string[]): Promise<string[]> {
+  const header = sent.headers['x-service-signature'] ?? ''
+  const good: string[] = []
+  for (const secret of secrets) {
+    const ours = await verifySignature(sent.body, header, secret, { now: Math.floor(sent.at / 1000) })
+    const theirs = accepts(() => webhooks.constructEvent(sent.body, header, secret, 300, undefined, sent.at))
+    if (ours.ok !== theirs) throw new Error(`judged otherwise: ${header}`)
+    if (ours.ok) good.push(secret)
+  }
+  return good
+}
+
+function accepts(check: () => unknown): boolean {
+  try {
+    check()
+    return true
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeSignatureVerificationError) return false
+    throw error
   }
 }
 
-/** Arrivals that were not necessary: after one that was answered with a success, or that had no answer. */
-export function duplicates(arrivals: readonly Arrival[]): number {
-  const refused = arrivals.filter(({ status }) => status !== null && status >= 300).length
-  const deliveries = new Set(arrivals.map(({ endpoint, eventId }) => `${endpoint} ${eventId}`))
-  const needless = arrivals.length - refused - deliveries.size
-  return Math.max(0, needless)
-}
-
-/** What is wrong with an arrival's signature or envelope; null when nothing is. */
-export async function faultOf(arrival: Arrival, hook: Hook): Promise<string | null> {
-  const verdict = await verifyWebhook(arrival.body, arrival.signature, hook.secret)
-  if (!verdict.ok) return `${arrival.eventId} at ${hook.name}: ${verdict.reason}`
-  if (verdict.event.id !== arrival.eventId) return `${arrival.eventId} came as ${verdict.event.id}`
-  if (!hook.events.includes(verdict.event.type)) return `${hook.name} got ${verdict.event.type}`
-  return null
+/** The signature as specification, section 5 says it, secrets in this order, made with nothing of ours. */
+export function expectedSignature({ at, body }: Sent, secrets: readonly string[]): string {
+  const t = Math.floor(at / 1000)
+  const v1 = secrets.map(
+    (secret) => `v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`,
+  )
+  return [`t=${t}`, ...v1].join(',')
 }
