@@ -1,8 +1,8 @@
 /** Notifications are hints: without them a worker polls, and with the next connection it is quick again. */
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
-import { busyLanes } from '../harness/delivery-audit.ts'
 import { type Hooks, startHooks } from '../harness/arrivals.ts'
+import { busyLanes } from '../harness/delivery-audit.ts'
 import { eventually } from '../harness/locks.ts'
 import { type TestService, testService } from '../harness/service.ts'
 import { createServices, socketUrl } from '../harness/services.ts'

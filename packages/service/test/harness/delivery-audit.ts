@@ -1,8 +1,8 @@
 /** What must hold of deliveries when nothing is left to do, whatever led there. Says what does not. */
 import type { Pool } from 'pg'
+import { type Arrival, faultOf, type Hook } from './arrivals.ts'
 import { eventsOf } from './audit.ts'
 import { recordOf } from './follower.ts'
-import { type Arrival, faultOf, type Hook } from './arrivals.ts'
 import type { Acknowledged } from './load.ts'
 
 /**
