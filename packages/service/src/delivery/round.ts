@@ -88,8 +88,7 @@ class Round {
       }
     }
     const early = setInterval(() => this.#settleEarly(), settleAfter)
-    await Promise.all(Array.from({ length: attemptsAtOnce }, next))
-    clearInterval(early)
+    await Promise.all(Array.from({ length: attemptsAtOnce }, next)).finally(() => clearInterval(early))
     await this.#settling
     await this.#settle(true)
   }
@@ -125,7 +124,7 @@ class Round {
     }
     const body = envelope(this.#taken, event, data)
     const timestamp = Math.floor(this.#services.clock.now() / 1000)
-    return this.#services.send({
+    const request = {
       url: endpoint.url,
       headers: {
         'content-type': 'application/json',
@@ -134,6 +133,15 @@ class Round {
         'x-service-signature': this.#sign(timestamp, body),
       },
       body,
+    }
+    return this.#services.send(request).catch((error: Error) => {
+      // A surprise. Were the round to end here, its other deliveries would go out again and again, never settled.
+      this.#services.log.error(
+        { ...about(this.#taken, 'send'), deliveryId: delivery.id, err: loggable(error) },
+        'a delivery cannot be sent',
+      )
+      const message = 'The request could not be made.'
+      return { kind: 'failed', code: 'connection_failed', message, durationMs: 0 } as const
     })
   }
 
