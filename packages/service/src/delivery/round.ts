@@ -17,6 +17,11 @@ import type { Sign } from './signer.ts'
 export const attemptsAtOnce = 16
 /** Deliveries taken in one turn. */
 export const takenAtOnce = 64
+/**
+ * What was taken is sent within this, in milliseconds, or taken anew: payload, secrets, scopes and the endpoint itself
+ * are to be those of the moment (specification, section 2.2), however slow the receiver is.
+ */
+const freshFor = 1_000
 /** Results wait this long for their neighbours, in milliseconds. */
 const settleAfter = 1_000
 
@@ -81,9 +86,13 @@ class Round {
   }
 
   async run(): Promise<void> {
+    const { clock } = this.#services
+    const freshUntil = clock.now() + freshFor
     const queue = [...this.#taken.deliveries]
     const next = async (): Promise<void> => {
-      for (let delivery = queue.shift(); delivery !== undefined && this.#held; delivery = queue.shift()) {
+      while (this.#held && clock.now() < freshUntil) {
+        const delivery = queue.shift()
+        if (delivery === undefined) return
         this.#collect(await this.#attempt(delivery))
       }
     }
