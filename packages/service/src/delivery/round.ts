@@ -53,35 +53,38 @@ export async function runRound(services: RoundServices, lane: LaneKey): Promise<
   const now = clock.now()
   const taken = await lanes.take(lane, leaseId, now, now + leaseOf(schedule), takenAtOnce)
   if (taken === null) return false
-  const reason = taken.endpoint.disabledReason ?? (await revoked(services, taken))
-  if (reason !== null) await lanes.failPending(lane, reason, clock.now())
-  await new Round(services, taken, reason).run()
+  if (taken.endpoint.disabledReason === null && taken.endpoint.scopes === null) {
+    await disableRevoked(services, taken)
+    // Whatever came of it, the next turn sees.
+    await new Round(services, { ...taken, deliveries: [] }).run()
+    return true
+  }
+  if (taken.endpoint.disabledReason !== null) {
+    await lanes.failPending(lane, taken.endpoint.disabledReason, clock.now())
+  }
+  await new Round(services, taken).run()
   return true
 }
 
 /** An endpoint whose registrant is gone is disabled, and says so. */
-async function revoked({ lanes, clock, log }: RoundServices, taken: Taken): Promise<string | null> {
-  if (taken.endpoint.scopes !== null) return null
+async function disableRevoked({ lanes, clock, log }: RoundServices, taken: Taken): Promise<void> {
   const reason = 'registrant_revoked'
   if (await lanes.disable(taken, reason, clock.now(), 0))
     log.warn(about(taken, reason), 'an endpoint was disabled')
-  return reason
 }
 
 class Round {
   readonly #services: RoundServices
   readonly #taken: Taken
-  readonly #disabled: string | null
   readonly #sign: Sign
   #waiting: RoundResult[] = []
   #oldest = 0
   #settling: Promise<void> = Promise.resolve()
   #held = true
 
-  constructor(services: RoundServices, taken: Taken, disabled: string | null) {
+  constructor(services: RoundServices, taken: Taken) {
     this.#services = services
     this.#taken = taken
-    this.#disabled = disabled
     this.#sign = services.signerOf(taken)
   }
 
@@ -123,8 +126,8 @@ class Round {
   async #outcome(delivery: TakenDelivery): Promise<AttemptOutcome> {
     const { event, data } = delivery
     const { endpoint } = this.#taken
-    if (this.#disabled !== null && event.type !== 'ping') {
-      return { kind: 'endpoint_disabled', message: `the endpoint was disabled: ${this.#disabled}` }
+    if (endpoint.disabledReason !== null && event.type !== 'ping') {
+      return { kind: 'endpoint_disabled', message: `the endpoint was disabled: ${endpoint.disabledReason}` }
     }
     if (data === null) return { kind: 'subject_unavailable', message: `the ${event.subjectKind} was removed` }
     const scope = this.#services.scopeOf(event.subjectKind)
