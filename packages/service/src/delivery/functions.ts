@@ -63,6 +63,11 @@ begin
   if (p_round->>'release')::boolean then
     select min(d.next_attempt_at) into v_due from deliveries d
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.status = 'pending';
+    -- Disabled meanwhile: what is pending is not to wait for its next attempt, but to fail now.
+    if v_due > p_now and exists (select 1 from webhooks w where w.organization_id = p_organization_id
+        and w.id = p_webhook_id and w.status = 'disabled') then
+      v_due := p_now;
+    end if;
     update lanes set due_at = v_due, lease_id = null, lease_until = null
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   else
@@ -74,27 +79,31 @@ end;`,
 )
 
 /**
- * Disables an endpoint, if it still is active and, for failing, still has not succeeded since before
- * p_failing_before. Under the organization's clock, so that no commit fans out to it meanwhile.
+ * Disables an endpoint, if it still is active and what its worker found still holds: for failing, that it has not
+ * succeeded since before p_failing_before; for address_not_public, that its URL is the one that was tried; for
+ * registrant_revoked, that its registrant is gone. Under the organization's clock, so that no commit fans out to it
+ * and nobody changes it meanwhile.
  */
 export const disableFunction: SchemaFunction = schemaFunction(
   'disable_webhook',
   {
     arguments:
-      'p_organization_id uuid, p_webhook_id uuid, p_reason text, p_now timestamptz, p_failing_before timestamptz',
+      'p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz',
     returns: 'boolean',
   },
   `begin
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  if p_reason = 'failing' then
-    perform 1 from webhook_health h where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
-      and h.failing_since <= p_failing_before;
-    if not found then
-      return false;
-    end if;
-  end if;
-  update webhooks set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now, updated_at = greatest(updated_at + interval '1 millisecond', p_now)
-    where organization_id = p_organization_id and id = p_webhook_id and status = 'active';
+  update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
+      updated_at = greatest(w.updated_at + interval '1 millisecond', p_now)
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
+      and case p_reason
+        when 'failing' then exists (select 1 from webhook_health h where h.organization_id = p_organization_id
+          and h.webhook_id = p_webhook_id and h.failing_since <= p_failing_before)
+        when 'address_not_public' then w.url = p_url
+        when 'registrant_revoked' then not exists (select 1 from api_keys k
+          where k.organization_id = p_organization_id and k.id = w.api_key_id
+            and (k.expires_at is null or k.expires_at > p_now))
+      end;
   if not found then
     return false;
   end if;
@@ -103,7 +112,11 @@ export const disableFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
-/** Fails up to p_limit pending deliveries of a disabled endpoint, pings apart, and says how many. */
+/**
+ * Fails up to p_limit pending deliveries of a disabled endpoint, pings apart, and says how many. An endpoint that is
+ * active again keeps what is pending, so the row is held against an enabling; the lane against a settling, whose
+ * rows these are too.
+ */
 export const failPendingFunction: SchemaFunction = schemaFunction(
   'fail_pending',
   {
@@ -113,6 +126,12 @@ export const failPendingFunction: SchemaFunction = schemaFunction(
   `declare
   v_ids uuid[];
 begin
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    and w.status = 'disabled' for share;
+  if not found then
+    return 0;
+  end if;
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   select array_agg(x.id) into v_ids from (
     select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
       and d.status = 'pending' and d.event_type <> 'ping' limit p_limit) x;

@@ -78,8 +78,13 @@ export interface Lanes {
     now: number,
     leaseUntil: number,
   ): Promise<Settled>
-  /** Whether this call disabled it. */
-  disable(lane: LaneKey, reason: string, now: number, failingBefore: number): Promise<boolean>
+  /** Whether this call disabled it. It does not when it has changed, and what was found holds no more. */
+  disable(
+    taken: LaneKey & { readonly endpoint: Pick<Endpoint, 'url'> },
+    reason: string,
+    now: number,
+    failingBefore: number,
+  ): Promise<boolean>
   /** Fails what is pending on a disabled endpoint, pings apart. */
   failPending(lane: LaneKey, reason: string, now: number): Promise<void>
   /** Wakes lanes that have something due but do not say so; answers how many. There should be none. */
@@ -201,10 +206,17 @@ export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
       }
     },
 
-    async disable({ organizationId, webhookId }, reason, now, failingBefore) {
+    async disable({ organizationId, webhookId, endpoint }, reason, now, failingBefore) {
       const { rows } = await pool.query<{ disabled: boolean }>({
-        text: `select ${disableFunction.name}($1, $2, $3, $4, $5) as disabled`,
-        values: [organizationId, webhookId, reason, formatTimestamp(now), formatTimestamp(failingBefore)],
+        text: `select ${disableFunction.name}($1, $2, $3, $4, $5, $6) as disabled`,
+        values: [
+          organizationId,
+          webhookId,
+          endpoint.url,
+          reason,
+          formatTimestamp(now),
+          formatTimestamp(failingBefore),
+        ],
       })
       return rows[0]?.disabled ?? false
     },

@@ -24,6 +24,11 @@ const attemptsAtFirst = 4
 const anotherAfter = 20
 /** Deliveries taken in one turn. */
 export const takenAtOnce = 64
+/**
+ * What was taken is sent within this, in milliseconds, or taken anew: payload, secrets, scopes and the endpoint itself
+ * are to be those of the moment (specification, section 2.2), however slow the receiver is.
+ */
+const freshFor = 1_000
 /** Results wait this long for their neighbours, in milliseconds. */
 const settleAfter = 1_000
 
@@ -55,19 +60,23 @@ export async function runRound(services: RoundServices, lane: LaneKey, halt: Hal
   const now = clock.now()
   const taken = await lanes.take(lane, leaseId, now, now + leaseOf(schedule), takenAtOnce)
   if (taken === null) return false
-  const reason = taken.endpoint.disabledReason ?? (await revoked(services, taken))
-  if (reason !== null) await lanes.failPending(lane, reason, clock.now())
-  await new Round(services, taken, reason, halt).run()
+  const { endpoint } = taken
+  if (endpoint.disabledReason === null && endpoint.scopes === null) {
+    await disableRevoked(services, taken)
+    // Whatever came of it, the next turn sees.
+    await new Round(services, { ...taken, deliveries: [] }, halt).run()
+    return true
+  }
+  if (endpoint.disabledReason !== null) await lanes.failPending(lane, endpoint.disabledReason, clock.now())
+  await new Round(services, taken, halt).run()
   return true
 }
 
 /** An endpoint whose registrant is gone is disabled, and says so. */
-async function revoked({ lanes, clock, log }: RoundServices, taken: Taken): Promise<string | null> {
-  if (taken.endpoint.scopes !== null) return null
+async function disableRevoked({ lanes, clock, log }: RoundServices, taken: Taken): Promise<void> {
   const reason = 'registrant_revoked'
   if (await lanes.disable(taken, reason, clock.now(), 0))
     log.warn(about(taken, reason), 'an endpoint was disabled')
-  return reason
 }
 
 class Round {
@@ -81,19 +90,21 @@ class Round {
   #settling: Promise<void> = Promise.resolve()
   #held = true
 
-  constructor(services: RoundServices, taken: Taken, disabled: string | null, halt: Halt) {
+  constructor(services: RoundServices, taken: Taken, halt: Halt) {
     this.#services = services
     this.#taken = taken
-    this.#disabled = disabled
+    this.#disabled = taken.endpoint.disabledReason
     this.#halt = halt
     this.#sign = services.signerOf(taken)
   }
 
   /** What is not begun when the worker stops, or not answered when it can wait no longer, stays due. */
   async run(): Promise<void> {
+    const { clock } = this.#services
+    const freshUntil = clock.now() + freshFor
     const queue = [...this.#taken.deliveries]
     const next = async (): Promise<void> => {
-      while (this.#held && !this.#halt.requested) {
+      while (this.#held && !this.#halt.requested && clock.now() < freshUntil) {
         const delivery = queue.shift()
         if (delivery === undefined) return
         this.#collect(await this.#attempt(delivery))
@@ -149,7 +160,7 @@ class Round {
     }
     const body = envelope(this.#taken, event, data)
     const timestamp = Math.floor(this.#services.clock.now() / 1000)
-    return this.#services.send({
+    const request = {
       url: endpoint.url,
       headers: {
         'content-type': 'application/json',
@@ -158,7 +169,8 @@ class Round {
         'x-service-signature': this.#sign(timestamp, body),
       },
       body,
-    })
+    }
+    return this.#services.send(request)
   }
 
   /** An attempt like any other, so that one delivery that cannot be sent keeps no other from being settled. */

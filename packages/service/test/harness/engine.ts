@@ -1,6 +1,6 @@
 /** An engine driven tick by tick: a moved clock, a real database, and receivers that are scripted functions. */
 import { createEngine, type Engine } from '../../src/delivery/engine.ts'
-import { createLanes } from '../../src/delivery/lanes.ts'
+import { createLanes, type Lanes } from '../../src/delivery/lanes.ts'
 import type { Send } from '../../src/delivery/round.ts'
 import type { DeliverySchedule } from '../../src/delivery/schedule.ts'
 import { createSigner } from '../../src/delivery/signer.ts'
@@ -20,6 +20,7 @@ export interface Sent {
 
 export interface TestEngine {
   readonly engine: Engine
+  readonly lanes: Lanes
   readonly sent: Sent[]
   /** What the next requests are answered; the last goes on. */
   answer(...statuses: readonly number[]): void
@@ -40,11 +41,12 @@ export function testEngine(
   }
   const box = createSecretBox(deliverySettings.encryptionKey)
   const signer = createSigner()
+  const lanes = createLanes(
+    service.database.pool,
+    kinds.map((kind) => kind.table),
+  )
   const engine = createEngine({
-    lanes: createLanes(
-      service.database.pool,
-      kinds.map((kind) => kind.table),
-    ),
+    lanes,
     send: options.send ?? scripted,
     signerOf: (taken) => signer(taken.endpoint.sealedSecrets.map((sealed) => box.open(sealed, taken))),
     scopeOf: (subjectKind) => {
@@ -57,6 +59,7 @@ export function testEngine(
   })
   return {
     engine,
+    lanes,
     sent,
     answer(...statuses) {
       script = [...statuses]

@@ -1,0 +1,335 @@
+/** When an endpoint is disabled, and what counts for and against it. */
+import { describe, expect, test } from 'vitest'
+import type { Send } from '../../src/delivery/round.ts'
+import { testClock } from '../harness/clock.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { testEngine } from '../harness/engine.ts'
+import {
+  attemptsOf,
+  day,
+  deliveriesOf,
+  hour,
+  makeWebhook,
+  minute,
+  readWebhook,
+  retry,
+} from '../harness/hooks.ts'
+import { sharedService } from '../harness/shared-service.ts'
+
+const clock = testClock()
+const shared = sharedService({ clock })
+const at = (milliseconds: number) => new Date(milliseconds).toISOString()
+
+async function endpoint() {
+  const api = await shared().newOrganization()
+  const made = await makeWebhook(api)
+  const path = `/v1/webhooks/${made.id}`
+  const scripted = testEngine(shared(), clock)
+  return {
+    ...scripted,
+    api,
+    path,
+    /** What was sent to this organization's endpoints: the engine serves those of other tests too. */
+    mine: () => scripted.sent.filter(({ body }) => JSON.parse(body).organizationId === api.organizationId),
+    id: made.id as string,
+    read: () => readWebhook(api, made.id),
+    log: () => deliveriesOf(api, made.id),
+    ping: () => api.post(`${path}/ping`, undefined),
+  }
+}
+
+describe('an attempt that fails', () => {
+  test.each([
+    [301, 'redirect'],
+    [302, 'redirect'],
+    [308, 'redirect'],
+    [400, 'non_2xx'],
+    [404, 'non_2xx'],
+    [410, 'non_2xx'],
+    [500, 'non_2xx'],
+  ])('answered %i: %s, and tried again a minute later', async (status, code) => {
+    const { api, engine, answer, read, log } = await endpoint()
+    answer(status, 204)
+    const began = clock.now()
+    await makeCustomer(api)
+    await engine.runDue()
+    const [row] = await log()
+    expect(row).toMatchObject({
+      status: 'pending',
+      attemptCount: 1,
+      responseStatus: status,
+      lastError: { code },
+      durationMs: 5,
+      lastAttemptAt: at(began),
+      nextAttemptAt: at(began + minute),
+      deliveredAt: null,
+    })
+    expect(await read()).toMatchObject({ failureCount: 1, failingSince: at(began), lastSuccessAt: null })
+    clock.advance(minute)
+    await engine.runDue()
+    expect(await log()).toMatchObject([
+      {
+        status: 'succeeded',
+        attemptCount: 2,
+        responseStatus: 204,
+        lastError: null,
+        nextAttemptAt: null,
+        deliveredAt: at(began + minute),
+      },
+    ])
+    expect(await read()).toMatchObject({
+      failureCount: 0,
+      failingSince: null,
+      lastSuccessAt: at(began + minute),
+    })
+    const attempts = await attemptsOf(api, row)
+    expect(attempts).toEqual([
+      {
+        number: 2,
+        at: at(began + minute),
+        responseStatus: 204,
+        error: null,
+        durationMs: 5,
+        responseBody: 'answered 204',
+      },
+      {
+        number: 1,
+        at: at(began),
+        responseStatus: status,
+        error: { code, message: expect.stringContaining(String(status)) },
+        durationMs: 5,
+        responseBody: `answered ${status}`,
+      },
+    ])
+  })
+
+  test.each(['timeout', 'connection_failed', 'tls_error', 'resolver_failed'] as const)(
+    '%s: nothing was answered, and it is tried again',
+    async (code) => {
+      const { api, read, log } = await endpoint()
+      const send: Send = async () => ({ kind: 'failed', code, message: 'it went wrong', durationMs: 7 })
+      await makeCustomer(api)
+      await testEngine(shared(), clock, { send }).engine.runDue()
+      const [row] = await log()
+      expect(row).toMatchObject({
+        status: 'pending',
+        responseStatus: null,
+        lastError: { code, message: 'it went wrong' },
+        durationMs: 7,
+      })
+      expect(await read()).toMatchObject({ status: 'active', failureCount: 1 })
+    },
+  )
+
+  test('address_not_public: disabled at once, without a retry, and what else is pending fails', async () => {
+    const { api, path, read, log, engine, answer, mine } = await endpoint()
+    answer(500)
+    await makeCustomer(api)
+    await engine.runDue()
+    const send: Send = async () => ({
+      kind: 'failed',
+      code: 'address_not_public',
+      message: 'loopback',
+      durationMs: 0,
+    })
+    await makeCustomer(api)
+    await testEngine(shared(), clock, { send }).engine.runDue()
+    expect(await read()).toMatchObject({
+      status: 'disabled',
+      disabledReason: 'address_not_public',
+      disabledAt: at(clock.now()),
+    })
+    expect(await log()).toMatchObject([
+      { status: 'failed', attemptCount: 1, lastError: { code: 'address_not_public' } },
+      { status: 'failed', attemptCount: 1, lastError: { code: 'endpoint_disabled' } },
+    ])
+    const [delivery] = await log()
+    const refused = await retry(api, delivery)
+    expect([refused.status, refused.json.code]).toEqual([409, 'webhook_disabled'])
+    await makeCustomer(api)
+    clock.advance(day)
+    await engine.runDue()
+    expect(mine()).toHaveLength(1)
+    expect(await log()).toHaveLength(2)
+    await api.patch(path, { status: 'active' })
+    expect((await retry(api, delivery)).status).toBe(202)
+  })
+})
+
+describe('72 hours', () => {
+  test('begin anew with every success', async () => {
+    const { api, engine, answer, read } = await endpoint()
+    const round = async (status: number) => {
+      answer(status)
+      await makeCustomer(api)
+      await engine.runDue()
+    }
+    await round(500)
+    clock.advance(71 * hour)
+    await round(200)
+    expect(await read()).toMatchObject({ failureCount: 0, failingSince: null })
+    clock.advance(hour)
+    await round(500)
+    const since = at(clock.now())
+    clock.advance(72 * hour - 1)
+    await round(500)
+    expect(await read()).toMatchObject({ status: 'active', failingSince: since })
+    clock.advance(1)
+    expect(await read()).toMatchObject({ status: 'active' })
+    await round(500)
+    expect(await read()).toMatchObject({
+      status: 'disabled',
+      disabledReason: 'failing',
+      failingSince: since,
+      disabledAt: at(clock.now()),
+    })
+  })
+
+  test('are judged on a failed attempt: one that succeeds after them saves the endpoint', async () => {
+    const { api, engine, answer, read } = await endpoint()
+    answer(500)
+    await makeCustomer(api)
+    await engine.runDue()
+    clock.advance(100 * hour)
+    await makeCustomer(api)
+    answer(200)
+    await engine.runDue()
+    expect(await read()).toMatchObject({ status: 'active', failureCount: 0, failingSince: null })
+  })
+
+  test('a failure and a later success of one round: the success is what remains', async () => {
+    const { api, engine, answer, read } = await endpoint()
+    answer(500)
+    await makeCustomer(api)
+    await engine.runDue()
+    clock.advance(80 * hour)
+    await makeCustomer(api)
+    answer(500, 200)
+    await engine.runDue()
+    expect(await read()).toMatchObject({ status: 'active', failureCount: 0, failingSince: null })
+  })
+
+  test('do not count pings, badly answered or well', async () => {
+    const { api, engine, answer, read, log, ping } = await endpoint()
+    const untouched = await read()
+    answer(500)
+    await ping()
+    await engine.runDue()
+    expect(await read()).toEqual(untouched)
+    expect(await log()).toMatchObject([
+      {
+        eventType: 'ping',
+        status: 'failed',
+        attemptCount: 1,
+        maxAttempts: 1,
+        lastError: { code: 'non_2xx' },
+      },
+    ])
+    const { id } = await makeCustomer(api)
+    await engine.runDue()
+    const failing = await read()
+    expect(failing).toMatchObject({ status: 'active', failureCount: 1 })
+    // Gone, so that nothing but pings is sent from here on.
+    await api.delete(`/v1/customers/${id}`)
+    clock.advance(72 * hour)
+    for (const status of [500, 200]) {
+      answer(status)
+      clock.advance(minute)
+      await ping()
+      await engine.runDue()
+      expect(await read()).toEqual(failing)
+    }
+    expect((await log()).map(({ status, eventType }) => `${eventType} ${status}`)).toEqual([
+      'ping succeeded',
+      'ping failed',
+      'customer.created failed',
+      'ping failed',
+    ])
+  })
+})
+
+describe('a ping', () => {
+  test('is an event of its own with an empty object, sent at once and once', async () => {
+    const { api, id, engine, mine, ping, answer, log } = await endpoint()
+    const asked = await ping()
+    expect(asked.status).toBe(202)
+    expect(await log()).toEqual([asked.json])
+    expect(asked.json).toEqual({
+      id: expect.any(String),
+      object: 'delivery',
+      organizationId: api.organizationId,
+      webhookId: id,
+      eventId: expect.any(String),
+      eventType: 'ping',
+      status: 'pending',
+      attemptCount: 0,
+      maxAttempts: 1,
+      responseStatus: null,
+      lastError: null,
+      durationMs: null,
+      lastAttemptAt: null,
+      nextAttemptAt: at(clock.now()),
+      deliveredAt: null,
+      createdAt: at(clock.now()),
+      updatedAt: at(clock.now()),
+    })
+    await engine.runDue()
+    expect(mine().map(({ body }) => JSON.parse(body))).toEqual([
+      {
+        id: asked.json.eventId,
+        type: 'ping',
+        apiVersion: 'v1',
+        createdAt: at(clock.now()),
+        organizationId: api.organizationId,
+        data: {},
+      },
+    ])
+    answer(500)
+    await ping()
+    await engine.runDue()
+    clock.advance(day)
+    await engine.runDue()
+    expect(mine()).toHaveLength(2)
+  })
+
+  test('goes to a disabled endpoint too, and does not enable it', async () => {
+    const { api, path, engine, mine, ping, read, log } = await endpoint()
+    await makeCustomer(api)
+    await api.patch(path, { status: 'disabled' })
+    await ping()
+    await engine.runDue()
+    expect(mine().map(({ headers }) => headers['x-service-event-type'])).toEqual(['ping'])
+    expect((await log()).map(({ status }) => status).sort()).toEqual(['failed', 'succeeded'])
+    expect(await read()).toMatchObject({ status: 'disabled', disabledReason: 'manual', lastSuccessAt: null })
+  })
+
+  test('needs no scope but webhooks:write', async () => {
+    const { api, path, engine, mine } = await endpoint()
+    const key = await shared().newKey(api.organizationId, ['webhooks:write'])
+    expect((await key.post(`${path}/ping`, undefined)).status).toBe(202)
+    await engine.runDue()
+    expect(mine()).toHaveLength(1)
+  })
+
+  test('that failed keeps to one attempt when it is retried', async () => {
+    const { api, engine, answer, ping, log, mine } = await endpoint()
+    answer(500)
+    await ping()
+    await engine.runDue()
+    const [failed] = await log()
+    expect((await retry(api, failed)).json).toMatchObject({ status: 'pending', maxAttempts: 2 })
+    await engine.runDue()
+    expect(await log()).toMatchObject([{ status: 'failed', attemptCount: 2 }])
+    expect(mine().map(({ body }) => JSON.parse(body).data)).toEqual([{}, {}])
+  })
+})
+
+test('deliveries settled together are settled each by its own answer', async () => {
+  const { api, engine, answer, log, read } = await endpoint()
+  answer(200, 500, 200, 404, 200)
+  for (let n = 0; n < 5; n++) await makeCustomer(api)
+  await engine.runDue()
+  const statuses = (await log()).map((row) => `${row.status} ${row.responseStatus}`).sort()
+  expect(statuses).toEqual(['pending 404', 'pending 500', 'succeeded 200', 'succeeded 200', 'succeeded 200'])
+  expect(await read()).toMatchObject({ failureCount: 0, failingSince: null })
+})

@@ -1,0 +1,231 @@
+/** Lanes: found, leased, settled and released, whatever else happens at that moment. */
+import { randomUUID } from 'node:crypto'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { attemptsAtOnce } from '../../src/delivery/round.ts'
+import { testClock } from '../harness/clock.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { testEngine } from '../harness/engine.ts'
+import { heldSend } from '../harness/held-send.ts'
+import { attemptsOf, deliveriesOf, makeWebhook, minute, readWebhook, second } from '../harness/hooks.ts'
+import { eventually, lockRow, waitingBackends } from '../harness/locks.ts'
+import { testService } from '../harness/service.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** A service of its own, an endpoint, and an engine; with `held`, one whose attempts hang. */
+async function desk() {
+  const clock = testClock()
+  const service = await testService({ clock })
+  const { api, database } = service
+  const webhook = await makeWebhook(api)
+  const lane = { organizationId: api.organizationId, webhookId: webhook.id as string }
+  return {
+    clock,
+    service,
+    api,
+    lane,
+    ...testEngine(service, clock),
+    log: () => deliveriesOf(api, lane.webhookId),
+    held() {
+      const held = heldSend()
+      return { ...held, engine: testEngine(service, clock, { send: held.send }).engine }
+    },
+    async laneRow() {
+      const { rows } = await database.pool.query(
+        'select due_at, lease_id, lease_until from lanes where organization_id = $1 and webhook_id = $2',
+        [lane.organizationId, lane.webhookId],
+      )
+      return rows[0] as { due_at: Date | null; lease_id: string | null; lease_until: Date | null }
+    },
+    setDue: (at: number | null) =>
+      database.pool.query('update lanes set due_at = $1 where webhook_id = $2', [
+        at === null ? null : new Date(at).toISOString(),
+        lane.webhookId,
+      ]),
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  }
+}
+
+const idle = { due_at: null, lease_id: null, lease_until: null }
+
+describe('at most sixteen attempts are in flight to an endpoint', () => {
+  test('with two engines on one database too; and each delivery is sent once', async () => {
+    await using it = await desk()
+    for (let n = 0; n < 40; n++) await makeCustomer(it.api, { name: `number ${n}` })
+    const held = heldSend()
+    const engines = [1, 2].map(() => testEngine(it.service, it.clock, { send: held.send }).engine)
+    const running = engines.map((engine) => engine.runDue())
+    await held.made(attemptsAtOnce)
+    // The other found the lane taken, or never saw it: it is done, and sent nothing.
+    await Promise.race(running)
+    expect(held.attempts).toHaveLength(attemptsAtOnce)
+    for (let made = attemptsAtOnce; made < 40; made++) {
+      held.inFlight()[0]?.answer(200)
+      await held.made(made + 1)
+      expect(held.inFlight()).toHaveLength(attemptsAtOnce)
+    }
+    for (const attempt of held.inFlight()) attempt.answer(200)
+    await Promise.all(running)
+    expect(new Set(held.attempts.map(({ eventId }) => eventId)).size).toBe(40)
+    expect(held.attempts).toHaveLength(40)
+    expect(new Set((await it.log()).map(({ status }) => status))).toEqual(new Set(['succeeded']))
+    expect(await it.laneRow()).toEqual(idle)
+  })
+})
+
+describe('a lane that does not say what is so', () => {
+  test('and has something due is found by the sweep', async () => {
+    await using it = await desk()
+    await makeCustomer(it.api)
+    for (const stale of [null, it.clock.now() + minute]) {
+      await it.setDue(stale)
+      expect(await it.engine.runDue()).toBe(0)
+      expect(await it.lanes.sweep(it.clock.now())).toBe(1)
+      expect(await it.lanes.sweep(it.clock.now())).toBe(0)
+    }
+    expect(await it.engine.runDue()).toBe(1)
+    expect(it.sent).toHaveLength(1)
+  })
+
+  test('is not swept while nothing is due, nor while it is held', async () => {
+    await using it = await desk()
+    it.answer(500)
+    await makeCustomer(it.api)
+    await it.engine.runDue()
+    await it.setDue(null)
+    it.clock.advance(minute - 1)
+    expect(await it.lanes.sweep(it.clock.now())).toBe(0)
+    it.clock.advance(1)
+    await it.setDue(it.clock.now())
+    const lease = { id: randomUUID(), until: it.clock.now() + 15 * second }
+    await it.lanes.take(it.lane, lease.id, it.clock.now(), lease.until, 64)
+    await it.setDue(null)
+    expect(await it.lanes.sweep(it.clock.now())).toBe(0)
+  })
+
+  test('and has nothing due parks itself, until its next delivery is due or for good', async () => {
+    await using it = await desk()
+    await it.setDue(it.clock.now())
+    expect(await it.engine.runDue()).toBe(1)
+    expect(await it.laneRow()).toEqual(idle)
+    it.answer(500)
+    await makeCustomer(it.api)
+    await it.engine.runDue()
+    const next = new Date(it.clock.now() + minute)
+    await it.setDue(it.clock.now())
+    expect(await it.engine.runDue()).toBe(1)
+    expect(await it.laneRow()).toEqual({ ...idle, due_at: next })
+    expect(it.sent).toHaveLength(1)
+  })
+})
+
+describe('a lease', () => {
+  test('left by a worker that died is taken over when it ends, and not before', async () => {
+    await using it = await desk()
+    await makeCustomer(it.api)
+    const dead = it.held()
+    const round = dead.engine.runDue()
+    await dead.made(1)
+    expect(await it.laneRow()).toMatchObject({ lease_until: new Date(it.clock.now() + 15 * second) })
+    it.clock.advance(15 * second - 1)
+    expect(await it.engine.runDue()).toBe(0)
+    expect(it.sent).toEqual([])
+    it.clock.advance(1)
+    expect(await it.engine.runDue()).toBe(1)
+    expect(it.sent).toHaveLength(1)
+    expect(it.sent[0]?.headers['x-service-event-id']).toBe(dead.attempts[0]?.eventId)
+    dead.inFlight()[0]?.answer(200)
+    await round
+  })
+
+  test('that was lost: its worker settles nothing, though it had an answer', async () => {
+    await using it = await desk()
+    await makeCustomer(it.api)
+    const slow = it.held()
+    const round = slow.engine.runDue()
+    await slow.made(1)
+    it.clock.advance(15 * second)
+    await it.engine.runDue()
+    const [before] = await it.log()
+    const endpoint = await readWebhook(it.api, it.lane.webhookId)
+    expect(before).toMatchObject({ status: 'succeeded', attemptCount: 1 })
+    slow.attempts[0]?.answer(500)
+    await round
+    expect(await it.log()).toEqual([before])
+    expect(await attemptsOf(it.api, before)).toHaveLength(1)
+    expect(await readWebhook(it.api, it.lane.webhookId)).toEqual(endpoint)
+    expect(await it.laneRow()).toEqual(idle)
+  })
+
+  test('that was lost while another holds it: that one keeps it', async () => {
+    await using it = await desk()
+    await makeCustomer(it.api)
+    const [first, second_] = [it.held(), it.held()]
+    const rounds = [first.engine.runDue()]
+    await first.made(1)
+    it.clock.advance(15 * second)
+    rounds.push(second_.engine.runDue())
+    await second_.made(1)
+    const lease = await it.laneRow()
+    first.attempts[0]?.answer(500)
+    await rounds[0]
+    expect(await it.laneRow()).toEqual(lease)
+    expect(await it.log()).toMatchObject([{ status: 'pending', attemptCount: 0 }])
+    second_.attempts[0]?.answer(200)
+    await rounds[1]
+    expect(await it.log()).toMatchObject([{ status: 'succeeded', attemptCount: 1 }])
+  })
+
+  test('goes on while results come in; they are settled before the slow ones end', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    await using it = await desk()
+    await makeCustomer(it.api)
+    await makeCustomer(it.api)
+    const held = it.held()
+    const round = held.engine.runDue()
+    await held.made(2)
+    held.attempts[0]?.answer(200)
+    // So that the answer has been collected by the time the clock moves.
+    await it.api.get('/healthz')
+    it.clock.advance(second)
+    vi.advanceTimersByTime(second)
+    await eventually('the quick one to be settled', async () =>
+      (await it.log()).some(({ status }) => status === 'succeeded'),
+    )
+    expect(await it.laneRow()).toMatchObject({ lease_until: new Date(it.clock.now() + 15 * second) })
+    held.attempts[1]?.answer(200)
+    await round
+    expect((await it.log()).map(({ status }) => status)).toEqual(['succeeded', 'succeeded'])
+  })
+})
+
+describe('a commit that meets the release of its lane', () => {
+  test.each(['the release first', 'the commit first'])('%s: nothing is left behind', async (order) => {
+    await using it = await desk()
+    await makeCustomer(it.api, { name: 'one' })
+    const held = it.held()
+    const round = held.engine.runDue()
+    await held.made(1)
+    const lock = await lockRow(it.service.database, 'lanes', it.lane)
+    const settle = async () => held.attempts[0]?.answer(200)
+    const made: Promise<unknown>[] = []
+    const commit = async () => made.push(makeCustomer(it.api, { name: 'two' }))
+    const acts = order === 'the release first' ? [settle, commit] : [commit, settle]
+    for (const [n, act] of acts.entries()) {
+      await act()
+      await waitingBackends(it.service.database, n + 1)
+    }
+    await lock.release()
+    await Promise.all(made)
+    // The first engine may have looked before the commit was there.
+    const again = held.engine.runDue()
+    await held.made(2)
+    held.attempts[1]?.answer(200)
+    await Promise.all([round, again])
+    expect((await it.log()).map(({ status }) => status)).toEqual(['succeeded', 'succeeded'])
+    expect(held.attempts).toHaveLength(2)
+    expect(await it.laneRow()).toEqual(idle)
+  })
+})

@@ -1,0 +1,215 @@
+/** What happens to an endpoint while attempts to it are under way. */
+import { describe, expect, test } from 'vitest'
+import { testClock } from '../harness/clock.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { testEngine } from '../harness/engine.ts'
+import { heldSend } from '../harness/held-send.ts'
+import {
+  dataOf,
+  deliveriesOf,
+  makeWebhook,
+  minute,
+  readWebhook,
+  receiverUrl,
+  second,
+} from '../harness/hooks.ts'
+import { lockRow, waitingBackends } from '../harness/locks.ts'
+import { testService } from '../harness/service.ts'
+
+async function desk() {
+  const clock = testClock()
+  const service = await testService({ clock })
+  const { api } = service
+  const webhook = await makeWebhook(api, { events: ['customer.created', 'customer.updated'] })
+  const held = heldSend()
+  const { engine, lanes } = testEngine(service, clock, { send: held.send })
+  return {
+    clock,
+    service,
+    api,
+    lane: { organizationId: api.organizationId, webhookId: webhook.id as string },
+    path: `/v1/webhooks/${webhook.id}`,
+    held,
+    engine,
+    lanes,
+    read: () => readWebhook(api, webhook.id),
+    log: () => deliveriesOf(api, webhook.id),
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  }
+}
+
+describe('disabling an endpoint', () => {
+  test('fails what is pending as soon as the round under way is over, retries included', async () => {
+    await using it = await desk()
+    await makeCustomer(it.api)
+    await makeCustomer(it.api)
+    const round = it.engine.runDue()
+    await it.held.made(2)
+    await it.api.patch(it.path, { status: 'disabled' })
+    for (const attempt of it.held.attempts) attempt.answer(500)
+    await round
+    expect(await it.log()).toMatchObject([
+      { status: 'failed', attemptCount: 1, lastError: { code: 'endpoint_disabled' }, nextAttemptAt: null },
+      { status: 'failed', attemptCount: 1, lastError: { code: 'endpoint_disabled' }, nextAttemptAt: null },
+    ])
+    it.clock.advance(minute)
+    await it.engine.runDue()
+    expect(it.held.attempts).toHaveLength(2)
+  })
+
+  test('a delivery that arrived meanwhile has succeeded', async () => {
+    await using it = await desk()
+    await makeCustomer(it.api)
+    const round = it.engine.runDue()
+    await it.held.made(1)
+    await it.api.patch(it.path, { status: 'disabled' })
+    it.held.attempts[0]?.answer(200)
+    await round
+    expect(await it.log()).toMatchObject([{ status: 'succeeded', attemptCount: 1 }])
+    expect((await it.read()).status).toBe('disabled')
+  })
+
+  test('does not fail what comes after it was enabled again', async () => {
+    await using it = await desk()
+    await it.api.patch(it.path, { status: 'disabled' })
+    await it.api.patch(it.path, { status: 'active' })
+    await makeCustomer(it.api)
+    // Somebody who read it while it was disabled, and comes late.
+    await it.lanes.failPending(it.lane, 'manual', it.clock.now())
+    expect(await it.log()).toMatchObject([{ status: 'pending' }])
+  })
+
+  test('two that enable it at once leave what came in between alone', async () => {
+    await using it = await desk()
+    await it.api.patch(it.path, { status: 'disabled' })
+    const lock = await lockRow(it.service.database, 'organization_clocks', it.api)
+    const made = [
+      it.api.patch(it.path, { status: 'active' }),
+      it.api.patch(it.path, { status: 'active', description: 'x' }),
+    ]
+    await waitingBackends(it.service.database, 2)
+    await lock.release()
+    expect((await Promise.all(made)).map(({ status }) => status)).toEqual([200, 200])
+    expect(await it.read()).toMatchObject({ status: 'active', description: 'x' })
+  })
+})
+
+describe('moving an endpoint', () => {
+  test('to another URL: what an attempt to the old one found does not disable it', async () => {
+    await using it = await desk()
+    await makeCustomer(it.api)
+    const round = it.engine.runDue()
+    await it.held.made(1)
+    const url = `${receiverUrl}/new`
+    expect((await it.api.patch(it.path, { url })).status).toBe(200)
+    it.held.attempts[0]?.fail('address_not_public')
+    await round
+    expect(await it.read()).toMatchObject({ status: 'active', disabledReason: null, url })
+    await makeCustomer(it.api)
+    const next = it.engine.runDue()
+    expect((await it.held.made(2)).url).toBe(url)
+    it.held.attempts[1]?.answer(200)
+    await next
+  })
+
+  test('to another registrant: that the old one is gone does not disable it', async () => {
+    await using it = await desk()
+    const { pool } = it.service.database
+    const key = await it.service.newKey(it.api.organizationId, ['*'])
+    const { apiKeyId } = (await key.patch(it.path, { url: receiverUrl })).json
+    await makeCustomer(it.api)
+    await pool.query('delete from api_keys where id = $1', [apiKeyId])
+    // The worker has read that the registrant is gone, and comes to disable the endpoint only after the PATCH.
+    const lock = await lockRow(it.service.database, 'organization_clocks', it.api)
+    const round = it.engine.runDue()
+    await waitingBackends(it.service.database, 1)
+    await pool.query('update webhooks set api_key_id = (select id from api_keys limit 1)')
+    await lock.release()
+    const attempt = await it.held.made(1)
+    attempt.answer(200)
+    await round
+    expect(await it.read()).toMatchObject({ status: 'active', disabledReason: null })
+    expect(await it.log()).toMatchObject([{ status: 'succeeded' }])
+  })
+
+  test('out of the world: attempts under way settle nothing, and nothing fails', async () => {
+    await using it = await desk()
+    await makeCustomer(it.api)
+    const round = it.engine.runDue()
+    await it.held.made(1)
+    expect((await it.api.delete(it.path)).status).toBe(204)
+    it.held.attempts[0]?.answer(200)
+    await round
+    await it.service.app.maintenance.run()
+    const { rows } = await it.service.database.pool.query(
+      'select (select count(*)::int from deliveries) as deliveries, (select count(*)::int from attempts) as attempts',
+    )
+    expect(rows).toEqual([{ deliveries: 0, attempts: 0 }])
+  })
+})
+
+describe('a backlog of a slow endpoint', () => {
+  /** Seventeen deliveries, of which sixteen are under way; the last is of the customer that is answered. */
+  async function backlog(it: Awaited<ReturnType<typeof desk>>) {
+    for (let n = 0; n < 16; n++) await makeCustomer(it.api, { name: `number ${n}` })
+    it.clock.advance(1)
+    const last = await makeCustomer(it.api, { name: 'the last' })
+    const round = it.engine.runDue()
+    await it.held.made(16)
+    it.clock.advance(5 * second)
+    return {
+      last,
+      answerAll: () => {
+        for (const attempt of it.held.inFlight()) attempt.answer(200)
+      },
+      round,
+    }
+  }
+
+  test('is read when its turn comes, not when the first of it was sent', async () => {
+    await using it = await desk()
+    const { last, answerAll, round } = await backlog(it)
+    const changed = await it.api.patch(`/v1/customers/${last.id}`, { name: 'changed meanwhile' })
+    answerAll()
+    const sent = await it.held.made(18)
+    for (const each of [it.held.attempts[16], sent]) expect(dataOf(each!)).toBe(changed.text)
+    answerAll()
+    await round
+  })
+
+  test('is not sent any more once its subject is removed', async () => {
+    await using it = await desk()
+    const { last, answerAll, round } = await backlog(it)
+    await it.api.delete(`/v1/customers/${last.id}`)
+    answerAll()
+    await round
+    expect(it.held.attempts).toHaveLength(16)
+    const [row] = await it.log()
+    expect(row).toMatchObject({ status: 'failed', lastError: { code: 'subject_unavailable' } })
+  })
+
+  test('is not sent any more once the endpoint is disabled', async () => {
+    await using it = await desk()
+    const { answerAll, round } = await backlog(it)
+    await it.api.patch(it.path, { status: 'disabled' })
+    answerAll()
+    await round
+    expect(it.held.attempts).toHaveLength(16)
+    expect((await it.log()).map(({ status }) => status).filter((status) => status === 'failed')).toHaveLength(
+      1,
+    )
+  })
+
+  test('is signed with no secret whose overlap was ended', async () => {
+    await using it = await desk()
+    await it.api.post(`${it.path}/rotate-secret`, undefined)
+    const { answerAll, round } = await backlog(it)
+    expect((await it.api.delete(`${it.path}/previous-secret`)).status).toBe(204)
+    answerAll()
+    const sent = await it.held.made(17)
+    expect(it.held.attempts[0]?.signature.match(/v1=/g)).toHaveLength(2)
+    expect(sent.signature.match(/v1=/g)).toHaveLength(1)
+    answerAll()
+    await round
+  })
+})

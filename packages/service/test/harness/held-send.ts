@@ -1,0 +1,52 @@
+/** A send whose attempts hang until the test answers them. */
+import type { Send } from '../../src/delivery/round.ts'
+import { eventually } from './locks.ts'
+
+type Outcome = Awaited<ReturnType<Send>>
+
+export interface HeldAttempt {
+  readonly url: string
+  readonly body: string
+  /** The event's id. */
+  readonly eventId: string
+  readonly signature: string
+  answer(status: number): void
+  fail(code: Extract<Outcome, { kind: 'failed' }>['code']): void
+}
+
+export interface HeldSend {
+  readonly send: Send
+  /** Every attempt so far, answered or not, in the order they were made. */
+  readonly attempts: readonly HeldAttempt[]
+  /** Those that hang. */
+  inFlight(): readonly HeldAttempt[]
+  /** Waits until so many were made in all, and answers the last of them. */
+  made(count: number): Promise<HeldAttempt>
+}
+
+export function heldSend(): HeldSend {
+  const attempts: HeldAttempt[] = []
+  const hanging = new Set<HeldAttempt>()
+  return {
+    attempts,
+    inFlight: () => [...hanging],
+    made: (count) => eventually(`${count} attempts`, () => attempts[count - 1] ?? null),
+    send: ({ url, body, headers }) =>
+      new Promise((resolve) => {
+        const end = (outcome: Outcome) => {
+          hanging.delete(attempt)
+          resolve(outcome)
+        }
+        const attempt: HeldAttempt = {
+          url,
+          body,
+          eventId: headers['x-service-event-id'] ?? '',
+          signature: headers['x-service-signature'] ?? '',
+          answer: (status) => end({ kind: 'answered', status, responseBody: '', durationMs: 1 }),
+          fail: (code) => end({ kind: 'failed', code, message: code, durationMs: 1 }),
+        }
+        attempts.push(attempt)
+        hanging.add(attempt)
+      }),
+  }
+}
