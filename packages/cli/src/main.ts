@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 /** `deskwire`: finds the command, runs it, and turns an expected failure into one line and an exit code. */
+import { DeskwireError } from '@deskwire/sdk'
 import { EmbeddedDatabaseError, ListenError, MigrationError, SettingError } from '@deskwire/service'
 import { commands, usage } from './commands.ts'
+import { CommandFailure } from './failure.ts'
 import { UsageError } from './usage-error.ts'
 
 const [, , ...words] = process.argv
@@ -11,13 +13,15 @@ try {
 } catch (error) {
   if (
     error instanceof UsageError ||
+    error instanceof CommandFailure ||
     error instanceof ListenError ||
     error instanceof SettingError ||
     error instanceof MigrationError ||
     error instanceof EmbeddedDatabaseError
   ) {
     fail(error.message, error instanceof UsageError ? 2 : 1)
-  } else if (isDatabaseFailure(error)) fail(`the database cannot be used: ${error.message || error.code}`, 1)
+  } else if (error instanceof DeskwireError) fail(error.status === 0 ? error.detail : error.message, 1)
+  else if (isDatabaseFailure(error)) fail(`the database cannot be used: ${error.message || error.code}`, 1)
   else throw error
 }
 

@@ -27,6 +27,7 @@ export function superviseWorker(orders: WorkerOrders, log: Logger): Running {
     const file = new URL(import.meta.url.replace(/supervise(\.[jt]s)$/, 'worker-process$1'))
     const started = fork(file, { serialization: 'advanced' })
     started.send(orders)
+    log.info({ pid: started.pid }, 'the worker was started')
     started.once('exit', (code, signal) => {
       if (stopping) return
       log.error({ pid: started.pid, code, signal }, 'the worker ended; it is replaced')
