@@ -1,3 +1,4 @@
+import { demoCommand } from './commands/demo.ts'
 import { keysCreate } from './commands/keys-create.ts'
 import { listenCommand } from './commands/listen.ts'
 import { migrateCommand } from './commands/migrate.ts'
@@ -20,9 +21,10 @@ export const commands: readonly Command[] = [
   keysCreate,
   listenCommand,
   triggerCommand,
+  demoCommand,
 ]
 
 export function usage(): string {
   const lines = commands.map(({ name, summary }) => `  deskwire ${name.padEnd(14)} ${summary}`)
-  return `Deskwire, a desk service whose outside copies never drift.\n\n${lines.join('\n')}\n\ndeskwire COMMAND --help says more.\n`
+  return `Deskwire, a desk service whose outside copies never drift.\n\n${lines.join('\n')}\n\ndeskwire COMMAND --help says more; deskwire --version says which release this is.\n`
 }

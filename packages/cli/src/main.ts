@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** `deskwire`: finds the command, runs it, and turns an expected failure into one line and an exit code. */
+import { readFileSync } from 'node:fs'
 import { DeskwireError } from '@deskwire/sdk'
 import { EmbeddedDatabaseError, ListenError, MigrationError, SettingError } from '@deskwire/service'
 import { commands, usage } from './commands.ts'
@@ -30,6 +31,10 @@ async function run(given: readonly string[]): Promise<void> {
     process.stdout.write(usage())
     return
   }
+  if (given[0] === '--version' || given[0] === '-v') {
+    process.stdout.write(`${version()}\n`)
+    return
+  }
   // The longest name first: `org create` before `org`.
   const command = commands.find(({ name }) => name.split(' ').every((word, n) => given[n] === word))
   if (command === undefined) {
@@ -44,6 +49,12 @@ async function run(given: readonly string[]): Promise<void> {
   const rest = given.slice(command.name.split(' ').length)
   if (rest.some(isHelp)) process.stdout.write(command.help())
   else await command.run(rest)
+}
+
+/** The manifest stands beside the sources, in the repository and as published. */
+function version(): string {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { version: string }).version
 }
 
 function isHelp(word: string | undefined): boolean {

@@ -1,11 +1,11 @@
-import { DeskwireError, type WebhookWithSecret } from '@deskwire/sdk'
+import type { WebhookWithSecret } from '@deskwire/sdk'
 import { clientHelp, clientOf, readTarget, type Target } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { parseFlags } from '../flags.ts'
 import { type KnownAuthority, keepAuthority } from '../listen/authority.ts'
 import { humanLine, jsonLine } from '../listen/lines.ts'
 import { type Received, startReceiver } from '../listen/receiver.ts'
-import { register, serverSettings, tryWithPing } from '../listen/register.ts'
+import { register, serverSettings, tryWithPing, unregister } from '../listen/register.ts'
 import { eventTypes } from '../triggers.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -112,7 +112,7 @@ async function listen(options: {
     await Promise.race([tryWithPing(client, webhook.id, caPath), stopped])
     await stopped
   } finally {
-    await client.webhooks.remove(webhook.id).catch(goneAlready)
+    await unregister(client, webhook.id)
     if (!json) process.stdout.write(`webhook ${webhook.id} deleted\n`)
   }
 
@@ -125,11 +125,6 @@ async function listen(options: {
   function registered(endpoint: WebhookWithSecret): string {
     return `listening on ${url} as webhook ${endpoint.id}, Ctrl-C deletes it\n`
   }
-}
-
-/** Somebody else deleted it: that is what was wanted. */
-function goneAlready(error: unknown): void {
-  if (!(error instanceof DeskwireError && error.code === 'not_found')) throw error
 }
 
 /** Handlers that stay: Ctrl-C under npx arrives twice, and the second would end the process before it has cleaned up. */

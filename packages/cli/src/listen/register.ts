@@ -35,6 +35,16 @@ export async function register(
   }
 }
 
+/** Deletes an endpoint again. Somebody else may have done it: that is what was wanted. */
+export async function unregister(client: Client, webhookId: string): Promise<void> {
+  await client.webhooks.remove(webhookId).catch((error: unknown) => {
+    if (error instanceof DeskwireError && error.code === 'not_found') return
+    throw new CommandFailure(
+      `webhook ${webhookId} could not be deleted (${(error as Error).message}): delete it when the service is there again`,
+    )
+  })
+}
+
 /** Sends a ping and waits for its end. @throws CommandFailure when it did not arrive. */
 export async function tryWithPing(client: Client, webhookId: string, caPath: string): Promise<void> {
   const sent = await client.webhooks.ping(webhookId)
