@@ -19,6 +19,13 @@ const within = 20_000
 export class Arrivals {
   readonly #byId = new Map<string, Arrival>()
   readonly #looking = new Set<() => void>()
+  readonly #signal: AbortSignal
+
+  /** Once `signal` is aborted, nothing is waited for any more: its reason is thrown. */
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+    signal.addEventListener('abort', () => this.#look(), { once: true })
+  }
 
   /** Takes in what a receiver got. @returns whether it was verified. */
   take({ verdict, body, at }: Received): boolean {
@@ -28,7 +35,7 @@ export class Arrivals {
     if (known === undefined)
       this.#byId.set(event.id, { event, data: dataOf(body), at: at.getTime(), times: 1 })
     else known.times += 1
-    for (const look of this.#looking) look()
+    this.#look()
     return true
   }
 
@@ -45,7 +52,12 @@ export class Arrivals {
     return await this.#until(found, 'what the killed worker was sending did not come again')
   }
 
+  #look(): void {
+    for (const look of this.#looking) look()
+  }
+
   async #until<T>(find: () => T | null, otherwise: string): Promise<T> {
+    this.#signal.throwIfAborted()
     const found = find()
     if (found !== null) return found
     return await new Promise((settle, refuse) => {
@@ -55,9 +67,10 @@ export class Arrivals {
       }
       const look = () => {
         const now = find()
-        if (now === null) return
+        if (now === null && !this.#signal.aborted) return
         end()
-        settle(now)
+        if (now === null) refuse(this.#signal.reason)
+        else settle(now)
       }
       const timer = setTimeout(() => {
         end()

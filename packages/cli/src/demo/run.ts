@@ -55,7 +55,7 @@ const burst = 12
 /** @throws CommandFailure that says what did not arrive. */
 export async function runDemo({ target, authority, workerPid, tell, signal }: DemoOptions): Promise<void> {
   const client = clientOf(target)
-  const arrivals = new Arrivals()
+  const arrivals = new Arrivals(signal)
   const customers = new Follower<Customer>('customers', target, (source) => source.customers)
   const tickets = new Follower<Ticket>('tickets', target, (source) => source.tickets)
   let secret: string | null = null
@@ -120,7 +120,7 @@ export async function runDemo({ target, authority, workerPid, tell, signal }: De
     follower: Follower<Customer> | Follower<Ticket>,
     pages: 'new pages' | 'same pages' = 'new pages',
   ): Promise<Arrival[]> {
-    const came = await orAborted(Promise.all(ids.map((id) => arrivals.of(type, id))))
+    const came = await Promise.all(ids.map((id) => arrivals.of(type, id)))
     if (pages === 'new pages') await follower.catchUp()
     for (const { event, data } of came) {
       if (!follower.has(data)) throw new CommandFailure(`${type} ${event.id} and the sync differ: ${data}`)
@@ -152,23 +152,15 @@ export async function runDemo({ target, authority, workerPid, tell, signal }: De
     const created = await Promise.all(
       subjects.map((subject) => client.tickets.create({ customerId: customer.id, subject })),
     )
-    await orAborted(Promise.all(created.map(({ id }) => arrivals.of('ticket.created', id))))
+    await Promise.all(created.map(({ id }) => arrivals.of('ticket.created', id)))
     onDelivery = () => {}
     if (killedAt === 0) tell({ step: 'not killed' })
     else {
-      const { event, times } = await orAborted(arrivals.repeated())
+      const { event, times } = await arrivals.repeated()
       tell({ step: 'again', eventId: event.id, times, afterMs: Date.now() - killedAt })
     }
     const ids = created.map(({ id }) => id)
     await seen('ticket.created', ids, created[0]?.createdAt ?? '', tickets)
-  }
-
-  function orAborted<T>(work: Promise<T>): Promise<T> {
-    signal.throwIfAborted()
-    const aborted = new Promise<never>((_, refuse) => {
-      signal.addEventListener('abort', () => refuse(signal.reason), { once: true })
-    })
-    return Promise.race([work, aborted])
   }
 }
 

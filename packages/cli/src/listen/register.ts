@@ -30,7 +30,7 @@ export async function register(
   } catch (error) {
     if (!(error instanceof DeskwireError) || error.code !== 'url_not_public') throw error
     throw new CommandFailure(
-      `the service refuses receivers on this machine: start it with ${serverSettings(caPath)}`,
+      `the service refuses receivers on this machine: restart it with ${serverSettings(caPath)}`,
     )
   }
 }
