@@ -109,9 +109,10 @@ export interface Service extends AsyncDisposable {
   isAlive(): boolean
 }
 
-/** `npm start` on a free port. */
-export async function npmStart(settings: Record<string, string>): Promise<Service> {
-  const child = spawn('npm', ['start'], {
+/** `npm start` on a free port, or a line of a shell that ends in it. */
+export async function npmStart(settings: Record<string, string>, line?: string): Promise<Service> {
+  const [program, ...words] = line === undefined ? ['npm', 'start'] : ['bash', '-c', line]
+  const child = spawn(program as string, words, {
     cwd: root,
     env: environment({ DESKWIRE_PORT: '0', ...settings }),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -4,7 +4,7 @@ import { type DemoOptions, runDemo, type Told } from '../demo/run.ts'
 import { startServer, temporaryDirectory } from '../demo/server.ts'
 import { CommandFailure } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
-import { keepAuthority } from '../listen/authority.ts'
+import { defaultDirectory, keepAuthority } from '../listen/authority.ts'
 
 export const demoCommand: Command = {
   name: 'demo',
@@ -14,7 +14,7 @@ as a verified delivery and in the sync, with the same bytes. The worker is kille
 code 0 when everything arrived, otherwise 1. It leaves nothing behind.
 
   --json                 one JSON object a line
-  --dir DIR              with --url: the receiver's certificate authority (./data/listen, as in deskwire listen)
+  --dir DIR              with --url: the receiver's certificate authority (${defaultDirectory()})
 ${clientHelp}
 With --url and --key it uses that service instead, which has to be started as deskwire listen --help says, and kills
 nothing.
@@ -30,7 +30,7 @@ nothing.
     const signal = interrupted()
     const common = { tell, signal } satisfies Partial<DemoOptions>
     if (target !== null) {
-      const authority = await keepAuthority(texts.dir ?? './data/listen')
+      const authority = await keepAuthority(texts.dir ?? defaultDirectory())
       tell({ step: 'server', url: target.baseUrl })
       await runDemo({ ...common, target, authority, workerPid: () => null })
     } else {

@@ -2,14 +2,13 @@ import type { WebhookWithSecret } from '@deskwire/sdk'
 import { clientHelp, clientOf, readTarget, type Target } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { parseFlags } from '../flags.ts'
-import { type KnownAuthority, keepAuthority } from '../listen/authority.ts'
+import { defaultDirectory, type KnownAuthority, keepAuthority } from '../listen/authority.ts'
 import { humanLine, jsonLine } from '../listen/lines.ts'
 import { type Received, startReceiver } from '../listen/receiver.ts'
 import { register, serverSettings, tryWithPing, unregister } from '../listen/register.ts'
 import { eventTypes } from '../triggers.ts'
 import { UsageError } from '../usage-error.ts'
 
-const defaultDirectory = './data/listen'
 const defaultPort = 8443
 
 export const listenCommand: Command = {
@@ -20,7 +19,7 @@ export const listenCommand: Command = {
   --secret whsec_…       the secret of the endpoint (DESKWIRE_WEBHOOK_SECRET)
   --events TYPE,…        with --url: what to subscribe to (all of them)
   --port N               where to listen (${defaultPort}; with --url any free port)
-  --dir DIR              keeps the receiver's certificate authority (${defaultDirectory})
+  --dir DIR              keeps the receiver's certificate authority (${defaultDirectory()})
   --ca                   print the path of the authority's certificate, made if need be, and end
   --json                 one JSON object a line
 ${clientHelp}
@@ -35,7 +34,7 @@ A service delivers to public addresses only. For this receiver, start it with
       texts: ['secret', 'events', 'port', 'dir', 'url', 'key'],
       switches: ['json', 'ca'],
     })
-    const directory = texts.dir ?? defaultDirectory
+    const directory = texts.dir ?? defaultDirectory()
     if (switches.ca) {
       process.stdout.write(`${(await keepAuthority(directory)).caPath}\n`)
       return

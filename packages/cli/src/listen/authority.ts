@@ -17,6 +17,11 @@ export interface KnownAuthority extends Authority {
 const dayMs = 24 * 60 * 60 * 1000
 const validFor = 3650 * dayMs
 
+/** Beside the data of a service on this machine. */
+export function defaultDirectory(): string {
+  return `${process.env.DESKWIRE_DATA_DIR || './data'}/listen`
+}
+
 /** The authority kept in `directory`, made first where there is none. */
 export async function keepAuthority(directory: string): Promise<KnownAuthority> {
   const place = resolve(directory)
