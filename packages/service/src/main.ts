@@ -51,7 +51,7 @@ async function startRoles(
   const { pool, address } = database
   if (config.role === 'worker') {
     warnOfTrust(settings, log)
-    const worker = startWorker({ pool, address, log, settings })
+    const worker = startWorker({ address, log, settings })
     process.stdout.write('delivering\n')
     return [worker]
   }

@@ -86,8 +86,6 @@ const invoice = defineKind({
           'urgent boolean',
           'status text',
           'external_id text',
-          'tags text[]',
-          'search text',
         ],
         unique: ['number', 'external_id'],
         lookup: ['customer_id', 'status'],
@@ -236,35 +234,4 @@ test('a declaration that does not fit together is refused when it is read', () =
   expect(() => defineKind({ ...declaration, removedEvent: 'note.deleted' })).toThrow('removedEvent')
   const gone = { events: { 'note.gone': '' }, removedEvent: 'note.gone' }
   expect(() => defineKind({ ...declaration, ...gone })).toThrow('removedEvent')
-})
-
-test('every kind of the desk has the columns and the unique indexes that it declares', async () => {
-  await using database = await testDatabase()
-  for (const { table } of kinds) {
-    const { rows: columns } = await database.pool.query<{ name: string; type: string }>(
-      `select a.attname as name, format_type(a.atttypid, a.atttypmod) as type from pg_attribute a
-         where a.attrelid = $1::regclass and a.attnum > 0 order by a.attnum`,
-      [table.name],
-    )
-    const sequence = table.sequence === null ? [] : [{ name: table.sequence.column, type: 'bigint' }]
-    for (const { name, type } of [...table.columns, ...sequence]) {
-      const written = type === 'timestamptz(3)' ? 'timestamp(3) with time zone' : type
-      expect(columns, `${table.name}.${name}`).toContainEqual({ name, type: written })
-    }
-    const { rows: indexes } = await database.pool.query<{ columns: string }>(
-      `select string_agg(a.attname, ',' order by k.n) as columns from pg_index i
-         cross join unnest(i.indkey) with ordinality as k(attnum, n)
-         join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
-         where i.indrelid = $1::regclass and i.indisunique group by i.indexrelid`,
-      [table.name],
-    )
-    const unique = [
-      ...table.unique.map(({ column }) => column.name),
-      ...sequence.map(({ name }) => name),
-      'id',
-    ]
-    expect(indexes.map((index) => index.columns).sort()).toEqual(
-      unique.map((name) => `organization_id,${name}`).sort(),
-    )
-  }
 })

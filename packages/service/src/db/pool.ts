@@ -12,19 +12,28 @@ export type DatabaseAddress =
  */
 export function createPool(
   address: DatabaseAddress,
-  options: { readonly max: number; readonly onIdleError: (error: Error) => void },
+  options: {
+    readonly max: number
+    readonly onIdleError: (error: Error) => void
+    /** False for what may be lost with the machine, as it can be done again: commits then do not wait for the disk. */
+    readonly durable?: boolean
+  },
 ): Pool {
   const where: PoolConfig = 'url' in address ? { connectionString: address.url } : address
   const pool = new Pool({
     ...where,
     max: options.max,
     application_name: 'deskwire',
+    ...(options.durable === false ? { options: '-c synchronous_commit=off' } : {}),
     statement_timeout: 30_000,
     idle_in_transaction_session_timeout: 30_000,
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 60_000,
   })
-  pool.on('error', options.onIdleError)
+  pool.on('error', (error) => {
+    // A server that is stopped next may end connections before they have said goodbye.
+    if (!pool.ending) options.onIdleError(error)
+  })
   const clients = new Set<PoolClient>()
   pool.on('connect', (client) => clients.add(client))
   pool.on('remove', (client) => clients.delete(client))

@@ -9,12 +9,19 @@ import type { Clock } from '../kernel/clock.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { type AttemptOutcome, decide, foldHealth, hasFailedTooLong, noChange } from './decide.ts'
 import { envelope } from './envelope.ts'
+import type { Halt } from './halt.ts'
 import type { LaneKey, Lanes, RoundResult, Taken, TakenDelivery } from './lanes.ts'
 import { type DeliverySchedule, leaseOf } from './schedule.ts'
 import type { Sign } from './signer.ts'
 
 /** Attempts to one endpoint at once (decisions, section 7: isolation). */
 export const attemptsAtOnce = 16
+/**
+ * Attempts that a turn begins with, and after how many milliseconds another may join them. A quick receiver is
+ * served by a few connections; one that is slow gets all sixteen within a quarter of a second.
+ */
+const attemptsAtFirst = 4
+const anotherAfter = 20
 /** Deliveries taken in one turn. */
 export const takenAtOnce = 64
 /** Results wait this long for their neighbours, in milliseconds. */
@@ -41,8 +48,8 @@ export interface RoundServices {
   readonly scopeOf: (subjectKind: string) => string | null
 }
 
-/** One turn of the lane. Answers whether it had the lane. */
-export async function runRound(services: RoundServices, lane: LaneKey): Promise<boolean> {
+/** One turn of the lane, cut short when the worker stops. Answers whether it had the lane. */
+export async function runRound(services: RoundServices, lane: LaneKey, halt: Halt): Promise<boolean> {
   const { lanes, clock, schedule } = services
   const leaseId = randomUUID()
   const now = clock.now()
@@ -50,7 +57,7 @@ export async function runRound(services: RoundServices, lane: LaneKey): Promise<
   if (taken === null) return false
   const reason = taken.endpoint.disabledReason ?? (await revoked(services, taken))
   if (reason !== null) await lanes.failPending(lane, reason, clock.now())
-  await new Round(services, taken, reason).run()
+  await new Round(services, taken, reason, halt).run()
   return true
 }
 
@@ -66,30 +73,47 @@ async function revoked({ lanes, clock, log }: RoundServices, taken: Taken): Prom
 class Round {
   readonly #services: RoundServices
   readonly #taken: Taken
-  readonly #disabled: string | null
+  readonly #halt: Halt
   readonly #sign: Sign
+  #disabled: string | null
   #waiting: RoundResult[] = []
   #oldest = 0
   #settling: Promise<void> = Promise.resolve()
   #held = true
 
-  constructor(services: RoundServices, taken: Taken, disabled: string | null) {
+  constructor(services: RoundServices, taken: Taken, disabled: string | null, halt: Halt) {
     this.#services = services
     this.#taken = taken
     this.#disabled = disabled
+    this.#halt = halt
     this.#sign = services.signerOf(taken)
   }
 
+  /** What is not begun when the worker stops, or not answered when it can wait no longer, stays due. */
   async run(): Promise<void> {
     const queue = [...this.#taken.deliveries]
     const next = async (): Promise<void> => {
-      for (let delivery = queue.shift(); delivery !== undefined && this.#held; delivery = queue.shift()) {
+      while (this.#held && !this.#halt.requested) {
+        const delivery = queue.shift()
+        if (delivery === undefined) return
         this.#collect(await this.#attempt(delivery))
       }
     }
+    const senders = Array.from({ length: attemptsAtFirst }, next)
+    const more = setInterval(() => {
+      if (queue.length > 0 && senders.length < attemptsAtOnce) senders.push(next())
+    }, anotherAfter)
     const early = setInterval(() => this.#settleEarly(), settleAfter)
-    await Promise.all(Array.from({ length: attemptsAtOnce }, next))
-    clearInterval(early)
+    const all = async () => {
+      // Senders that join later find an empty queue once these are through with it.
+      for (let n = 0; n < senders.length; n++) await senders[n]
+    }
+    try {
+      await this.#halt.wait(all())
+    } finally {
+      clearInterval(more)
+      clearInterval(early)
+    }
     await this.#settling
     await this.#settle(true)
   }
@@ -97,7 +121,7 @@ class Round {
   async #attempt(delivery: TakenDelivery): Promise<RoundResult> {
     const { clock, schedule } = this.#services
     const startedAt = clock.now()
-    const outcome = await this.#outcome(delivery)
+    const outcome = await this.#outcome(delivery).catch((error: Error) => this.#unsendable(error, startedAt))
     const endedAt = clock.now()
     const isPing = delivery.event.type === 'ping'
     const verdict = decide({ ...delivery, isPing }, outcome, endedAt, schedule.retryDelays)
@@ -135,6 +159,18 @@ class Round {
       },
       body,
     })
+  }
+
+  /** An attempt like any other, so that one delivery that cannot be sent keeps no other from being settled. */
+  #unsendable(error: Error, startedAt: number): AttemptOutcome {
+    const { clock, log } = this.#services
+    log.error({ ...about(this.#taken, 'send'), err: loggable(error) }, 'a delivery could not be sent')
+    return {
+      kind: 'failed',
+      code: 'connection_failed',
+      message: "It could not be sent; the service's log says why",
+      durationMs: Math.max(0, clock.now() - startedAt),
+    }
   }
 
   #collect(result: RoundResult): void {
@@ -191,6 +227,8 @@ class Round {
         : null
     if (reason === null || !(await lanes.disable(this.#taken, reason, now, now - schedule.disableAfter)))
       return
+    // What is left of this round is not sent any more.
+    this.#disabled = reason
     log.warn(about(this.#taken, reason), 'an endpoint was disabled')
     await lanes.failPending(this.#taken, reason, now)
   }

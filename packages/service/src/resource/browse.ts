@@ -23,7 +23,7 @@ export function createBrowse(pool: Pool, kind: Kind): Browse {
       const values: unknown[] = [organizationId, limit, offset]
       const filters = conditions.map((condition) => filter(condition, values))
       const { rows } = await pool.query<{ records: string | null; found: number; total: string }>({
-        text: browseStatement(kind, filters),
+        text: browseStatement(kind, conditions, filters),
         values,
       })
       const [row] = rows
@@ -32,19 +32,34 @@ export function createBrowse(pool: Pool, kind: Kind): Browse {
   }
 }
 
-/** Without filters the total is a counter that every commit keeps; with them it is counted. */
-function browseStatement(kind: Kind, filters: readonly string[]): string {
+/**
+ * Without filters the total is a counter that every commit keeps; with them it is counted. What is found by words or
+ * tags comes in no order: it is found once, for the count and the page alike, as a page that looks for it from the
+ * newest row on may read every row there is.
+ */
+function browseStatement(kind: Kind, conditions: readonly Condition[], filters: readonly string[]): string {
   const { name } = kind.table
-  const total =
-    filters.length === 0
-      ? `select k.live_count from kind_counters k where k.organization_id = $1 and k.kind = '${kind.name}'`
-      : `select count(*) from ${name} t where t.organization_id = $1 and t.removed_at is null${filters.join('')}`
-  return `with page as materialized (
-      select t.created_at, t.id, t.body from ${name} t
-        where t.organization_id = $1 and t.removed_at is null${filters.join('')}
-        order by t.created_at desc, t.id desc limit $2 offset $3)
-    select coalesce((${total}), 0) as total, (select count(*)::int from page) as found,
+  const rows = `from ${name} t where t.organization_id = $1 and t.removed_at is null${filters.join('')}`
+  const page = (source: string) => `page as materialized (
+      select t.created_at, t.id, t.body ${source} order by t.created_at desc, t.id desc limit $2 offset $3)`
+  const answer = (total: string) => `select ${total} as total, (select count(*)::int from page) as found,
       (select string_agg(p.body, ',' order by p.created_at desc, p.id desc) from page p) as records`
+  if (conditions.length === 0) {
+    const counter = `select k.live_count from kind_counters k where k.organization_id = $1 and k.kind = '${kind.name}'`
+    return `with ${page(rows)} ${answer(`coalesce((${counter}), 0)`)}`
+  }
+  if (!conditions.some(({ on }) => on === 'words' || on === 'tag')) {
+    return `with ${page(rows)} ${answer(`(select count(*) ${rows})`)}`
+  }
+  return `with matching as materialized (
+      select t.created_at, t.id from ${name}_words w
+        join ${name} t on t.organization_id = $1 and t.id = w.id
+        where w.organization_id = $1 and t.removed_at is null${filters.join('')}),
+    newest as materialized (
+      select m.id from matching m order by m.created_at desc, m.id desc limit $2 offset $3),
+    page as materialized (
+      select t.created_at, t.id, t.body from newest n join ${name} t on t.organization_id = $1 and t.id = n.id)
+    ${answer('(select count(*) from matching)')}`
 }
 
 /** The condition in SQL; its values join `values`. */
@@ -53,7 +68,7 @@ function filter(condition: Condition, values: unknown[]): string {
     case 'column':
       return ` and t.${condition.column} = $${values.push(condition.value)}::${condition.type}`
     case 'tag':
-      return ` and t.tags @> array[$${values.push(condition.tag)}::text]`
+      return ` and w.tags @> array[$${values.push(condition.tag)}::text]`
     case 'createdAfter':
       return ` and t.created_at > $${values.push(condition.at)}::timestamptz`
     case 'createdBefore':
@@ -61,7 +76,7 @@ function filter(condition: Condition, values: unknown[]): string {
     case 'words': {
       // Words hold letters and digits only (searchWords), so they cannot be operators. Each is a beginning.
       const query = condition.words.map((word) => `${word}:*`).join(' & ')
-      return ` and to_tsvector('simple', t.search) @@ to_tsquery('simple', $${values.push(query)})`
+      return ` and to_tsvector('simple', w.search) @@ to_tsquery('simple', $${values.push(query)})`
     }
   }
 }

@@ -105,7 +105,8 @@ export function registerDeliveryRoutes(
         if (refusal !== null) return sendProblem(reply, refusal)
         const delivery = await readDelivery(request)
         if ('code' in delivery) return sendProblem(reply, delivery)
-        const settled = notRetryable(webhook, delivery)
+        // With a key the database is asked first: a twin may have begun, or ended, this very retry.
+        const settled = record === null ? notRetryable(webhook, delivery) : null
         if (settled !== null) return sendProblem(reply, settled)
         const now = clock.now()
         const updatedAt = Math.max(now, delivery.updated_at.getTime() + 1)
@@ -123,8 +124,7 @@ export function registerDeliveryRoutes(
         const options = { now, updatedAt, attempts, keep }
         const retried = await store.retry(organizationId, webhook.id, delivery.id, options)
         if (retried === 'replayed') return 'replayed'
-        if (retried === 'disabled') return sendProblem(reply, disabled(webhook))
-        if (retried === 'conflict') return sendProblem(reply, pendingAlready(delivery))
+        if (retried === 'refused') return sendProblem(reply, await refusalNow(request))
         wake()
         return sendJson(reply.code(202), body)
       },
@@ -161,6 +161,17 @@ export function registerDeliveryRoutes(
     const id = parseId(request.params.id)
     const webhook = id === null ? null : await endpoints.read(callerOf(request).organizationId, id)
     return webhook ?? noSuchWebhook(request.params.id)
+  }
+
+  /** Why the delivery cannot be retried now that the database said so. */
+  async function refusalNow(request: FastifyRequest<WithDelivery>): Promise<Problem> {
+    const webhook = await readWebhook(request)
+    if ('code' in webhook) return webhook
+    const delivery = await readDelivery(request)
+    if ('code' in delivery) return delivery
+    return (
+      notRetryable(webhook, delivery) ?? problem('unavailable', 'The delivery just changed. Send it again.')
+    )
   }
 
   async function readDelivery(request: FastifyRequest<WithDelivery>): Promise<DeliveryRow | Problem> {

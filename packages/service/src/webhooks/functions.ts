@@ -6,8 +6,11 @@ import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 
 const lockClock = `perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;`
 
-/** Answers 'replayed' when the request's idempotency key has committed, and otherwise keeps the answer under it. */
-const keepAnswer = `if p_keep is not null then
+/**
+ * Answers 'replayed' when the request's idempotency key has committed. Looked at before anything can refuse: what a
+ * twin just did is no reason to refuse what it was asked.
+ */
+const replayed = `if p_keep is not null then
     delete from idempotency_keys where organization_id = p_organization_id
       and api_key_id = (p_keep->>'api_key_id')::uuid and method = p_keep->>'method' and path = p_keep->>'path'
       and key = p_keep->>'key' and created_at <= p_now - interval '24 hours';
@@ -17,12 +20,15 @@ const keepAnswer = `if p_keep is not null then
     if found then
       return 'replayed';
     end if;
-    insert into idempotency_keys
-        (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
-      values (p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
-        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        decode(p_keep->>'sealed', 'hex'), p_now);
   end if;`
+
+/** Keeps the answer under the request's idempotency key. */
+const keepAnswer = `insert into idempotency_keys
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
+        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
+        decode(p_keep->>'sealed', 'hex'), p_now
+      where p_keep is not null;`
 
 const wakeLane = `perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   update lanes set due_at = least(due_at, p_now)
@@ -40,6 +46,7 @@ export const createFunction: SchemaFunction = schemaFunction(
   v_count bigint;
 begin
   ${lockClock}
+  ${replayed}
   select count(*) into v_count from webhooks w where w.organization_id = p_organization_id;
   if v_count >= p_limit then
     return 'limit_reached';
@@ -109,6 +116,7 @@ export const rotateFunction: SchemaFunction = schemaFunction(
   },
   `begin
   ${lockClock}
+  ${replayed}
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
     and w.updated_at = p_expected;
   if not found then
@@ -119,14 +127,17 @@ export const rotateFunction: SchemaFunction = schemaFunction(
     and expires_at <= p_now;
   update webhook_secrets set expires_at = p_expires_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is null;
+  -- Later than every other, whatever the clocks say: it is the first to sign.
   insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
-    values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
+    select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
+        greatest(p_now, max(s.created_at) + interval '1 millisecond')
+      from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
   update webhooks set updated_at = p_updated_at where organization_id = p_organization_id and id = p_webhook_id;
   return 'done';
 end;`,
 )
 
-/** Ends every overlap at once. */
+/** Ends every overlap at once. Answers whether the endpoint exists. */
 export const dropPreviousFunction: SchemaFunction = schemaFunction(
   'drop_previous_secrets',
   {
@@ -135,14 +146,13 @@ export const dropPreviousFunction: SchemaFunction = schemaFunction(
   },
   `begin
   ${lockClock}
-  update webhooks set updated_at = greatest(updated_at + interval '1 millisecond', p_now)
-    where organization_id = p_organization_id and id = p_webhook_id;
-  if not found then
-    return false;
-  end if;
+  update webhooks w set updated_at = greatest(w.updated_at + interval '1 millisecond', p_now)
+    where w.organization_id = p_organization_id and w.id = p_webhook_id
+      and exists (select 1 from webhook_secrets s where s.organization_id = p_organization_id
+        and s.webhook_id = p_webhook_id and s.expires_at > p_now);
   delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
     and expires_at is not null;
-  return true;
+  return exists (select 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id);
 end;`,
 )
 
@@ -156,6 +166,7 @@ export const pingFunction: SchemaFunction = schemaFunction(
   },
   `begin
   ${lockClock}
+  ${replayed}
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
   if not found then
     return 'missing';
@@ -172,7 +183,7 @@ export const pingFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
-/** Starts a failed delivery's schedule anew, with its stored payload: 'done', 'conflict', 'disabled' or 'replayed'. */
+/** Starts a failed delivery's schedule anew, with its stored payload: 'done', 'refused' or 'replayed'. */
 export const retryFunction: SchemaFunction = schemaFunction(
   'retry_delivery',
   {
@@ -182,15 +193,16 @@ export const retryFunction: SchemaFunction = schemaFunction(
   },
   `begin
   ${lockClock}
+  ${replayed}
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
     and w.status = 'active';
   if not found then
-    return 'disabled';
+    return 'refused';
   end if;
   perform 1 from deliveries d where d.organization_id = p_organization_id and d.id = p_delivery_id
     and d.webhook_id = p_webhook_id and d.status = 'failed';
   if not found then
-    return 'conflict';
+    return 'refused';
   end if;
   ${keepAnswer}
   update deliveries set status = 'pending', payload = 'stored', max_attempts = attempt_count + p_attempts,

@@ -71,7 +71,7 @@ export interface WebhookStore {
     webhookId: string,
     deliveryId: string,
     options: { now: number; updatedAt: number; attempts: number; keep: Keep },
-  ): Promise<'done' | 'conflict' | 'disabled' | 'replayed'>
+  ): Promise<'done' | 'refused' | 'replayed'>
 }
 
 const columns = `w.id, w.url, w.description, w.events, w.status, w.disabled_reason, w.disabled_at, h.failing_since,

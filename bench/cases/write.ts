@@ -1,0 +1,127 @@
+/** Changes over HTTP, held against the commit function called by itself on the same database. */
+import type { Dispatcher } from 'undici'
+import {
+  bareBatch,
+  bareCalls,
+  bareCreations,
+  bareUpdates,
+  commitBare,
+  newPatch,
+} from '../harness/bare-commit.ts'
+import { type Installation, install, type Organization } from '../harness/installation.ts'
+import { drive } from '../harness/load.ts'
+import { type Result, type Run, runOf, summarize } from '../harness/report.ts'
+import { type Seeded, seed } from '../harness/seed.ts'
+import type { Scale } from '../run.ts'
+
+const seconds = 3
+/** Changes of a run of the bare loop. */
+const bareChanges = 30_000
+const bare = `commit function, calls of ${bareBatch}, ${bareCalls} at once`
+
+export async function* write({ runs }: Scale): AsyncGenerator<Result> {
+  await using installation = await install()
+  const { url } = installation.service
+  const one = await seed(installation, { live: 40_000 })
+  const many: Seeded[] = []
+  for (let n = 0; n < 64; n++) many.push(await seed(installation, { live: 500 }))
+  const ids = await customerIds(installation)
+
+  for (const clients of [64, 16]) {
+    const load = { url, clients, status: 200, request: patches([one], ids, clients) }
+    await drive({ ...load, seconds: 1 })
+    const results: Run[] = []
+    for (let run = 0; run < runs; run++) {
+      const changes = await bareUpdates(installation, one.organizationId, bareChanges)
+      const baseline = await commitBare(installation, one.organizationId, changes)
+      results.push(runOf(await drive({ ...load, seconds }), baseline))
+    }
+    const conditions = { organizations: 1, clients, rows: one.live, seconds, bare }
+    yield summarize(`write: PATCH, one organization, ${clients} clients`, 'changes/s', conditions, results)
+  }
+
+  {
+    const clients = 64
+    const load = { url, clients, status: 200, request: patches(many, ids, clients) }
+    await drive({ ...load, seconds: 1 })
+    const results: Run[] = []
+    for (let run = 0; run < runs; run++) results.push(runOf(await drive({ ...load, seconds })))
+    const conditions = { organizations: many.length, clients, rows: 500 * many.length, seconds, endpoints: 0 }
+    yield summarize('write: PATCH, 64 organizations, 64 clients', 'changes/s', conditions, results)
+  }
+
+  {
+    const clients = 64
+    const load = { url, clients, status: 201, request: () => creation(one) }
+    await drive({ ...load, seconds: 1 })
+    const results: Run[] = []
+    for (let run = 0; run < runs; run++) {
+      const changes = bareCreations(one.organizationId, bareChanges / 2, newCustomer)
+      const baseline = await commitBare(installation, one.organizationId, changes)
+      results.push(runOf(await drive({ ...load, seconds }), baseline))
+    }
+    const conditions = { organizations: 1, clients, rows: one.live, seconds, bare }
+    yield summarize('write: POST, one organization, 64 clients', 'changes/s', conditions, results)
+  }
+
+  const resident = await installation.service.residentMegabytes()
+  yield summarize('memory: resident after the write cases', 'MB', { database: 'apart' }, [
+    { value: resident },
+  ])
+}
+
+/** The seeded ids by organization. */
+async function customerIds({ pool }: Installation): Promise<Map<string, string[]>> {
+  const { rows } = await pool.query<{ organization_id: string; ids: string[] }>(
+    'select c.organization_id, array_agg(c.id::text order by c.id) as ids from customers c group by 1',
+  )
+  return new Map(rows.map((row) => [row.organization_id, row.ids]))
+}
+
+/** Each client goes through rows of its own, in all the organizations in turn. */
+function patches(
+  organizations: readonly Organization[],
+  ids: ReadonlyMap<string, readonly string[]>,
+  clients: number,
+): (client: number) => Dispatcher.DispatchOptions {
+  const turns = Array.from({ length: clients }, (_, client) => client)
+  return (client) => {
+    const turn = turns[client] ?? 0
+    turns[client] = turn + clients
+    const organization = organizations[turn % organizations.length] as Organization
+    const own = ids.get(organization.organizationId) ?? []
+    const id = own[Math.floor(turn / organizations.length) % own.length]
+    return {
+      method: 'PATCH',
+      path: `/v1/customers/${id}`,
+      headers: headersOf(organization),
+      body: JSON.stringify(newPatch()),
+    }
+  }
+}
+
+function creation(organization: Organization): Dispatcher.DispatchOptions {
+  const body = JSON.stringify(newCustomer())
+  return { method: 'POST', path: '/v1/customers', headers: headersOf(organization), body }
+}
+
+function headersOf({ token }: Organization): Record<string, string> {
+  return { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+}
+
+let customers = 0
+
+function newCustomer() {
+  const n = ++customers
+  return {
+    name: `Grace Hopper ${n}`,
+    company: 'Compilers Limited',
+    email: `grace.${n}@example.com`,
+    phone: null,
+    locale: 'en-US',
+    timezone: 'America/New_York',
+    externalId: `new-${n}`,
+    tags: ['vip', 'newsletter'],
+    customAttributes: { plan: 'team', seats: 25 },
+  }
+}

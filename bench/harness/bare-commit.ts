@@ -1,0 +1,116 @@
+/**
+ * The limit of writing: the service's own commit function called straight through `pg`, in calls made up before
+ * the clock starts, two at a time. No HTTP, no validation, no reading of rows, no parsing of answers.
+ */
+
+import { systemClock } from '@deskwire/service'
+import { Client } from 'pg'
+import { schemaOf } from '../../packages/service/src/app.ts'
+import type { Change } from '../../packages/service/src/journal/change.ts'
+import { encodeChanges } from '../../packages/service/src/journal/commit-call.ts'
+import { newId } from '../../packages/service/src/kernel/ids.ts'
+import { formatTimestamp } from '../../packages/service/src/kernel/timestamps.ts'
+import type { State } from '../../packages/service/src/resource/kind.ts'
+import {
+  changedWords,
+  columnValues,
+  parseRepresentation,
+  representationHead,
+} from '../../packages/service/src/resource/representation.ts'
+import { customer } from '../../packages/service/src/resources/customer/index.ts'
+import type { Installation } from './installation.ts'
+
+/** Changes of one call, and calls under way at once: what was fastest when the design was measured. */
+export const bareBatch = 20
+export const bareCalls = 2
+
+const { name: functionName } = schemaOf().commitFunction
+const statement = { name: functionName, text: `select ${functionName}($1, $2, $3) as answer` }
+/** Answers stay text. */
+const types = { getTypeParser: () => (text: string) => text }
+
+/** Changes of `count` of the organization's customers, one each. */
+export async function bareUpdates(
+  installation: Installation,
+  organizationId: string,
+  count: number,
+): Promise<Change[]> {
+  const { rows } = await installation.pool.query<{ body: string; updated_at: Date }>(
+    `select c.body, c.updated_at from customers c
+       where c.organization_id = $1 and c.removed_at is null order by c.id limit $2`,
+    [organizationId, count],
+  )
+  return rows.map(({ body, updated_at }) => {
+    const before = parseRepresentation(customer, body)
+    const state = { ...before.state, ...newPatch() }
+    const written = { head: representationHead(customer, before, state, false), check: {} }
+    return {
+      operation: 'update',
+      decidedAt: formatTimestamp(systemClock.now()),
+      expected: formatTimestamp(updated_at.getTime()),
+      columns: columnValues(customer, state),
+      words: changedWords(customer, before.state, state),
+      ...written,
+      ...bareChange(before.id, 'customer.updated'),
+    }
+  })
+}
+
+/** Creations of `count` customers with these fields. */
+export function bareCreations(organizationId: string, count: number, state: () => State): Change[] {
+  return Array.from({ length: count }, () => {
+    const createdAt = formatTimestamp(systemClock.now())
+    const identity = { id: newId(systemClock), organizationId, createdAt }
+    const filled = state()
+    const written = { head: representationHead(customer, identity, filled, true), check: {} }
+    return {
+      operation: 'create',
+      decidedAt: createdAt,
+      columns: columnValues(customer, filled),
+      words: changedWords(customer, null, filled),
+      ...written,
+      ...bareChange(identity.id, 'customer.created'),
+    }
+  })
+}
+
+function bareChange(id: string, type: string) {
+  return { table: customer.table, id, events: [{ id: newId(systemClock), type }], idempotency: null }
+}
+
+/** Commits them all and answers with the changes a second. Throws if the function refused any. */
+export async function commitBare(
+  installation: Installation,
+  organizationId: string,
+  changes: readonly Change[],
+): Promise<number> {
+  const calls: string[] = []
+  for (let n = 0; n < changes.length; n += bareBatch) {
+    calls.push(encodeChanges(changes.slice(n, n + bareBatch), 6))
+  }
+  const clients = Array.from({ length: bareCalls }, () => new Client(installation.connection))
+  await Promise.all(clients.map((client) => client.connect()))
+  try {
+    const now = formatTimestamp(systemClock.now())
+    const since = performance.now()
+    await Promise.all(
+      clients.map(async (client) => {
+        for (let call = calls.pop(); call !== undefined; call = calls.pop()) {
+          const values = [organizationId, now, call]
+          const { rows } = await client.query<{ answer: string }>({ ...statement, values, types })
+          if (!rows[0]?.answer.includes('"refused": []')) throw new Error('a bare change was refused')
+        }
+      }),
+    )
+    return changes.length / ((performance.now() - since) / 1000)
+  } finally {
+    await Promise.all(clients.map((client) => client.end()))
+  }
+}
+
+/** A patch that no earlier one was: of what a product notes about its customers, which nobody searches. */
+export function newPatch(): { customAttributes: Record<string, string | number | boolean> } {
+  return { customAttributes: { plan: 'team', seats: 25, visits: ++visits } }
+}
+
+let visits = 0

@@ -1,0 +1,186 @@
+/** The real service as a child process, on an embedded database of its own in a temporary directory. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { createOrganization, systemClock } from '@deskwire/service'
+import type { Pool } from 'pg'
+import { newToken } from '../../packages/service/src/access/token.ts'
+import { type EmbeddedConnection, findEmbedded } from '../../packages/service/src/db/embedded/index.ts'
+import { createPool } from '../../packages/service/src/db/pool.ts'
+
+const program = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
+
+/** How long the service may take to listen or to stop, in milliseconds. */
+const patience = 60_000
+
+export interface Organization {
+  readonly organizationId: string
+  readonly token: string
+}
+
+export interface RunningService {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string
+  readonly pid: number
+  /** From starting the process to its line "listening on", in milliseconds. */
+  readonly startedIn: number
+  /** Resident memory of the process, the database apart, in MB. */
+  residentMegabytes(): Promise<number>
+  stop(): Promise<void>
+}
+
+export interface Installation extends AsyncDisposable {
+  readonly service: RunningService
+  /** For connections of the benchmark's own, straight to the service's database. */
+  readonly connection: EmbeddedConnection
+  /** For preparing what a case needs. */
+  readonly pool: Pool
+  newOrganization(): Promise<Organization>
+}
+
+/** What a signal has to end, newest last. */
+const standing = new Set<() => Promise<void>>()
+
+/** Stops and removes all that stands, for a run that is interrupted. */
+export async function removeAll(): Promise<void> {
+  for (const remove of [...standing].reverse()) await remove()
+}
+
+/** A new temporary directory for a database; the services on it are to be stopped before it is removed. */
+export async function temporaryDirectory(): Promise<{ dataDir: string; remove: () => Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'deskwire-bench-'))
+  const remove = async () => {
+    await rm(dataDir, { recursive: true, force: true })
+    standing.delete(remove)
+  }
+  standing.add(remove)
+  return { dataDir, remove }
+}
+
+/** Node's own flags for the service, from DESKWIRE_BENCH_NODE: `--cpu-prof --cpu-prof-dir=/tmp/profiles`. */
+const nodeFlags = (process.env.DESKWIRE_BENCH_NODE ?? '').split(' ').filter((flag) => flag !== '')
+
+/** Starts `deskwire serve` on the data directory, on a free port of the loopback. */
+export async function startService(dataDir: string, flags: readonly string[] = []): Promise<RunningService> {
+  const environment = Object.entries(process.env).filter(([name]) => !name.startsWith('DESKWIRE_'))
+  const since = performance.now()
+  const child = spawn(process.execPath, [...nodeFlags, program, 'serve', ...flags], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...Object.fromEntries(environment),
+      NODE_ENV: 'production',
+      DESKWIRE_DATA_DIR: dataDir,
+      DESKWIRE_PORT: '0',
+      DESKWIRE_LOG_LEVEL: 'warn',
+      DESKWIRE_BOOTSTRAP_KEY: newToken(),
+    },
+  })
+  const end = async () => {
+    await stop(child)
+    standing.delete(end)
+  }
+  standing.add(end)
+  const url = await announced(child)
+  const pid = child.pid as number
+  return {
+    url,
+    pid,
+    startedIn: performance.now() - since,
+    async residentMegabytes() {
+      const status = await readFile(`/proc/${pid}/status`, 'utf8')
+      return Math.round(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024)
+    },
+    stop: end,
+  }
+}
+
+/** An installation that holds one organization, which nothing uses. `await using` stops and removes it. */
+export async function install(): Promise<Installation> {
+  const { dataDir, remove } = await temporaryDirectory()
+  const service = await startService(dataDir)
+  const connection = await findEmbedded(dataDir)
+  if (connection === null) throw new Error(`no database runs on ${dataDir}`)
+  const pool = createPool(connection, { max: 4, onIdleError: () => {} })
+  return {
+    service,
+    connection,
+    pool,
+    newOrganization: () => createOrganization(pool, systemClock, 'Benchmark'),
+    async [Symbol.asyncDispose]() {
+      await pool.end()
+      await service.stop()
+      await remove()
+    },
+  }
+}
+
+/** An installation beside a receiver that it trusts. */
+export interface DeliveringInstallation<R> extends Installation {
+  readonly receiver: R
+  /** Starts a worker process on the installation's database. */
+  startWorker(): Promise<RunningService>
+}
+
+/** An installation whose service runs with these flags, and its receiver. `await using` removes both. */
+export async function installFor<R extends AsyncDisposable & { caFile: string }>(
+  startReceiver: (directory: string) => Promise<R>,
+  flags: readonly string[],
+): Promise<DeliveringInstallation<R>> {
+  const { dataDir, remove } = await temporaryDirectory()
+  const receiver = await startReceiver(dataDir)
+  const targets = ['--trusted-targets', '127.0.0.0/8', '--target-ca', receiver.caFile]
+  const service = await startService(dataDir, [...flags, ...targets])
+  const connection = await findEmbedded(dataDir)
+  if (connection === null) throw new Error(`no database runs on ${dataDir}`)
+  const pool = createPool(connection, { max: 4, onIdleError: () => {} })
+  return {
+    service,
+    connection,
+    pool,
+    receiver,
+    newOrganization: () => createOrganization(pool, systemClock, 'Benchmark'),
+    async startWorker() {
+      const { host, port, user, database } = connection
+      const url = `postgres://${user}@/${database}?host=${encodeURIComponent(host)}&port=${port}`
+      const key = (await readFile(join(dataDir, 'encryption.key'), 'utf8')).trim()
+      const where = ['--role', 'worker', '--database-url', url, '--encryption-key', key]
+      return startService(dataDir, [...where, ...targets])
+    },
+    async [Symbol.asyncDispose]() {
+      await pool.end()
+      await service.stop()
+      await receiver[Symbol.asyncDispose]()
+      await remove()
+    },
+  }
+}
+
+/** What its line says: the address it listens on, nothing for a worker. */
+async function announced(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('the service has no standard output')
+  const timer = setTimeout(() => child.kill('SIGKILL'), patience)
+  try {
+    const lines = createInterface({ input: child.stdout })
+    for await (const line of lines) {
+      const [, url] = /^(?:listening on |delivering)(\S*)/.exec(line) ?? []
+      if (url !== undefined) return url
+    }
+  } finally {
+    clearTimeout(timer)
+    child.stdout.resume()
+  }
+  throw new Error('the service ended before it listened')
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), patience)
+  await exited
+  clearTimeout(timer)
+}

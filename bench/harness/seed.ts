@@ -1,0 +1,146 @@
+/**
+ * Customers by the million in set-based SQL, as exact as if the service had created them: bodies and columns come
+ * from the service's own functions, and clock, counters and digest are written with the rows. `assertExact` holds
+ * this against what a client sees. Events, which no reader of rows looks at, are left out.
+ */
+import { checkpointOf, createClient } from '@deskwire/sdk'
+import { Client } from 'pg'
+import { timestampText } from '../../packages/service/src/journal/commit-fragments.ts'
+import {
+  changedWords,
+  columnValues,
+  representationHead,
+} from '../../packages/service/src/resource/representation.ts'
+import { customer } from '../../packages/service/src/resources/customer/index.ts'
+import type { Installation, Organization } from './installation.ts'
+
+export interface Seeded extends Organization {
+  /** Rows that exist. */
+  readonly live: number
+  /** Removal records, evenly among them. */
+  readonly removed: number
+  /** The stamp before the first row; each row's is a millisecond later than the one before. */
+  readonly began: number
+}
+
+/** Rows of one statement. */
+const step = 500_000
+/** From here on, indexes made anew are cheaper than indexes kept, and what the planner knows is worth renewing. */
+const manyRows = 40_000
+
+/** A new organization that holds `live` customers and as many removal records as `removed` says. */
+export async function seed(
+  installation: Installation,
+  { live, removed = 0 }: { readonly live: number; readonly removed?: number },
+): Promise<Seeded> {
+  const organization = await installation.newOrganization()
+  const rows = live + removed
+  const began = Date.now() - rows - 60_000
+  const client = new Client(installation.connection)
+  await client.connect()
+  try {
+    await client.query('set synchronous_commit = off')
+    await client.query("set maintenance_work_mem = '512MB'")
+    await client.query(
+      'update organizations set created_at = to_timestamp($2 / 1000.0) where organization_id = $1',
+      [organization.organizationId, began],
+    )
+    const indexes = rows < manyRows ? [] : await dropIndexes(client)
+    const statement = insertStatement(organization.organizationId)
+    for (let from = 1; from <= rows; from += step) {
+      const to = Math.min(from + step - 1, rows)
+      await client.query(statement.text, [...statement.values, began, from, to, live, rows])
+    }
+    for (const index of indexes) await client.query(index)
+    if (rows >= manyRows) await client.query('vacuum (analyze) customers')
+  } finally {
+    await client.end()
+  }
+  return { ...organization, live, removed, began }
+}
+
+/** The definitions of the indexes that were dropped. */
+async function dropIndexes(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string; definition: string }>(
+    `select i.indexname as name, i.indexdef as definition from pg_indexes i
+       where i.tablename in ('customers', 'customers_words') and i.indexname not like '%\\_pkey'`,
+  )
+  for (const { name } of rows) await client.query(`drop index ${name}`)
+  return rows.map(({ definition }) => definition)
+}
+
+/** Stands for a row's number: more digits in a row than an id can have. */
+const numberMark = '8888888888888'
+const idMark = '@id@'
+const timeMark = '@time@'
+
+/** Inserts rows number $from to $to; `$live` of the `$rows` rows exist, evenly spread. */
+function insertStatement(organizationId: string): { text: string; values: unknown[] } {
+  const state = {
+    name: `Ada Lovelace ${numberMark}`,
+    company: 'Analytical Engines Limited',
+    email: `ada.${numberMark}@example.com`,
+    phone: null,
+    locale: 'en-GB',
+    timezone: 'Europe/London',
+    externalId: `crm-${numberMark}`,
+    tags: ['vip', 'newsletter'],
+    customAttributes: { plan: 'team', seats: 25 },
+  }
+  const identity = { id: idMark, organizationId, createdAt: timeMark }
+  const values: unknown[] = [organizationId, representationHead(customer, identity, state, false)]
+  const own = Object.entries(columnValues(customer, state))
+  const columns = own.map(([name, value]) => {
+    const type = customer.table.columns.find((column) => column.name === name)?.type ?? 'text'
+    const parameter = `$${values.push(value)}::${type}`
+    const filled = type === 'text' ? `replace(${parameter}, '${numberMark}', r.n::text)` : parameter
+    return `case when r.live then ${filled} end`
+  })
+  const found = changedWords(customer, null, state)
+  const words = {
+    tags: `$${values.push(found?.tags ?? [])}::text[]`,
+    search: `$${values.push(found?.search ?? '')}::text`,
+  }
+  const [began, from, to, live, rows] = [1, 2, 3, 4, 5].map((n) => `$${values.length + n}::bigint`)
+  const text = `with r as materialized (
+      select g.n, new_uuid_v7(g.at) as id, g.at, ${timestampText('g.at')} as time,
+        g.n * ${live} / ${rows} > (g.n - 1) * ${live} / ${rows} as live
+      from (select n, to_timestamp((${began} + n) / 1000.0)::timestamptz(3) as at
+        from generate_series(${from}, ${to}) as n) g),
+    added as (
+      insert into customers (organization_id, id, created_at, updated_at, removed_at, body, ${own.map(([name]) => name).join(', ')})
+        select $1, r.id, r.at, r.at, case when not r.live then r.at end,
+          case when r.live
+            then replace(replace(replace($2, '${idMark}', r.id::text), '${timeMark}', r.time), '${numberMark}', r.n::text)
+              || '"updatedAt":"' || r.time || '"}'
+            else '{"object":"removed","id":"' || r.id || '","resource":"customer","removedAt":"' || r.time || '"}' end,
+          ${columns.join(', ')}
+        from r),
+    found as (
+      insert into customers_words (organization_id, id, tags, search)
+        select $1, r.id, ${words.tags}, replace(${words.search}, '${numberMark}', r.n::text) from r where r.live),
+    counted as (
+      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        select $1, 'customer', count(*), mod(mod(coalesce(sum(digest_term(r.id, r.time)), 0), m.two64) + m.two64, m.two64), 0
+          from r cross join (select 18446744073709551616 as two64) m where r.live group by m.two64
+        on conflict (organization_id, kind) do update set live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616))
+    update organization_clocks c set last_stamp = greatest(c.last_stamp, (select max(r.at) from r))
+      where c.organization_id = $1`
+  return { text, values }
+}
+
+/** Throws unless a client's first sync finds what was seeded, with the checkpoint that its rows add up to. */
+export async function assertExact(installation: Installation, seeded: Seeded): Promise<void> {
+  const client = createClient({ baseUrl: `${installation.service.url}/v1`, apiKey: seeded.token })
+  const rows: { id: string; updatedAt: string }[] = []
+  for await (const page of client.customers.sync({ limit: 100 })) {
+    for (const change of page.changes) if (change.type === 'upsert') rows.push(change.row)
+    if (page.checkpoint === undefined) continue
+    const held = await checkpointOf(rows)
+    const { count, digest } = page.checkpoint
+    if (held.count !== seeded.live || held.count !== count || held.digest !== digest) {
+      throw new Error(`seeded ${seeded.live} rows; the service says ${count}, a client has ${held.count}`)
+    }
+  }
+}

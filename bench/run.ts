@@ -1,0 +1,62 @@
+/**
+ * `npm run bench -- [write|sync|pages|list|start|deliver|latency …] [--full] [--runs N] [--write-results]`: measures the real
+ * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
+ */
+import { parseArgs } from 'node:util'
+import { deliver, latency } from './cases/deliver.ts'
+import { list } from './cases/list.ts'
+import { pages } from './cases/pages.ts'
+import { start } from './cases/start.ts'
+import { sync } from './cases/sync.ts'
+import { write } from './cases/write.ts'
+import { removeAll } from './harness/installation.ts'
+import type { Result } from './harness/report.ts'
+import { describeMachine, writeResults } from './harness/results.ts'
+import { createShelf, type Shelf } from './harness/seeds.ts'
+
+/** How much to measure, and what the cases share. */
+export interface Scale {
+  readonly runs: number
+  /** The large sizes as well. */
+  readonly full: boolean
+  readonly shelf: Shelf
+}
+
+const groups = { write, sync, pages, list, start, deliver, latency }
+type Group = keyof typeof groups
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    full: { type: 'boolean', default: false },
+    runs: { type: 'string', default: '3' },
+    'write-results': { type: 'boolean', default: false },
+  },
+})
+const unknown = positionals.filter((name) => !(name in groups))
+const runs = Number(values.runs)
+if (unknown.length > 0 || !(runs >= 1)) {
+  process.stderr.write(`bench: groups are ${Object.keys(groups).join(', ')}; --runs takes a number from 1\n`)
+  process.exit(2)
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    // What is under way loses its service and fails, which is no news.
+    process.on('uncaughtException', () => {})
+    removeAll().finally(() => process.exit(1))
+  })
+}
+await using shelf = createShelf()
+const chosen = positionals.length === 0 ? (Object.keys(groups) as Group[]) : (positionals as Group[])
+const results: Result[] = []
+for (const name of chosen) {
+  for await (const result of groups[name]({ runs, full: values.full, shelf })) {
+    process.stdout.write(`${JSON.stringify(result)}\n`)
+    results.push(result)
+  }
+}
+if (values['write-results']) {
+  const machine = await describeMachine((await shelf.installation()).pool)
+  await writeResults(new URL('./RESULTS.md', import.meta.url), machine, results)
+}

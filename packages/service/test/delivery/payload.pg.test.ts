@@ -1,0 +1,261 @@
+/** What a delivery carries: the bytes of GET at that moment, of a removal its record, of a manual retry what was. */
+import { describe, expect, test } from 'vitest'
+import { kinds } from '../../src/resources/index.ts'
+import { testClock } from '../harness/clock.ts'
+import { makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
+import { type Sent, testEngine } from '../harness/engine.ts'
+import { attemptsOf, dataOf, day, deliveriesOf, hour, makeWebhook, minute, retry } from '../harness/hooks.ts'
+import type { Api } from '../harness/service.ts'
+import { sharedService } from '../harness/shared-service.ts'
+
+const clock = testClock()
+const shared = sharedService({ clock })
+const eventTypes = kinds.flatMap((kind) => Object.keys(kind.events))
+const typeOf = ({ headers }: Sent) => headers['x-service-event-type'] ?? ''
+const nameOf = (sent: Sent | undefined) => JSON.parse(sent?.body ?? '').data.name
+
+async function subscribed(events: readonly string[] = eventTypes) {
+  const api = await shared().newOrganization()
+  const webhook = await makeWebhook(api, { events })
+  return { api, webhook, ...testEngine(shared(), clock) }
+}
+
+/** All five delays, one after the other, and a round after each. */
+async function waitOut(engine: { runDue(): Promise<number> }): Promise<void> {
+  for (const delay of [minute, 5 * minute, 30 * minute, 2 * hour, 8 * hour]) {
+    clock.advance(delay)
+    expect(await engine.runDue()).toBe(1)
+  }
+}
+
+/** Lines that every event type of the desk takes to come about, and what has come when. */
+const story: readonly (readonly [string, (api: Api, ids: Ids) => Promise<unknown>, readonly string[]])[] = [
+  [
+    'customer',
+    async (api, ids) => ids.set('customers', await makeCustomer(api, intricate)),
+    ['customer.created'],
+  ],
+  [
+    'customer changed',
+    (api, ids) => api.patch(ids.path('customers'), { company: 'Æther "GmbH" \\ \u2028' }),
+    ['customer.updated'],
+  ],
+  [
+    'ticket',
+    async (api, ids) => ids.set('tickets', await makeTicket(api, { customerId: ids.get('customers') })),
+    ['ticket.created'],
+  ],
+  [
+    'ticket changed',
+    (api, ids) => api.patch(ids.path('tickets'), { subject: 'Löwe 🦁' }),
+    ['ticket.updated'],
+  ],
+  [
+    'ticket opened and assigned',
+    async (api, ids) =>
+      api.patch(ids.path('tickets'), { assigneeId: (await makeTeammate(api)).id, status: 'open' }),
+    ['ticket.updated', 'ticket.status_changed', 'ticket.assigned'],
+  ],
+]
+
+const intricate = {
+  name: 'Zoë </script> \u0001 \u2029 "quoted" \\ 🦁',
+  email: 'zoe@example.com',
+  tags: ['a', 'ü'],
+  customAttributes: { __proto__x: 1e21, float: 0.1, yes: true, empty: '' },
+}
+
+class Ids {
+  readonly #ids = new Map<string, string>()
+  set = (plural: string, { id }: { id: string }) => this.#ids.set(plural, id)
+  get = (plural: string) => this.#ids.get(plural)
+  path = (plural: string) => `/v1/${plural}/${this.get(plural)}`
+}
+
+test('data is byte for byte what GET answers, for every event of an object that exists', async () => {
+  const { api, engine, sent } = await subscribed()
+  const ids = new Ids()
+  for (const [, act, types] of story) {
+    sent.length = 0
+    await act(api, ids)
+    await engine.runDue()
+    expect(sent.map(typeOf).sort()).toEqual([...types].sort())
+    for (const one of sent) {
+      const plural = typeOf(one).startsWith('customer') ? 'customers' : 'tickets'
+      expect(dataOf(one)).toBe((await api.get(ids.path(plural))).text)
+      expect(JSON.parse(one.body)).toMatchObject({
+        id: one.headers['x-service-event-id'],
+        type: typeOf(one),
+        apiVersion: 'v1',
+        organizationId: api.organizationId,
+      })
+      expect(Object.keys(JSON.parse(one.body))).toEqual([
+        'id',
+        'type',
+        'apiVersion',
+        'createdAt',
+        'organizationId',
+        'data',
+      ])
+    }
+  }
+  const told = story.flatMap(([, , types]) => types)
+  expect(eventTypes.filter((type) => !told.includes(type)).sort()).toEqual([
+    'customer.deleted',
+    'ticket.deleted',
+  ])
+})
+
+test('a removal carries the very record of the sync, and so do the removals that come with it', async () => {
+  const { api, engine, sent } = await subscribed(['customer.deleted', 'ticket.deleted'])
+  const customer = await makeCustomer(api)
+  const tickets = [
+    await makeTicket(api, { customerId: customer.id }),
+    await makeTicket(api, { customerId: customer.id }),
+  ]
+  const alone = await makeTicket(api)
+  await api.delete(`/v1/tickets/${alone.id}`)
+  clock.advance(minute)
+  await api.delete(`/v1/customers/${customer.id}`)
+  await engine.runDue()
+  expect(sent.map(typeOf).sort()).toEqual(['customer.deleted', ...Array(3).fill('ticket.deleted')])
+  const since = `updatedAfter=${customer.createdAt}`
+  const synced = [
+    (await api.get(`/v1/customers?${since}`)).text,
+    (await api.get(`/v1/tickets?${since}`)).text,
+  ].join()
+  for (const one of sent) expect(synced).toContain(dataOf(one))
+  expect(sent.map((one) => JSON.parse(one.body).data.id).sort()).toEqual(
+    [customer.id, alone.id, ...tickets.map(({ id }) => id)].sort(),
+  )
+  expect(new Set(sent.map(({ headers }) => headers['x-service-event-id'])).size).toBe(4)
+  for (const one of sent) {
+    const { createdAt, data } = JSON.parse(one.body)
+    expect(Object.keys(data)).toEqual(['object', 'id', 'resource', 'removedAt'])
+    expect(data.removedAt).toBe(createdAt)
+  }
+})
+
+describe('payloads are read when they are sent', () => {
+  test('a change made before the first attempt, and one made while it is retried, show', async () => {
+    const { api, engine, sent, answer } = await subscribed(['customer.created'])
+    answer(500, 500, 200)
+    const { id } = await makeCustomer(api, { name: 'one' })
+    await api.patch(`/v1/customers/${id}`, { name: 'two' })
+    await engine.runDue()
+    clock.advance(minute)
+    await engine.runDue()
+    await api.patch(`/v1/customers/${id}`, { name: 'three' })
+    clock.advance(5 * minute)
+    await engine.runDue()
+    expect(sent.map(nameOf)).toEqual(['two', 'two', 'three'])
+    expect(dataOf(sent[2]!)).toBe((await api.get(`/v1/customers/${id}`)).text)
+    expect(new Set(sent.map((one) => JSON.parse(one.body).createdAt)).size).toBe(1)
+  })
+
+  test('but a manual retry sends what the event was made with, in every attempt of its schedule', async () => {
+    const { api, webhook, engine, sent, answer } = await subscribed(['customer.created'])
+    answer(500)
+    const made = await api.post('/v1/customers', { name: 'as created' })
+    const { id } = made.json
+    await api.patch(`/v1/customers/${id}`, { name: 'changed' })
+    await engine.runDue()
+    await waitOut(engine)
+    const [failed] = await deliveriesOf(api, webhook.id)
+    expect(failed).toMatchObject({ status: 'failed', attemptCount: 6, maxAttempts: 6 })
+    const retried = await retry(api, failed)
+    expect(retried.status).toBe(202)
+    expect(retried.json).toEqual({
+      ...failed,
+      status: 'pending',
+      maxAttempts: 12,
+      nextAttemptAt: new Date(clock.now()).toISOString(),
+      updatedAt: expect.any(String),
+    })
+    expect(await deliveriesOf(api, webhook.id)).toEqual([retried.json])
+    await engine.runDue()
+    await waitOut(engine)
+    expect(sent.map(nameOf)).toEqual([...Array(6).fill('changed'), ...Array(6).fill('as created')])
+    for (const one of sent.slice(6)) expect(dataOf(one)).toBe(made.text)
+    expect(new Set(sent.map(({ headers }) => headers['x-service-event-id'])).size).toBe(1)
+    const [again] = await deliveriesOf(api, webhook.id)
+    expect(again).toMatchObject({ status: 'failed', attemptCount: 12, maxAttempts: 12, nextAttemptAt: null })
+    expect((await attemptsOf(api, again)).map(({ number }) => number)).toEqual([
+      12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1,
+    ])
+    answer(200)
+    await retry(api, again)
+    await engine.runDue()
+    expect(await deliveriesOf(api, webhook.id)).toMatchObject([{ status: 'succeeded', attemptCount: 13 }])
+  })
+})
+
+describe('a subject that is gone', () => {
+  test('is never sent: the delivery fails, and it counts neither for nor against the endpoint', async () => {
+    const { api, webhook, engine, sent, answer } = await subscribed(['customer.created', 'customer.updated'])
+    answer(500)
+    const { id } = await makeCustomer(api)
+    await engine.runDue()
+    await api.patch(`/v1/customers/${id}`, { name: 'Grace' })
+    const before = (await api.get(`/v1/webhooks/${webhook.id}`)).json
+    await api.delete(`/v1/customers/${id}`)
+    clock.advance(day)
+    await engine.runDue()
+    expect(sent).toHaveLength(1)
+    expect(await deliveriesOf(api, webhook.id)).toMatchObject([
+      { status: 'failed', attemptCount: 0, responseStatus: null, lastError: { code: 'subject_unavailable' } },
+      { status: 'failed', attemptCount: 1, responseStatus: 500, lastError: { code: 'subject_unavailable' } },
+    ])
+    expect((await api.get(`/v1/webhooks/${webhook.id}`)).json).toEqual(before)
+  })
+
+  test('is not sent by a manual retry either, before its payload is erased and after', async () => {
+    const { api, webhook, engine, sent } = await subscribed(['customer.created'])
+    const { id } = await makeCustomer(api)
+    await api.delete(`/v1/customers/${id}`)
+    await engine.runDue()
+    for (const erase of [async () => {}, () => shared().app.maintenance.run()]) {
+      await erase()
+      const [delivery] = await deliveriesOf(api, webhook.id)
+      expect((await retry(api, delivery)).status).toBe(202)
+      await engine.runDue()
+      expect(await deliveriesOf(api, webhook.id)).toMatchObject([
+        { status: 'failed', lastError: { code: 'subject_unavailable' } },
+      ])
+    }
+    expect(sent).toEqual([])
+  })
+})
+
+test('an event goes to each endpoint that is subscribed, under one id, and to no other', async () => {
+  const { api, engine, sent } = await subscribed(['customer.created', 'ticket.created'])
+  const other = await makeWebhook(api, { url: 'https://127.0.0.1:2/', events: ['customer.created'] })
+  const unsubscribed = await makeWebhook(api, { events: ['customer.deleted'] })
+  const stranger = await shared().newOrganization()
+  const theirs = await makeWebhook(stranger)
+  await makeTicket(api)
+  await engine.runDue()
+  const ids = new Set(sent.map(({ headers }) => headers['x-service-event-id']))
+  expect(sent).toHaveLength(3)
+  expect(ids.size).toBe(2)
+  expect(sent.filter(({ url }) => url === other.url).map(typeOf)).toEqual(['customer.created'])
+  expect(await deliveriesOf(api, unsubscribed.id)).toEqual([])
+  expect(await deliveriesOf(stranger, theirs.id)).toEqual([])
+  const { rows } = await shared().database.pool.query(
+    `select count(*)::int as deliveries, count(distinct (d.event_id, d.webhook_id))::int as pairs from deliveries d
+       where d.organization_id = $1`,
+    [api.organizationId],
+  )
+  expect(rows).toEqual([{ deliveries: 3, pairs: 3 }])
+})
+
+test('a change that is none, or that is refused, delivers nothing', async () => {
+  const { api, engine, sent } = await subscribed()
+  const customer = await makeCustomer(api)
+  await engine.runDue()
+  await api.patch(`/v1/customers/${customer.id}`, { name: customer.name })
+  await api.patch(`/v1/customers/${customer.id}`, { name: 7 })
+  await api.delete(`/v1/customers/${customer.id}`, { 'if-match': '"2020-01-01T00:00:00.000Z"' })
+  expect(await engine.runDue()).toBe(0)
+  expect(sent).toHaveLength(1)
+})

@@ -1,0 +1,147 @@
+/** Rotation of signing secrets, judged by the signatures that receivers get. */
+import { describe, expect, test } from 'vitest'
+import { testClock } from '../harness/clock.ts'
+import { testEngine } from '../harness/engine.ts'
+import { expectedSignature, hour, makeWebhook, minute, readWebhook, signedBy } from '../harness/hooks.ts'
+import type { Api, TestService } from '../harness/service.ts'
+import { sharedService } from '../harness/shared-service.ts'
+
+const clock = testClock()
+const shared = sharedService({ clock })
+const at = (milliseconds: number) => new Date(milliseconds).toISOString()
+
+async function rotatedEndpoint(service: TestService) {
+  const api = await service.newOrganization()
+  const made = await makeWebhook(api)
+  const path = `/v1/webhooks/${made.id}`
+  const { engine, sent } = testEngine(service, clock)
+  return {
+    api,
+    id: made.id as string,
+    path,
+    first: made.secret as string,
+    rotate: async () => {
+      const answer = await api.post(`${path}/rotate-secret`, undefined)
+      expect(answer.status).toBe(200)
+      return answer.json
+    },
+    /** A ping, as it was sent now. */
+    ping: async () => {
+      await api.post(`${path}/ping`, undefined)
+      await engine.runDue()
+      return sent.at(-1)!
+    },
+  }
+}
+
+test('a new secret is shown once, and for 24 hours both sign, the newest first', async () => {
+  const { api, id, first, rotate, ping } = await rotatedEndpoint(shared())
+  const alone = await ping()
+  expect(await signedBy(alone, [first])).toEqual([first])
+  const before = await readWebhook(api, id)
+  clock.advance(minute)
+  const began = clock.now()
+  const { secret, ...record } = await rotate()
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9_-]{43}$/)
+  expect(record).toEqual({ ...before, previousSecretExpiresAt: at(began + 24 * hour), updatedAt: at(began) })
+  expect(await readWebhook(api, id)).toEqual(record)
+
+  for (const later of [0, 24 * hour - 1]) {
+    clock.set(began + later)
+    const both = await ping()
+    expect(both.headers['x-service-signature']).toBe(expectedSignature(both, [secret, first]))
+    expect(await signedBy(both, [secret, first, 'whsec_another'])).toEqual([secret, first])
+  }
+  clock.set(began + 24 * hour)
+  const after = await ping()
+  expect(after.headers['x-service-signature']).toBe(expectedSignature(after, [secret]))
+  expect(await signedBy(after, [secret, first])).toEqual([secret])
+  expect((await readWebhook(api, id)).previousSecretExpiresAt).toBeNull()
+})
+
+test('three rotations in a row: each replaced secret signs to its own end', async () => {
+  const { api, id, first, rotate, ping } = await rotatedEndpoint(shared())
+  const began = clock.now()
+  const secrets = [first]
+  for (const hours of [0, 10, 20]) {
+    clock.set(began + hours * hour)
+    secrets.unshift((await rotate()).secret)
+  }
+  const signing = async (hours: number) => {
+    clock.set(began + hours * hour)
+    const sent = await ping()
+    const good = await signedBy(sent, secrets)
+    expect(sent.headers['x-service-signature']).toBe(expectedSignature(sent, good))
+    return good.length
+  }
+  expect([await signing(20), await signing(23.9)]).toEqual([4, 4])
+  expect([await signing(24), await signing(33.9)]).toEqual([3, 3])
+  expect((await readWebhook(api, id)).previousSecretExpiresAt).toBe(at(began + 44 * hour))
+  expect([await signing(34), await signing(43.9)]).toEqual([2, 2])
+  expect([await signing(44), await signing(1_000)]).toEqual([1, 1])
+  expect((await readWebhook(api, id)).previousSecretExpiresAt).toBeNull()
+})
+
+test('rotations within one millisecond, and with a clock that steps back, still sign newest first', async () => {
+  const { first, rotate, ping } = await rotatedEndpoint(shared())
+  const secrets = [first]
+  for (let n = 0; n < 4; n++) secrets.unshift((await rotate()).secret)
+  const same = await ping()
+  expect(same.headers['x-service-signature']).toBe(expectedSignature(same, secrets))
+  clock.advance(-minute)
+  secrets.unshift((await rotate()).secret)
+  const back = await ping()
+  expect(back.headers['x-service-signature']?.split(',')[1]).toBe(
+    expectedSignature(back, secrets).split(',')[1],
+  )
+  expect(await signedBy(back, secrets)).toEqual(secrets)
+})
+
+describe('DELETE previous-secret', () => {
+  test('ends every overlap at once', async () => {
+    const { api, id, path, first, rotate, ping } = await rotatedEndpoint(shared())
+    const [second, third] = [(await rotate()).secret, (await rotate()).secret]
+    expect((await api.delete(`${path}/previous-secret`)).status).toBe(204)
+    const sent = await ping()
+    expect(await signedBy(sent, [third, second, first])).toEqual([third])
+    expect(sent.headers['x-service-signature']).toBe(expectedSignature(sent, [third]))
+    expect((await readWebhook(api, id)).previousSecretExpiresAt).toBeNull()
+    const { rows } = await shared().database.pool.query(
+      'select id from webhook_secrets where webhook_id = $1',
+      [id],
+    )
+    expect(rows).toHaveLength(1)
+  })
+
+  test('without an overlap it changes nothing', async () => {
+    const { api, id, path, first, ping } = await rotatedEndpoint(shared())
+    const before = await readWebhook(api, id)
+    clock.advance(minute)
+    expect((await api.delete(`${path}/previous-secret`)).status).toBe(204)
+    expect(await readWebhook(api, id)).toEqual(before)
+    expect(await signedBy(await ping(), [first])).toEqual([first])
+  })
+})
+
+test('rotating takes the read scopes of what is subscribed', async () => {
+  const { api, id, path } = await rotatedEndpoint(shared())
+  const key = await shared().newKey(api.organizationId, ['webhooks:write', 'tickets:read'])
+  const answer = await key.post(`${path}/rotate-secret`, undefined)
+  expect([answer.status, answer.json.code]).toEqual([403, 'insufficient_scope'])
+  expect(answer.json.detail).toContain('customers:read')
+  expect((await readWebhook(api, id)).previousSecretExpiresAt).toBeNull()
+})
+
+test('the signature changes with the time and with the endpoint, never with the attempt at one time', async () => {
+  const api: Api = await shared().newOrganization()
+  const { engine, sent, answer } = testEngine(shared(), clock)
+  answer(500)
+  const [one, two] = [await makeWebhook(api), await makeWebhook(api)]
+  await api.post('/v1/customers', { name: 'Ada' })
+  await engine.runDue()
+  clock.advance(minute)
+  await engine.runDue()
+  expect(sent).toHaveLength(4)
+  expect(new Set(sent.map(({ headers }) => headers['x-service-signature'])).size).toBe(4)
+  for (const each of sent) expect(await signedBy(each, [one.secret, two.secret])).toHaveLength(1)
+})
