@@ -40,7 +40,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ['kernel', 'journal', 'access'],
   resource: ['kernel', 'db', 'journal', 'access', 'http'],
   resources: ['kernel', 'db', 'resource'],
-  openapi: ['kernel', 'http', 'resource'],
+  openapi: ['kernel', 'http', 'resource', 'webhooks'],
   delivery: ['kernel', 'db', 'journal', 'access'],
   webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'resource', 'delivery'],
   top: [

@@ -42,6 +42,7 @@ export function superviseWorker(orders: WorkerOrders, log: Logger): Running {
     })
     child.once('exit', (code, signal) => replace({ pid: child.pid, code, signal }))
     if (child.pid !== undefined) {
+      log.info({ pid: child.pid }, 'the worker was started')
       child.send(orders, (error) => {
         // A worker without orders would wait for ever. One that has ended says so itself.
         if (error !== null) child.kill('SIGKILL')
