@@ -1,15 +1,11 @@
 /** `openapi.json` (OpenAPI 3.1), made from the declarations alone: the same kinds give the same document. */
-import { readFileSync } from 'node:fs'
 import { errorCatalogue, fieldErrorCodes } from '../kernel/errors.ts'
+import { version } from '../kernel/version.ts'
 import type { Kind } from '../resource/kind.ts'
 import { kindPaths } from './paths.ts'
 import { kindSchemas } from './schemas.ts'
 
 type Json = Record<string, unknown>
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string
-}
 
 /** The document for these kinds. */
 export function openApiDocument(kinds: readonly Kind[]): Json {
