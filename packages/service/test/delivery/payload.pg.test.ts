@@ -196,6 +196,7 @@ describe('a subject that is gone', () => {
     answer(500)
     const { id } = await makeCustomer(api)
     await engine.runDue()
+    clock.advance(1)
     await api.patch(`/v1/customers/${id}`, { name: 'Grace' })
     const before = (await api.get(`/v1/webhooks/${webhook.id}`)).json
     await api.delete(`/v1/customers/${id}`)
