@@ -4,39 +4,15 @@ import type { Send } from '../../src/delivery/round.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
-import {
-  attemptsOf,
-  day,
-  deliveriesOf,
-  hour,
-  makeWebhook,
-  minute,
-  readWebhook,
-  retry,
-} from '../harness/hooks.ts'
+import { attemptsOf, day, hour, minute, retry } from '../harness/hooks.ts'
 import { sharedService } from '../harness/shared-service.ts'
+import { scriptedEndpoint } from './endpoint.fixture.ts'
 
 const clock = testClock()
 const shared = sharedService({ clock })
 const at = (milliseconds: number) => new Date(milliseconds).toISOString()
 
-async function endpoint() {
-  const api = await shared().newOrganization()
-  const made = await makeWebhook(api)
-  const path = `/v1/webhooks/${made.id}`
-  const scripted = testEngine(shared(), clock)
-  return {
-    ...scripted,
-    api,
-    path,
-    /** What was sent to this organization's endpoints: the engine serves those of other tests too. */
-    mine: () => scripted.sent.filter(({ body }) => JSON.parse(body).organizationId === api.organizationId),
-    id: made.id as string,
-    read: () => readWebhook(api, made.id),
-    log: () => deliveriesOf(api, made.id),
-    ping: () => api.post(`${path}/ping`, undefined),
-  }
-}
+const endpoint = () => scriptedEndpoint(shared(), clock)
 
 describe('an attempt that fails', () => {
   test.each([
@@ -126,6 +102,7 @@ describe('an attempt that fails', () => {
     answer(500)
     await makeCustomer(api)
     await engine.runDue()
+    clock.advance(1)
     const send: Send = async () => ({
       kind: 'failed',
       code: 'address_not_public',
@@ -216,6 +193,7 @@ describe('72 hours', () => {
     await ping()
     await engine.runDue()
     expect(await read()).toEqual(untouched)
+    clock.advance(1)
     expect(await log()).toMatchObject([
       {
         eventType: 'ping',
@@ -245,82 +223,6 @@ describe('72 hours', () => {
       'customer.created failed',
       'ping failed',
     ])
-  })
-})
-
-describe('a ping', () => {
-  test('is an event of its own with an empty object, sent at once and once', async () => {
-    const { api, id, engine, mine, ping, answer, log } = await endpoint()
-    const asked = await ping()
-    expect(asked.status).toBe(202)
-    expect(await log()).toEqual([asked.json])
-    expect(asked.json).toEqual({
-      id: expect.any(String),
-      object: 'delivery',
-      organizationId: api.organizationId,
-      webhookId: id,
-      eventId: expect.any(String),
-      eventType: 'ping',
-      status: 'pending',
-      attemptCount: 0,
-      maxAttempts: 1,
-      responseStatus: null,
-      lastError: null,
-      durationMs: null,
-      lastAttemptAt: null,
-      nextAttemptAt: at(clock.now()),
-      deliveredAt: null,
-      createdAt: at(clock.now()),
-      updatedAt: at(clock.now()),
-    })
-    await engine.runDue()
-    expect(mine().map(({ body }) => JSON.parse(body))).toEqual([
-      {
-        id: asked.json.eventId,
-        type: 'ping',
-        apiVersion: 'v1',
-        createdAt: at(clock.now()),
-        organizationId: api.organizationId,
-        data: {},
-      },
-    ])
-    answer(500)
-    await ping()
-    await engine.runDue()
-    clock.advance(day)
-    await engine.runDue()
-    expect(mine()).toHaveLength(2)
-  })
-
-  test('goes to a disabled endpoint too, and does not enable it', async () => {
-    const { api, path, engine, mine, ping, read, log } = await endpoint()
-    await makeCustomer(api)
-    await api.patch(path, { status: 'disabled' })
-    await ping()
-    await engine.runDue()
-    expect(mine().map(({ headers }) => headers['x-service-event-type'])).toEqual(['ping'])
-    expect((await log()).map(({ status }) => status).sort()).toEqual(['failed', 'succeeded'])
-    expect(await read()).toMatchObject({ status: 'disabled', disabledReason: 'manual', lastSuccessAt: null })
-  })
-
-  test('needs no scope but webhooks:write', async () => {
-    const { api, path, engine, mine } = await endpoint()
-    const key = await shared().newKey(api.organizationId, ['webhooks:write'])
-    expect((await key.post(`${path}/ping`, undefined)).status).toBe(202)
-    await engine.runDue()
-    expect(mine()).toHaveLength(1)
-  })
-
-  test('that failed keeps to one attempt when it is retried', async () => {
-    const { api, engine, answer, ping, log, mine } = await endpoint()
-    answer(500)
-    await ping()
-    await engine.runDue()
-    const [failed] = await log()
-    expect((await retry(api, failed)).json).toMatchObject({ status: 'pending', maxAttempts: 2 })
-    await engine.runDue()
-    expect(await log()).toMatchObject([{ status: 'failed', attemptCount: 2 }])
-    expect(mine().map(({ body }) => JSON.parse(body).data)).toEqual([{}, {}])
   })
 })
 

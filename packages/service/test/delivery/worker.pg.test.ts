@@ -1,0 +1,225 @@
+/** The worker as it runs: over TLS, to a receiver that judges it by what comes over the wire. */
+import { readFileSync } from 'node:fs'
+import { verifySignature } from '@deskwire/sdk'
+import Stripe from 'stripe'
+import { describe, expect, test } from 'vitest'
+import { createWorker } from '../../src/deliveries.ts'
+import { parseTrustedTargets, trustNobody } from '../../src/delivery/target/address.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { kinds } from '../../src/resources/index.ts'
+import { createAuthority } from '../harness/certificates.ts'
+import { type TestClock, testClock } from '../harness/clock.ts'
+import { deliverySettings } from '../harness/delivery-settings.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { startDnsServer } from '../harness/dns-server.ts'
+import { attemptsOf, deliveriesOf, makeWebhook, minute, readWebhook, second } from '../harness/hooks.ts'
+import { answer, hangUp, neverAnswer, type ReceiverOptions, startReceiver } from '../harness/receiver.ts'
+import { testService } from '../harness/service.ts'
+
+const authority = createAuthority()
+const stranger = createAuthority('Somebody else')
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+const { webhooks } = new Stripe('sk_test_unused')
+
+/** A service, its worker, a name server, and a receiver called hook.test on 127.0.0.2, which plays a public address. */
+async function installation(
+  options: { clock?: TestClock; receiver?: Partial<ReceiverOptions>; answerTimeout?: number } = {},
+) {
+  const { clock = systemClock, answerTimeout = 20_000 } = options
+  const dns = await startDnsServer()
+  dns.set('hook.test', { addresses: ['127.0.0.2'] })
+  const certified = authority.issue(['hook.test'])
+  const receiver = await startReceiver({ ...certified, host: '127.0.0.2', ...options.receiver })
+  const settings = {
+    ...deliverySettings,
+    schedule: { ...deliverySettings.schedule, answerTimeout },
+    trustedTargets: parseTrustedTargets('127.0.0.2/32') ?? trustNobody,
+    targetCa: authority.ca,
+    dnsServers: [dns.address],
+  }
+  const service = await testService({ clock, settings })
+  const { pool } = service.database
+  const worker = createWorker({ pool, clock, log: service.app.server.log, kinds, settings })
+  const { api } = service
+  const webhook = await makeWebhook(api, { url: `https://hook.test:${receiver.port}/hook?a=b%20c` })
+  return {
+    service,
+    api,
+    dns,
+    receiver,
+    webhook,
+    engine: worker.engine,
+    read: () => readWebhook(api, webhook.id),
+    log: () => deliveriesOf(api, webhook.id),
+    async [Symbol.asyncDispose]() {
+      await worker.close()
+      await receiver.close()
+      await dns.close()
+      await service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('a change arrives as the specification has it, down to the bytes', async () => {
+  await using it = await installation()
+  it.receiver.will(answer(202, `${'ä'.repeat(600)} and more`))
+  const customer = await makeCustomer(it.api, { name: 'Zoë 🦁 </script> \u2028' })
+  await it.engine.runDue()
+  const got = await it.api.get(`/v1/customers/${customer.id}`)
+  const [request] = it.receiver.requests
+  expect(it.receiver.requests).toHaveLength(1)
+  const { headers, body } = request!
+  expect([request?.method, request?.path]).toEqual(['POST', '/hook?a=b%20c'])
+  expect(headers).toEqual({
+    host: `hook.test:${it.receiver.port}`,
+    connection: expect.any(String),
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    'user-agent': `Deskwire/${version}`,
+    'x-service-event-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    'x-service-event-type': 'customer.created',
+    'x-service-signature': expect.stringMatching(/^t=\d{10},v1=[0-9a-f]{64}$/),
+  })
+  expect(body.toString()).toBe(
+    `{"id":"${headers['x-service-event-id']}","type":"customer.created","apiVersion":"v1","createdAt":"${customer.updatedAt}","organizationId":"${it.api.organizationId}","data":${got.text}}`,
+  )
+  const signature = headers['x-service-signature'] ?? ''
+  expect(await verifySignature(body, signature, it.webhook.secret)).toEqual({ ok: true })
+  expect(webhooks.constructEvent(body, signature, it.webhook.secret)).toEqual(JSON.parse(body.toString()))
+  const [row] = await it.log()
+  expect(row).toMatchObject({ status: 'succeeded', responseStatus: 202, attemptCount: 1 })
+  // The first KiB, as text: a character that it cuts in two is left out.
+  expect(await attemptsOf(it.api, row)).toMatchObject([{ number: 1, responseBody: 'ä'.repeat(512) }])
+})
+
+test('one connection serves many deliveries, round after round', async () => {
+  await using it = await installation()
+  for (let n = 0; n < 5; n++) {
+    await makeCustomer(it.api)
+    await it.engine.runDue()
+  }
+  expect(it.receiver.requests).toHaveLength(5)
+  expect(it.receiver.accepted).toBe(1)
+})
+
+describe('what goes wrong on the wire', () => {
+  const elsewhere = { location: 'https://hook.test/elsewhere' }
+  test.each([
+    ['a redirect', answer(307, '', elsewhere), 'redirect', 307],
+    ['a permanent redirect', answer(301, '', elsewhere), 'redirect', 301],
+    ['an error', answer(503), 'non_2xx', 503],
+    ['silence', neverAnswer, 'timeout', null],
+    ['a connection that ends', hangUp, 'connection_failed', null],
+  ] as const)(
+    '%s: one failed attempt, and the next a minute later',
+    async (_title, behaviour, code, status) => {
+      const clock = testClock()
+      await using it = await installation({ clock })
+      it.receiver.will(behaviour, answer(200))
+      await makeCustomer(it.api)
+      await it.engine.runDue()
+      expect(it.receiver.requests.map(({ path }) => path)).toEqual(['/hook?a=b%20c'])
+      const [row] = await it.log()
+      expect(row).toMatchObject({
+        status: 'pending',
+        responseStatus: status,
+        lastError: { code },
+        nextAttemptAt: new Date(clock.now() + minute).toISOString(),
+      })
+      clock.advance(minute)
+      await it.engine.runDue()
+      const ids = it.receiver.requests.map(({ headers }) => headers['x-service-event-id'])
+      expect(ids).toEqual([row.eventId, row.eventId])
+      expect(await it.log()).toMatchObject([{ status: 'succeeded', attemptCount: 2 }])
+      expect(await it.read()).toMatchObject({ failureCount: 0, failingSince: null })
+    },
+  )
+
+  test.each([
+    ['another name', authority.issue(['other.test']), 'tls_error'],
+    ['an authority that nobody trusts', stranger.issue(['hook.test']), 'tls_error'],
+  ] as const)('a certificate of %s: nothing is sent', async (_title, certified, code) => {
+    await using it = await installation({ receiver: certified })
+    await makeCustomer(it.api)
+    await it.engine.runDue()
+    expect(it.receiver.requests).toEqual([])
+    expect(await it.log()).toMatchObject([{ status: 'pending', lastError: { code }, responseStatus: null }])
+  })
+
+  test('nobody listening, and a name server that fails, are failed attempts', async () => {
+    const clock = testClock()
+    await using it = await installation({ clock })
+    await it.receiver.close()
+    await makeCustomer(it.api)
+    await it.engine.runDue()
+    expect(await it.log()).toMatchObject([{ status: 'pending', lastError: { code: 'connection_failed' } }])
+    it.dns.set('hook.test', 'SERVFAIL')
+    clock.advance(minute)
+    await it.engine.runDue()
+    expect(await it.log()).toMatchObject([
+      { status: 'pending', attemptCount: 2, lastError: { code: 'resolver_failed' } },
+    ])
+    expect(await it.read()).toMatchObject({ status: 'active', failureCount: 2 })
+  })
+})
+
+describe('a name that was public when the endpoint was registered', () => {
+  test.each([
+    ['leads to loopback', { addresses: ['127.0.0.1'] }],
+    ['leads to a private address', { addresses: ['10.0.0.7'] }],
+    ['leads to both', { addresses: ['127.0.0.2', '127.0.0.1'] }],
+    ['is gone', 'NXDOMAIN'],
+  ] as const)('and %s when it delivers: disabled at once, nothing sent', async (_title, reply) => {
+    const clock = testClock()
+    await using it = await installation({ clock })
+    await makeCustomer(it.api)
+    await it.engine.runDue()
+    expect(it.receiver.requests).toHaveLength(1)
+    // Answers are remembered for half a minute at most.
+    clock.advance(30 * second)
+    it.dns.set('hook.test', reply)
+    await using loopback = await listening(it.receiver.port)
+    await makeCustomer(it.api)
+    await it.engine.runDue()
+    expect(it.receiver.requests).toHaveLength(1)
+    expect(loopback.accepted).toBe(0)
+    expect(await it.read()).toMatchObject({
+      status: 'disabled',
+      disabledReason: 'address_not_public',
+      disabledAt: new Date(clock.now()).toISOString(),
+    })
+    expect((await it.log())[0]).toMatchObject({
+      status: 'failed',
+      attemptCount: 1,
+      nextAttemptAt: null,
+      lastError: { code: 'address_not_public' },
+    })
+  })
+})
+
+test('a stopped engine finishes what is under way, and starts nothing', async () => {
+  await using it = await installation()
+  const { promise: arrived, resolve } = Promise.withResolvers<() => void>()
+  it.receiver.will((socket) => resolve(() => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')))
+  await makeCustomer(it.api)
+  it.engine.wake()
+  const finish = await arrived
+  const stopped = it.engine.stop()
+  await makeCustomer(it.api)
+  it.engine.wake()
+  finish()
+  await stopped
+  expect((await it.log()).map(({ status }) => status)).toEqual(['pending', 'succeeded'])
+  expect(it.receiver.requests).toHaveLength(1)
+})
+
+/** What must not be reached: 127.0.0.1 on the receiver's port. */
+async function listening(port: number) {
+  const receiver = await startReceiver({ ...authority.issue(['hook.test']), host: '127.0.0.1', port })
+  return {
+    get accepted() {
+      return receiver.accepted
+    },
+    [Symbol.asyncDispose]: () => receiver.close(),
+  }
+}

@@ -1,0 +1,259 @@
+/** The delivery log: what it shows, in which order, how far back, and never what was sent. */
+import { describe, expect, test } from 'vitest'
+import { testClock } from '../harness/clock.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { testEngine } from '../harness/engine.ts'
+import { attemptsOf, day, deliveriesOf, hour, makeWebhook, minute } from '../harness/hooks.ts'
+import { type Api, testService } from '../harness/service.ts'
+import { sharedService } from '../harness/shared-service.ts'
+
+const clock = testClock()
+const shared = sharedService({ clock })
+const at = (milliseconds: number) => new Date(milliseconds).toISOString()
+
+/** Deliveries written as they would be, so many milliseconds apart, the latest made now. */
+async function seed(
+  api: Api,
+  webhookId: string,
+  count: number,
+  more: { status?: string; apart?: number } = {},
+) {
+  const { status = 'succeeded', apart = 1 } = more
+  await shared().database.pool.query(
+    `insert into deliveries (organization_id, id, webhook_id, event_id, event_type, status, payload, attempt_count,
+        max_attempts, next_attempt_at, delivered_at, created_at, updated_at)
+      select $1, gen_random_uuid(), $2, gen_random_uuid(), 'customer.created', $3, 'current', 1, 6,
+          case when $3 = 'pending' then $4::timestamptz end, case when $3 = 'succeeded' then $4::timestamptz end,
+          $4::timestamptz - n * $5 * interval '1 millisecond', $4::timestamptz
+        from generate_series(0, $6 - 1) as n`,
+    [api.organizationId, webhookId, status, at(clock.now()), apart, count],
+  )
+}
+
+const pageOf = async (api: Api, id: string, query = '') => {
+  const answer = await api.get(`/v1/webhooks/${id}/deliveries${query}`)
+  expect(answer.status).toBe(200)
+  return answer.json
+}
+
+describe('filters', () => {
+  test('by status and event type, alone and together', async () => {
+    const api = await shared().newOrganization()
+    const { engine, answer } = testEngine(shared(), clock)
+    const { id } = await makeWebhook(api, { events: ['customer.created', 'customer.updated'] })
+    answer(200, 500, 200, 500)
+    for (const name of ['one', 'two']) {
+      const customer = await makeCustomer(api, { name })
+      await engine.runDue()
+      clock.advance(1)
+      await api.patch(`/v1/customers/${customer.id}`, { company: name })
+      await engine.runDue()
+      clock.advance(1)
+    }
+    answer(404)
+    await api.post(`/v1/webhooks/${id}/ping`, undefined)
+    await engine.runDue()
+    const found = async (query: string) => {
+      const { data, pagination } = await pageOf(api, id, query)
+      expect(pagination.total).toBe(data.length)
+      return data.map(({ eventType, status }: Record<string, string>) => `${eventType} ${status}`)
+    }
+    expect(await found('')).toEqual([
+      'ping failed',
+      'customer.updated pending',
+      'customer.created succeeded',
+      'customer.updated pending',
+      'customer.created succeeded',
+    ])
+    expect(await found('?status=pending')).toEqual(Array(2).fill('customer.updated pending'))
+    expect(await found('?status=failed')).toEqual(['ping failed'])
+    expect(await found('?eventType=customer.created')).toEqual(Array(2).fill('customer.created succeeded'))
+    expect(await found('?eventType=ping&status=failed')).toEqual(['ping failed'])
+    expect(await found('?eventType=ping&status=succeeded')).toEqual([])
+    expect(await found('?eventType=ticket.created')).toEqual([])
+  })
+
+  test.each([
+    'status=done',
+    'status=',
+    'eventType=ticket.exploded',
+    'eventType=',
+    'limit=0',
+    'offset=x',
+    'cursor=abc',
+    'updatedAfter=2026-01-01T00:00:00Z',
+    'webhookId=x',
+    'status=failed&status=failed',
+  ])('%s is 400', async (query) => {
+    const { id } = await makeWebhook(await shared().newOrganization())
+    const api = await shared().newOrganization()
+    const mine = await makeWebhook(api)
+    expect((await api.get(`/v1/webhooks/${id}/deliveries?${query}`)).status).toBe(404)
+    const answer = await api.get(`/v1/webhooks/${mine.id}/deliveries?${query}`)
+    expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter'])
+    expect(answer.json.detail).toContain(query.split('=')[0])
+  })
+})
+
+describe('pages', () => {
+  test('hold the newest first, each row once, also where many were made in one millisecond', async () => {
+    const api = await shared().newOrganization()
+    const { id } = await makeWebhook(api)
+    await seed(api, id, 30, { apart: 0 })
+    clock.advance(1)
+    await seed(api, id, 12, { apart: 0 })
+    const seen: { id: string; createdAt: string }[] = []
+    for (let offset = 0; offset < 42; offset += 10) {
+      const { data, pagination } = await pageOf(api, id, `?limit=10&offset=${offset}`)
+      expect(pagination).toEqual({ total: 42, limit: 10, offset, hasMore: offset + 10 < 42 })
+      seen.push(...data)
+    }
+    const sorted = seen.toSorted((a, b) => (`${a.createdAt} ${a.id}` < `${b.createdAt} ${b.id}` ? 1 : -1))
+    expect(seen).toEqual(sorted)
+    expect(new Set(seen.map((row) => row.id)).size).toBe(42)
+  })
+
+  test('say the total up to 10,000, and beyond that it is not exact', async () => {
+    const api = await shared().newOrganization()
+    const { id } = await makeWebhook(api)
+    await seed(api, id, 10_000)
+    const { pagination } = await pageOf(api, id, '?limit=1')
+    expect(pagination).toEqual({ total: 10_000, limit: 1, offset: 0, hasMore: true })
+    await seed(api, id, 2, { status: 'failed' })
+    const beyond = await pageOf(api, id, '?limit=1&offset=10001')
+    expect(beyond.pagination).toEqual({
+      total: 10_000,
+      totalIsExact: false,
+      limit: 1,
+      offset: 10_001,
+      hasMore: false,
+    })
+    expect(beyond.data).toHaveLength(1)
+    expect((await pageOf(api, id, '?status=failed')).pagination.total).toBe(2)
+    expect((await pageOf(api, id, '?status=failed')).pagination).not.toHaveProperty('totalIsExact')
+  })
+})
+
+test('rows go as far back as they are kept, to the millisecond; pending ones always show', async () => {
+  const service = shared()
+  const api = await service.newOrganization()
+  const { id } = await makeWebhook(api)
+  await seed(api, id, 1)
+  await seed(api, id, 1, { status: 'pending' })
+  const rows = await deliveriesOf(api, id)
+  const [kept, pending] = ['succeeded', 'pending'].map((status) => rows.find((row) => row.status === status))
+  const one = async (row: { id: string }) => (await api.get(`/v1/webhooks/${id}/deliveries/${row.id}`)).status
+  clock.advance(30 * day - 1)
+  expect(await deliveriesOf(api, id)).toHaveLength(2)
+  await service.app.maintenance.run()
+  expect(await one(kept)).toBe(200)
+  clock.advance(1)
+  // Not shown any more, whether its storage is dropped already or not.
+  for (const run of [false, true]) {
+    if (run) await service.app.maintenance.run()
+    expect(await deliveriesOf(api, id)).toEqual([pending])
+    expect([await one(kept), await one(pending)]).toEqual([404, 200])
+    const paths = ['attempts', 'retry'].map((last) => `/v1/webhooks/${id}/deliveries/${kept.id}/${last}`)
+    expect((await api.get(paths[0]!)).status).toBe(404)
+    expect((await api.post(paths[1]!, undefined)).status).toBe(404)
+    expect((await pageOf(api, id)).pagination.total).toBe(1)
+  }
+  const { rows: left } = await service.database.pool.query(
+    'select id from deliveries where webhook_id = $1',
+    [id],
+  )
+  expect(left).toEqual([{ id: pending.id }])
+})
+
+test('maintenance removes old deliveries with their attempts, however many there are', async () => {
+  const service = shared()
+  const api = await service.newOrganization()
+  const { id } = await makeWebhook(api)
+  await seed(api, id, 2_500)
+  const { pool } = service.database
+  await pool.query(
+    `insert into attempts (organization_id, delivery_id, number, at, duration_ms)
+      select d.organization_id, d.id, 1, d.created_at, 1 from deliveries d where d.webhook_id = $1`,
+    [id],
+  )
+  clock.advance(30 * day)
+  await seed(api, id, 3)
+  await service.app.maintenance.run()
+  const { rows } = await pool.query(
+    `select (select count(*)::int from deliveries where webhook_id = $1) as deliveries,
+       (select count(*)::int from attempts where organization_id = $2) as attempts`,
+    [id, api.organizationId],
+  )
+  expect(rows).toEqual([{ deliveries: 3, attempts: 0 }])
+})
+
+describe('attempts', () => {
+  test('are listed by pages, the newest first, with what the receiver said', async () => {
+    // Alone, as the script of answers is for one endpoint.
+    await using service = await testService({ clock })
+    const { api } = service
+    const { engine, answer } = testEngine(service, clock)
+    answer(500, 502, 200)
+    const { id } = await makeWebhook(api)
+    await makeCustomer(api)
+    const began = clock.now()
+    for (const delay of [0, minute, 5 * minute]) {
+      clock.advance(delay)
+      await engine.runDue()
+    }
+    const [row] = await deliveriesOf(api, id)
+    const path = `/v1/webhooks/${id}/deliveries/${row.id}/attempts`
+    expect((await api.get(`${path}?limit=2`)).json).toMatchObject({
+      data: [
+        { number: 3, at: at(began + 6 * minute), responseStatus: 200, responseBody: 'answered 200' },
+        { number: 2, at: at(began + minute), responseStatus: 502, error: { code: 'non_2xx' } },
+      ],
+      pagination: { total: 3, limit: 2, offset: 0, hasMore: true },
+    })
+    expect((await api.get(`${path}?offset=2`)).json).toMatchObject({
+      data: [{ number: 1, at: at(began) }],
+      pagination: { hasMore: false },
+    })
+    expect((await api.get(`${path}?status=failed`)).status).toBe(400)
+  })
+
+  test('of a delivery that was never sent there are none', async () => {
+    const api = await shared().newOrganization()
+    const { engine } = testEngine(shared(), clock)
+    const { id } = await makeWebhook(api)
+    const customer = await makeCustomer(api)
+    await api.delete(`/v1/customers/${customer.id}`)
+    await engine.runDue()
+    const [row] = await deliveriesOf(api, id)
+    expect(row).toMatchObject({
+      attemptCount: 0,
+      durationMs: null,
+      lastAttemptAt: null,
+      responseStatus: null,
+    })
+    expect(await attemptsOf(api, row)).toEqual([])
+  })
+})
+
+test('nothing of a payload is in the log, whatever became of the delivery', async () => {
+  const api = await shared().newOrganization()
+  const { engine, answer } = testEngine(shared(), clock)
+  const { id } = await makeWebhook(api)
+  for (const [status, name] of [
+    [200, 'Xanthippe'],
+    [500, 'Yolanda'],
+  ] as const) {
+    answer(status)
+    await makeCustomer(api, { name, email: `${name}@example.com` })
+    await engine.runDue()
+  }
+  clock.advance(hour)
+  const rows = await deliveriesOf(api, id)
+  const shown = [JSON.stringify(rows)]
+  for (const row of rows) {
+    shown.push((await api.get(`/v1/webhooks/${id}/deliveries/${row.id}`)).text)
+    shown.push(JSON.stringify(await attemptsOf(api, row)))
+  }
+  expect(shown).toHaveLength(5)
+  for (const text of shown) expect(text).not.toMatch(/xanthippe|yolanda|example\.com|payload|secret/i)
+})
