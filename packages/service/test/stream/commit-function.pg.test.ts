@@ -16,8 +16,9 @@ const { name, definition } = commitFunction(tables)
 
 test('the same tables give the same text, under a name that carries its hash', () => {
   expect(commitFunction(structuredClone(tables))).toEqual({ name, definition })
-  const body = /\$commit\$\n(.*)\n\$commit\$/s.exec(definition)?.[1] ?? ''
-  expect(name).toBe(`commit_${createHash('sha256').update(body).digest('hex').slice(0, 12)}`)
+  const text = /function \w+\((.*?)\) returns (\w+)\n.*\$function\$\n(.*)\n\$function\$/s.exec(definition)
+  const hash = createHash('sha256').update(text?.slice(1).join('') ?? '')
+  expect(name).toBe(`commit_${hash.digest('hex').slice(0, 12)}`)
   const [first, ...others] = tables
   const changed = { ...first!, columns: [...first!.columns, { name: 'extra', type: 'text' }] }
   expect(commitFunction([changed, ...others]).name).not.toBe(name)

@@ -122,7 +122,7 @@ export async function stopPostmaster(
 }
 
 /** The process that writes the log outlives the server by the moment it takes to write its last lines. */
-async function waitForLogger(cluster: string): Promise<void> {
+export async function waitForLogger(cluster: string): Promise<void> {
   try {
     await waitUntilIdle(cluster, 5_000)
   } catch (error) {

@@ -9,7 +9,14 @@ import { type Layout, prepareDataDir, writePrivate } from './datadir.ts'
 import { EmbeddedDatabaseError } from './error.ts'
 import { takeHold } from './hold.ts'
 import { endLeftovers, rememberServer, settleOrphan } from './orphan.ts'
-import { lastWords, type Postmaster, startPostmaster, stopPostmaster, waitUntilReady } from './postmaster.ts'
+import {
+  lastWords,
+  type Postmaster,
+  startPostmaster,
+  stopPostmaster,
+  waitForLogger,
+  waitUntilReady,
+} from './postmaster.ts'
 import {
   fingerprint,
   PORT,
@@ -83,8 +90,10 @@ export async function startEmbedded(options: {
       },
       lost: new Promise((resolve) => {
         postmaster.ended.then(async (how) => {
-          if (stopped === null)
-            resolve(`PostgreSQL ${how}: ${await lastWords(layout).catch(() => 'its log cannot be read')}`)
+          if (stopped !== null) return
+          // The process that writes the log ends a moment after the one whose end it tells of.
+          await waitForLogger(layout.cluster)
+          resolve(`PostgreSQL ${how}: ${await lastWords(layout).catch(() => 'its log cannot be read')}`)
         })
       }),
     }
