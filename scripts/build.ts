@@ -3,7 +3,7 @@
  * that points at them. In the repository the manifests point at the TypeScript sources.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,6 +19,11 @@ for (const name of ['sdk', 'service', 'cli']) {
   rmSync(target, { recursive: true, force: true })
   cpSync(join(compiled, 'packages', name, 'src'), join(target, 'src'), { recursive: true })
   cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'))
+  // What a package publishes beside its code.
+  for (const beside of ['README.md', 'vectors']) {
+    if (existsSync(join(source, beside)))
+      cpSync(join(source, beside), join(target, beside), { recursive: true })
+  }
   const manifest = readFileSync(join(source, 'package.json'), 'utf8')
   writeFileSync(join(target, 'package.json'), manifest.replaceAll(/(\.?\/?src\/[\w-]+)\.ts"/g, '$1.js"'))
 }

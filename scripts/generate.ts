@@ -13,6 +13,7 @@ import { eventPage } from './generate/events.ts'
 import { fieldPage } from './generate/fields.ts'
 import { sdkTypes } from './generate/sdk-types.ts'
 import { settingsPage } from './generate/settings.ts'
+import { webhookPage } from './generate/webhooks.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
@@ -22,6 +23,7 @@ const files: Readonly<Record<string, () => string>> = {
   'docs/reference/events.md': () => eventPage(kinds),
   'docs/reference/fields.md': () => fieldPage(kinds),
   'docs/reference/settings.md': settingsPage,
+  'docs/reference/webhooks.md': () => webhookPage(kinds),
   'packages/sdk/src/generated.ts': () => formatted('generated.ts', sdkTypes(kinds)),
 }
 

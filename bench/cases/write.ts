@@ -6,7 +6,7 @@ import {
   bareCreations,
   bareUpdates,
   commitBare,
-  newCompany,
+  newPatch,
 } from '../harness/bare-commit.ts'
 import { type Installation, install, type Organization } from '../harness/installation.ts'
 import { drive } from '../harness/load.ts'
@@ -95,7 +95,7 @@ function patches(
       method: 'PATCH',
       path: `/v1/customers/${id}`,
       headers: headersOf(organization),
-      body: JSON.stringify({ company: newCompany() }),
+      body: JSON.stringify(newPatch()),
     }
   }
 }

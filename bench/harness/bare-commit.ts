@@ -12,6 +12,7 @@ import { newId } from '../../packages/service/src/kernel/ids.ts'
 import { formatTimestamp } from '../../packages/service/src/kernel/timestamps.ts'
 import type { State } from '../../packages/service/src/resource/kind.ts'
 import {
+  changedWords,
   columnValues,
   parseRepresentation,
   representationHead,
@@ -41,13 +42,14 @@ export async function bareUpdates(
   )
   return rows.map(({ body, updated_at }) => {
     const before = parseRepresentation(customer, body)
-    const state = { ...before.state, company: newCompany() }
+    const state = { ...before.state, ...newPatch() }
     const written = { head: representationHead(customer, before, state, false), check: {} }
     return {
       operation: 'update',
       decidedAt: formatTimestamp(systemClock.now()),
       expected: formatTimestamp(updated_at.getTime()),
       columns: columnValues(customer, state),
+      words: changedWords(customer, before.state, state),
       ...written,
       ...bareChange(before.id, 'customer.updated'),
     }
@@ -65,6 +67,7 @@ export function bareCreations(organizationId: string, count: number, state: () =
       operation: 'create',
       decidedAt: createdAt,
       columns: columnValues(customer, filled),
+      words: changedWords(customer, null, filled),
       ...written,
       ...bareChange(identity.id, 'customer.created'),
     }
@@ -83,7 +86,7 @@ export async function commitBare(
 ): Promise<number> {
   const calls: string[] = []
   for (let n = 0; n < changes.length; n += bareBatch) {
-    calls.push(encodeChanges(changes.slice(n, n + bareBatch)))
+    calls.push(encodeChanges(changes.slice(n, n + bareBatch), 6))
   }
   const clients = Array.from({ length: bareCalls }, () => new Client(installation.connection))
   await Promise.all(clients.map((client) => client.connect()))
@@ -105,9 +108,9 @@ export async function commitBare(
   }
 }
 
-let companies = 0
-
-/** A company name that no earlier change set. */
-export function newCompany(): string {
-  return `Analytical Engines ${++companies}`
+/** A patch that no earlier one was: of what a product notes about its customers, which nobody searches. */
+export function newPatch(): { customAttributes: Record<string, string | number | boolean> } {
+  return { customAttributes: { plan: 'team', seats: 25, visits: ++visits } }
 }
+
+let visits = 0

@@ -65,10 +65,10 @@ export async function temporaryDirectory(): Promise<{ dataDir: string; remove: (
 const nodeFlags = (process.env.DESKWIRE_BENCH_NODE ?? '').split(' ').filter((flag) => flag !== '')
 
 /** Starts `deskwire serve` on the data directory, on a free port of the loopback. */
-export async function startService(dataDir: string): Promise<RunningService> {
+export async function startService(dataDir: string, flags: readonly string[] = []): Promise<RunningService> {
   const environment = Object.entries(process.env).filter(([name]) => !name.startsWith('DESKWIRE_'))
   const since = performance.now()
-  const child = spawn(process.execPath, [...nodeFlags, program, 'serve'], {
+  const child = spawn(process.execPath, [...nodeFlags, program, 'serve', ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...Object.fromEntries(environment),
@@ -84,7 +84,7 @@ export async function startService(dataDir: string): Promise<RunningService> {
     standing.delete(end)
   }
   standing.add(end)
-  const url = await listening(child)
+  const url = await announced(child)
   const pid = child.pid as number
   return {
     url,
@@ -118,13 +118,55 @@ export async function install(): Promise<Installation> {
   }
 }
 
-async function listening(child: ChildProcess): Promise<string> {
+/** An installation beside a receiver that it trusts. */
+export interface DeliveringInstallation<R> extends Installation {
+  readonly receiver: R
+  /** Starts a worker process on the installation's database. */
+  startWorker(): Promise<RunningService>
+}
+
+/** An installation whose service runs with these flags, and its receiver. `await using` removes both. */
+export async function installFor<R extends AsyncDisposable & { caFile: string }>(
+  startReceiver: (directory: string) => Promise<R>,
+  flags: readonly string[],
+): Promise<DeliveringInstallation<R>> {
+  const { dataDir, remove } = await temporaryDirectory()
+  const receiver = await startReceiver(dataDir)
+  const targets = ['--trusted-targets', '127.0.0.0/8', '--target-ca', receiver.caFile]
+  const service = await startService(dataDir, [...flags, ...targets])
+  const connection = await findEmbedded(dataDir)
+  if (connection === null) throw new Error(`no database runs on ${dataDir}`)
+  const pool = createPool(connection, { max: 4, onIdleError: () => {} })
+  return {
+    service,
+    connection,
+    pool,
+    receiver,
+    newOrganization: () => createOrganization(pool, systemClock, 'Benchmark'),
+    async startWorker() {
+      const { host, port, user, database } = connection
+      const url = `postgres://${user}@/${database}?host=${encodeURIComponent(host)}&port=${port}`
+      const key = (await readFile(join(dataDir, 'encryption.key'), 'utf8')).trim()
+      const where = ['--role', 'worker', '--database-url', url, '--encryption-key', key]
+      return startService(dataDir, [...where, ...targets])
+    },
+    async [Symbol.asyncDispose]() {
+      await pool.end()
+      await service.stop()
+      await receiver[Symbol.asyncDispose]()
+      await remove()
+    },
+  }
+}
+
+/** What its line says: the address it listens on, nothing for a worker. */
+async function announced(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('the service has no standard output')
   const timer = setTimeout(() => child.kill('SIGKILL'), patience)
   try {
     const lines = createInterface({ input: child.stdout })
     for await (const line of lines) {
-      const [, url] = /^listening on (\S+)/.exec(line) ?? []
+      const [, url] = /^(?:listening on |delivering)(\S*)/.exec(line) ?? []
       if (url !== undefined) return url
     }
   } finally {

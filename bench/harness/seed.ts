@@ -5,8 +5,12 @@
  */
 import { checkpointOf, createClient } from '@deskwire/sdk'
 import { Client } from 'pg'
-import { timestampText } from '../../packages/service/src/journal/commit-function.ts'
-import { columnValues, representationHead } from '../../packages/service/src/resource/representation.ts'
+import { timestampText } from '../../packages/service/src/journal/commit-fragments.ts'
+import {
+  changedWords,
+  columnValues,
+  representationHead,
+} from '../../packages/service/src/resource/representation.ts'
 import { customer } from '../../packages/service/src/resources/customer/index.ts'
 import type { Installation, Organization } from './installation.ts'
 
@@ -59,7 +63,7 @@ export async function seed(
 async function dropIndexes(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select i.indexname as name, i.indexdef as definition from pg_indexes i
-       where i.tablename = 'customers' and i.indexname <> 'customers_pkey'`,
+       where i.tablename in ('customers', 'customers_words') and i.indexname not like '%\\_pkey'`,
   )
   for (const { name } of rows) await client.query(`drop index ${name}`)
   return rows.map(({ definition }) => definition)
@@ -92,6 +96,11 @@ function insertStatement(organizationId: string): { text: string; values: unknow
     const filled = type === 'text' ? `replace(${parameter}, '${numberMark}', r.n::text)` : parameter
     return `case when r.live then ${filled} end`
   })
+  const found = changedWords(customer, null, state)
+  const words = {
+    tags: `$${values.push(found?.tags ?? [])}::text[]`,
+    search: `$${values.push(found?.search ?? '')}::text`,
+  }
   const [began, from, to, live, rows] = [1, 2, 3, 4, 5].map((n) => `$${values.length + n}::bigint`)
   const text = `with r as materialized (
       select g.n, new_uuid_v7(g.at) as id, g.at, ${timestampText('g.at')} as time,
@@ -107,6 +116,9 @@ function insertStatement(organizationId: string): { text: string; values: unknow
             else '{"object":"removed","id":"' || r.id || '","resource":"customer","removedAt":"' || r.time || '"}' end,
           ${columns.join(', ')}
         from r),
+    found as (
+      insert into customers_words (organization_id, id, tags, search)
+        select $1, r.id, ${words.tags}, replace(${words.search}, '${numberMark}', r.n::text) from r where r.live),
     counted as (
       insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
         select $1, 'customer', count(*), mod(mod(coalesce(sum(digest_term(r.id, r.time)), 0), m.two64) + m.two64, m.two64), 0

@@ -16,7 +16,9 @@ export function eventPage(kinds: readonly Kind[]): string {
 
 An event is recorded in the same commit as the change it tells of: it exists exactly if the change does.
 
-${table(['type', 'sent when', 'data'], rows)}
+${table(['type', 'sent when', 'data'], [...rows, ['`ping`', 'on request; it cannot be subscribed to', 'an empty object']])}
+
+How to receive them: [webhooks](../guides/webhooks.md).
 
 Changes of ${silent.join(', ')} have no events: follow them with a sync.
 `

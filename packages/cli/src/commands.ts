@@ -1,7 +1,10 @@
+import { demoCommand } from './commands/demo.ts'
 import { keysCreate } from './commands/keys-create.ts'
+import { listenCommand } from './commands/listen.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { orgCreate } from './commands/org-create.ts'
 import { serveCommand } from './commands/serve.ts'
+import { triggerCommand } from './commands/trigger.ts'
 
 export interface Command {
   /** The words that name it. */
@@ -11,9 +14,17 @@ export interface Command {
   run(args: readonly string[]): Promise<void>
 }
 
-export const commands: readonly Command[] = [serveCommand, migrateCommand, orgCreate, keysCreate]
+export const commands: readonly Command[] = [
+  serveCommand,
+  migrateCommand,
+  orgCreate,
+  keysCreate,
+  listenCommand,
+  triggerCommand,
+  demoCommand,
+]
 
 export function usage(): string {
   const lines = commands.map(({ name, summary }) => `  deskwire ${name.padEnd(14)} ${summary}`)
-  return `Deskwire, a desk service whose outside copies never drift.\n\n${lines.join('\n')}\n\ndeskwire COMMAND --help says more.\n`
+  return `Deskwire, a desk service whose outside copies never drift.\n\n${lines.join('\n')}\n\ndeskwire COMMAND --help says more; deskwire --version says which release this is.\n`
 }

@@ -1,8 +1,8 @@
 /** For commands that work on the database itself, beside a running service or without one. */
-import { parseArgs } from 'node:util'
 import { type Config, openDatabaseBeside, readConfig } from '@deskwire/service'
 import type { Logger } from 'pino'
 import pino from 'pino'
+import { parseFlags } from './flags.ts'
 import { UsageError } from './usage-error.ts'
 
 type Pool = Awaited<ReturnType<typeof openDatabaseBeside>>['pool']
@@ -25,15 +25,17 @@ export function readCommand<const F extends string>(
   args: readonly string[],
   own: readonly F[],
 ): DatabaseCommand<F> {
-  const { 'data-dir': dataDir, 'database-url': databaseUrl, json, ...given } = parse(args, own)
+  const accepted = { texts: [...own, 'data-dir', 'database-url'], switches: ['json'] } as const
+  const { texts, switches } = parseFlags<F | 'data-dir' | 'database-url', 'json'>(args, accepted)
+  const { 'data-dir': dataDir, 'database-url': databaseUrl, ...given } = texts
   const environment = {
     ...process.env,
-    ...(dataDir === undefined ? {} : { DESKWIRE_DATA_DIR: String(dataDir) }),
-    ...(databaseUrl === undefined ? {} : { DESKWIRE_DATABASE_URL: String(databaseUrl) }),
+    ...(dataDir === undefined ? {} : { DESKWIRE_DATA_DIR: dataDir }),
+    ...(databaseUrl === undefined ? {} : { DESKWIRE_DATABASE_URL: databaseUrl }),
   }
   const config = readConfig(environment)
   if (!config.ok) throw new UsageError(config.error)
-  return { given: given as Partial<Record<F, string>>, json: json === true, config: config.value }
+  return { given: given as Partial<Record<F, string>>, json: switches.json === true, config: config.value }
 }
 
 /**
@@ -47,23 +49,5 @@ export async function withDatabase(config: Config, work: (pool: Pool) => Promise
     await work(database.pool)
   } finally {
     await database.close()
-  }
-}
-
-function parse(
-  args: readonly string[],
-  own: readonly string[],
-): Record<string, string | boolean | undefined> {
-  const names = [...own, 'data-dir', 'database-url']
-  const options = {
-    json: { type: 'boolean' as const },
-    ...Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
-  }
-  try {
-    return parseArgs({ args: [...args], options }).values
-  } catch (error) {
-    const accepted = [...names, 'json'].map((name) => `--${name}`).join(', ')
-    // The first sentence says what is wrong; the others, on lines of their own, guess why.
-    throw new UsageError(`${(error as Error).message.split(/\.\s/)[0]}; accepted: ${accepted}`)
   }
 }

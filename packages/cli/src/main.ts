@@ -1,7 +1,10 @@
 #!/usr/bin/env node
 /** `deskwire`: finds the command, runs it, and turns an expected failure into one line and an exit code. */
+import { readFileSync } from 'node:fs'
+import { DeskwireError } from '@deskwire/sdk'
 import { EmbeddedDatabaseError, ListenError, MigrationError, SettingError } from '@deskwire/service'
 import { commands, usage } from './commands.ts'
+import { CommandFailure } from './failure.ts'
 import { UsageError } from './usage-error.ts'
 
 const [, , ...words] = process.argv
@@ -11,19 +14,25 @@ try {
 } catch (error) {
   if (
     error instanceof UsageError ||
+    error instanceof CommandFailure ||
     error instanceof ListenError ||
     error instanceof SettingError ||
     error instanceof MigrationError ||
     error instanceof EmbeddedDatabaseError
   ) {
     fail(error.message, error instanceof UsageError ? 2 : 1)
-  } else if (isDatabaseFailure(error)) fail(`the database cannot be used: ${error.message || error.code}`, 1)
+  } else if (error instanceof DeskwireError) fail(error.status === 0 ? error.detail : error.message, 1)
+  else if (isDatabaseFailure(error)) fail(`the database cannot be used: ${error.message || error.code}`, 1)
   else throw error
 }
 
 async function run(given: readonly string[]): Promise<void> {
   if (given.length === 0 || given[0] === 'help') {
     process.stdout.write(usage())
+    return
+  }
+  if (given[0] === '--version' || given[0] === '-v') {
+    process.stdout.write(`${version()}\n`)
     return
   }
   // The longest name first: `org create` before `org`.
@@ -40,6 +49,12 @@ async function run(given: readonly string[]): Promise<void> {
   const rest = given.slice(command.name.split(' ').length)
   if (rest.some(isHelp)) process.stdout.write(command.help())
   else await command.run(rest)
+}
+
+/** The manifest stands beside the sources, in the repository and as published. */
+function version(): string {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { version: string }).version
 }
 
 function isHelp(word: string | undefined): boolean {

@@ -68,6 +68,37 @@ export function deskwire(
   return ended(child, collect(child))
 }
 
+export interface Background extends AsyncDisposable {
+  readonly output: { stdout: string; stderr: string }
+  /** Sends the signal and waits for the end. */
+  stop(name: NodeJS.Signals): Promise<Ran>
+}
+
+/** `deskwire` with these words, left running. */
+export function startDeskwire(
+  words: readonly string[],
+  options: { settings?: Record<string, string>; cwd?: string } = {},
+): Background {
+  const child = spawn(process.execPath, [cli, ...words], {
+    cwd: options.cwd ?? root,
+    env: environment(options.settings ?? {}),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = collect(child)
+  const end = ended(child, output)
+  return {
+    output,
+    stop(name) {
+      child.kill(name)
+      return end
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
+      await end
+    },
+  }
+}
+
 export interface Service extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`, as the service says. */
   readonly url: string
@@ -78,9 +109,10 @@ export interface Service extends AsyncDisposable {
   isAlive(): boolean
 }
 
-/** `npm start` on a free port. */
-export async function npmStart(settings: Record<string, string>): Promise<Service> {
-  const child = spawn('npm', ['start'], {
+/** `npm start` on a free port, or a line of a shell that ends in it. */
+export async function npmStart(settings: Record<string, string>, line?: string): Promise<Service> {
+  const [program, ...words] = line === undefined ? ['npm', 'start'] : ['bash', '-c', line]
+  const child = spawn(program as string, words, {
     cwd: root,
     env: environment({ DESKWIRE_PORT: '0', ...settings }),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -7,8 +7,12 @@ import { environment, npmStart, root, temporaryDataDir, until } from './harness.
 
 interface Step {
   readonly commands: string
+  /** The second terminal runs what is marked as `sh`; what is not is for the first or the third. */
+  readonly where: 'service' | 'second' | 'third'
   /** What it prints, `…` standing for anything; null where the README does not say. */
   readonly prints: readonly string[] | null
+  /** What the third terminal prints meanwhile. */
+  readonly third: readonly string[]
 }
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
@@ -19,13 +23,42 @@ function steps(): Step[] {
     kind,
     text,
   }))
-  expect(blocks.map(({ kind }) => kind)).toEqual(blocks.map(({ kind }) => (kind === 'text' ? 'text' : 'sh')))
-  return blocks.flatMap(({ kind, text }, n) => {
-    if (kind !== 'sh') return []
-    const next = blocks[n + 1]
-    const prints = next?.kind === 'text' ? (next.text as string).trimEnd().split('\n') : null
-    return [{ commands: text as string, prints }]
+  expect(blocks.filter(({ kind }) => !['sh', 'text', ''].includes(kind as string))).toEqual([])
+  return blocks.flatMap(({ kind, text }, n): Step[] => {
+    if (kind === 'text') return []
+    const commands = text as string
+    const where = kind === 'sh' ? 'second' : commands.includes('npm start') ? 'service' : 'third'
+    const [printed, more] = [blocks[n + 1], blocks[n + 2]].map((next) =>
+      next?.kind === 'text' ? (next.text as string).split('\n').filter((line) => line !== '') : null,
+    )
+    const prints = printed ?? null
+    if (where === 'third') return [{ commands, where, prints: null, third: prints ?? [] }]
+    return [{ commands, where, prints, third: (prints !== null && more) || [] }]
   })
+}
+
+/** A terminal that something is left running in, until Ctrl-C. */
+function terminal(commands: string, settings: Record<string, string>) {
+  const bash = spawn('bash', ['-c', commands], {
+    cwd: root,
+    env: environment(settings),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  let printed = ''
+  for (const stream of [bash.stdout, bash.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      printed += text
+    })
+  }
+  const ended = new Promise((resolve) => bash.once('close', resolve))
+  return {
+    lines: () => printed.split('\n').slice(0, -1),
+    async [Symbol.asyncDispose]() {
+      if (bash.exitCode === null && bash.signalCode === null) process.kill(-(bash.pid as number), 'SIGINT')
+      await ended
+    },
+  }
 }
 
 /** One shell for the whole walk, as a person has one. */
@@ -63,7 +96,10 @@ function shell(dataDir: string) {
 }
 
 function expected(line: string): RegExp {
-  const parts = line.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  // How wide a column is differs with what stands in it.
+  const parts = line
+    .split('…')
+    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll(/ {2,}/g, ' +'))
   return new RegExp(`^${parts.join('.*')}$`)
 }
 
@@ -74,23 +110,43 @@ test('the README says how to start and to test', () => {
 
 test('the walk works as it is written', { timeout: 240_000 }, async () => {
   await using dataDir = await temporaryDataDir()
-  await using service = await npmStart({ DESKWIRE_DATA_DIR: dataDir.path })
-  const [key = ''] = /dwk_[0-9A-Za-z]{36}/.exec(service.output.stdout) ?? []
+  await using first = await npmStart({ DESKWIRE_DATA_DIR: dataDir.path })
+  const [key = ''] = /dwk_[0-9A-Za-z]{36}/.exec(first.output.stdout) ?? []
+  const { port } = new URL(first.url)
   const walk = steps()
-  expect(walk.length).toBeGreaterThan(7)
+  expect(walk.length).toBeGreaterThan(10)
   expect(walk[0]?.commands).toContain('export KEY=dwk_…\nexport URL=http://127.0.0.1:8080/v1\n')
-  {
-    await using bash = shell(dataDir.path)
-    for (const { commands, prints } of walk) {
-      const own = commands.replace('dwk_…', key).replace('http://127.0.0.1:8080', service.url)
+  await using stack = new AsyncDisposableStack()
+  let service = first
+  let third: ReturnType<typeof terminal> | undefined
+  const thirdExpects: string[] = []
+  const bash = stack.use(shell(dataDir.path))
+  for (const { commands, where, prints, third: more } of walk) {
+    if (where === 'service') {
+      expect((await service.stop('SIGINT', 'all')).code).toBe(0)
+      const settings = { DESKWIRE_DATA_DIR: dataDir.path, DESKWIRE_PORT: port }
+      service = stack.use(await npmStart(settings, commands))
+      expect(service.url).toBe(first.url)
+    } else if (where === 'third') {
+      const exported = { KEY: key, URL: `${first.url}/v1`, DESKWIRE_DATA_DIR: dataDir.path }
+      third = stack.use(terminal(commands, exported))
+    } else {
+      const own = commands.replace('dwk_…', key).replace('http://127.0.0.1:8080', first.url)
       const printed = await bash.run(own)
-      if (prints === null) continue
-      prints.forEach((line, n) => {
+      prints?.forEach((line, n) => {
         expect(printed[n], `${commands}\n${bash.errors()}`).toMatch(expected(line))
       })
-      expect(printed.length, printed.join('\n')).toBe(prints.length)
+      if (prints !== null) expect(printed.length, printed.join('\n')).toBe(prints.length)
     }
-    expect(bash.errors()).toBe('')
+    thirdExpects.push(...more)
+    await until('the third terminal', () => (third?.lines().length ?? 0) >= thirdExpects.length)
+    thirdExpects.forEach((line, n) => {
+      expect(third?.lines()[n]).toMatch(expected(line))
+    })
   }
+  expect(thirdExpects.length).toBe(3)
+  expect(bash.errors()).toBe('')
+  await third?.[Symbol.asyncDispose]()
+  expect(third?.lines().at(-1)).toMatch(/^webhook \S+ deleted$/)
   expect((await service.stop('SIGINT', 'all')).code).toBe(0)
 })

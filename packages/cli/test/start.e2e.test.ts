@@ -1,10 +1,10 @@
 /** The command line and `npm start`, as whole processes. */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { commands } from '../src/commands.ts'
-import { deskwire, npmStart, temporaryDataDir } from './harness.ts'
+import { deskwire, npmStart, root, temporaryDataDir } from './harness.ts'
 
 const exampleKey = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
 const tokenPattern = /dwk_[0-9A-Za-z]{36}/
@@ -146,7 +146,10 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
     },
     { words: 'serve --prot 1', line: /--prot.*see deskwire serve --help$/ },
     { words: 'serve now', line: /'now'; see deskwire serve --help$/ },
-    { words: 'org', line: /^there is no command "org"; there are: serve, migrate, org create, keys create$/ },
+    {
+      words: 'org',
+      line: /^there is no command "org"; there are: serve, migrate, org create, keys create, listen, /,
+    },
     { words: 'frobnicate the desk', line: /^there is no command "frobnicate the";/ },
     { words: 'org create', line: /^org create needs --name with 1 to 255 characters$/ },
     { words: 'org create --nam x', line: /--nam.*; accepted: --name, --data-dir, --database-url, --json$/ },
@@ -162,6 +165,19 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
       line: /there is no scope tickets:reed$/,
     },
     { words: 'migrate twice', line: /'twice'; accepted: / },
+    { words: 'trigger', line: /^trigger needs an event type; there are: customer\.created, / },
+    {
+      words: 'trigger ticket.lost',
+      line: /^there is no event type "ticket\.lost"; there are: customer\.created, /,
+    },
+    { words: 'trigger ticket.created', line: /^trigger needs --url with the service, .*, and --key$/ },
+    { words: 'trigger ticket.created twice', line: /'twice'; accepted: --url, --key, --json$/ },
+    { words: 'trigger ticket.created --url http://127.0.0.1:1', line: /^--url needs --key as well/ },
+    { words: 'listen --port 70000', line: /^--port: "70000" is not accepted/ },
+    { words: 'listen --secret abc', line: /^--secret: what is given is not accepted; .* whsec_…$/ },
+    { words: 'listen --events ticket.created', line: /^--events needs --url and --key as well$/ },
+    { words: 'listen --key dwk_x', line: /^--key needs --url as well/ },
+    { words: 'demo --url nowhere --key x', line: /^--url: "nowhere" is not accepted; it must be like http:/ },
   ]
 
   test.concurrent.each(cases)('deskwire $words', async ({ words, line, settings = {} }) => {
@@ -172,6 +188,11 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
     expect(ran.stderr.slice('deskwire: '.length, -1)).toMatch(line)
     expect(existsSync(place.path)).toBe(false)
   })
+})
+
+test('deskwire --version says which release it is', async () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8'))
+  expect(await deskwire(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
 describe('help', () => {
@@ -189,6 +210,7 @@ describe('help', () => {
     const ran = await deskwire([...name.split(' '), '--help'])
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     expect(ran.stdout).toMatch(new RegExp(`^deskwire ${name}[: ]`))
-    expect(ran.stdout).toContain('--data-dir')
+    const works = ['listen', 'trigger', 'demo'].includes(name) ? '--url' : '--data-dir'
+    expect(ran.stdout).toContain(works)
   })
 })

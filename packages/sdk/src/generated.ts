@@ -1,6 +1,6 @@
 /** Made by npm run generate from the declarations of the service: what belongs to one kind, and no more. */
 import type { Open, RemovalRecord, Row } from './envelope.ts'
-import { Resource } from './resource.ts'
+import { RemovableResource, Resource } from './resource.ts'
 import type { Send } from './transport.ts'
 
 /** A person who works at the desk. */
@@ -227,9 +227,141 @@ export interface EventData {
   'ticket.deleted': RemovalRecord
 }
 
+/** An endpoint that events are delivered to. */
+export interface Webhook extends Row {
+  object: 'webhook'
+  /** Where deliveries go. */
+  url: string
+  /** What it is for. */
+  description: string | null
+  /** The event types it receives. */
+  events: Open<keyof EventData>[]
+  /** A disabled endpoint gets no events. */
+  status: Open<'active' | 'disabled'>
+  /** Why it is disabled; null while active. */
+  disabledReason: Open<'failing' | 'address_not_public' | 'registrant_revoked' | 'manual'> | null
+  /** Since when it is disabled; null while active. */
+  disabledAt: string | null
+  /** The first failure since the last success. */
+  failingSince: string | null
+  /** Failed attempts since the last success. */
+  failureCount: number
+  /** The last delivery that succeeded. */
+  lastSuccessAt: string | null
+  /** Until when a replaced secret signs as well; null when none does. */
+  previousSecretExpiresAt: string | null
+  /** The key that registered it. Deliveries go out while that key may read their subjects. */
+  apiKeyId: string
+}
+
+export interface WebhookInput {
+  /** Where deliveries go: https, a public address, no user info, no fragment. */
+  url: string
+  /** What it is for. */
+  description?: string | null
+  /** The event types it receives. */
+  events: (keyof EventData)[]
+}
+
+export interface WebhookPatch {
+  /** Where deliveries go: https, a public address, no user info, no fragment. */
+  url?: string
+  /** What it is for. */
+  description?: string | null
+  /** The event types it receives. */
+  events?: (keyof EventData)[]
+  /** active resets the failure count. */
+  status?: 'active' | 'disabled'
+}
+
+export interface WebhookFilters {
+  status?: 'active' | 'disabled'
+  createdAfter?: string
+  createdBefore?: string
+}
+
+/** One event on its way to one endpoint. It never holds the payload. */
+export interface Delivery extends Row {
+  object: 'delivery'
+  /** The endpoint it goes to. */
+  webhookId: string
+  /** The event: `id` of the envelope, the same on every attempt. */
+  eventId: string
+  /** The type of the event; `ping` for a ping. */
+  eventType: string
+  /** Where it stands. */
+  status: Open<'pending' | 'succeeded' | 'failed'>
+  /** Attempts made so far. */
+  attemptCount: number
+  /** Attempts it has in all; a manual retry adds a whole schedule. */
+  maxAttempts: number
+  /** What the receiver answered last. */
+  responseStatus: number | null
+  /** Why the last attempt failed. */
+  lastError: {
+    code: Open<
+      | 'timeout'
+      | 'connection_failed'
+      | 'tls_error'
+      | 'redirect'
+      | 'non_2xx'
+      | 'address_not_public'
+      | 'resolver_failed'
+      | 'endpoint_disabled'
+      | 'subject_unavailable'
+    >
+    message: string
+  } | null
+  /** How long the last attempt took, in milliseconds. */
+  durationMs: number | null
+  /** When the last attempt began. */
+  lastAttemptAt: string | null
+  /** When the next attempt is due; null unless pending. */
+  nextAttemptAt: string | null
+  /** When it succeeded. */
+  deliveredAt: string | null
+}
+
+export interface DeliveryFilters {
+  status?: 'pending' | 'succeeded' | 'failed'
+  eventType?: keyof EventData | 'ping'
+}
+
+/** One try of a delivery. */
+export interface Attempt {
+  /** Counts up within the delivery. */
+  number: number
+  /** When it began. */
+  at: string
+  /** What the receiver answered; null when nothing came. */
+  responseStatus: number | null
+  /** Why it failed; null when it succeeded. */
+  error: {
+    code: Open<
+      | 'timeout'
+      | 'connection_failed'
+      | 'tls_error'
+      | 'redirect'
+      | 'non_2xx'
+      | 'address_not_public'
+      | 'resolver_failed'
+      | 'endpoint_disabled'
+      | 'subject_unavailable'
+    >
+    message: string
+  } | null
+  /** How long it took, in milliseconds. */
+  durationMs: number
+  /** The beginning of the answer, 1 KiB at most, as text. */
+  responseBody: string | null
+}
+
 /** The calls of every kind, by its plural. */
 export const resources = (send: Send) => ({
   teammates: new Resource<Teammate, TeammateInput, TeammatePatch, TeammateFilters>(send, 'teammates'),
-  customers: new Resource<Customer, CustomerInput, CustomerPatch, CustomerFilters>(send, 'customers'),
-  tickets: new Resource<Ticket, TicketInput, TicketPatch, TicketFilters>(send, 'tickets'),
+  customers: new RemovableResource<Customer, CustomerInput, CustomerPatch, CustomerFilters>(
+    send,
+    'customers',
+  ),
+  tickets: new RemovableResource<Ticket, TicketInput, TicketPatch, TicketFilters>(send, 'tickets'),
 })

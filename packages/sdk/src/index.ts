@@ -24,6 +24,7 @@ export type {
   CreateOptions,
   GetOptions,
   ListParams,
+  RemovableResource,
   Resource,
 } from './resource.ts'
 export type { RetryPolicy } from './retry.ts'
@@ -39,3 +40,4 @@ export {
 } from './signature.ts'
 export { type Change, changeOf, type SyncOptions, type SyncPage } from './sync.ts'
 export type { ClientOptions, Fetch } from './transport.ts'
+export type { DeliveryPage, Webhooks, WebhookWithSecret } from './webhooks.ts'

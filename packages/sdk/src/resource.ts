@@ -55,7 +55,7 @@ export class Resource<T extends Row, Create extends object, Patch extends object
   get(id: string, options: GetOptions): Promise<T | 'not_modified'>
   async get(id: string, { ifNoneMatch, signal }: GetOptions = {}): Promise<T | 'not_modified'> {
     const headers = given('if-none-match', ifNoneMatch)
-    const answer = await this.#send({ method: 'GET', path: this.#one(id), headers, signal })
+    const answer = await this.#send({ method: 'GET', path: addressOf(this.#path, id), headers, signal })
     return answer.status === 304 ? 'not_modified' : (answer.body as T)
   }
 
@@ -71,13 +71,14 @@ export class Resource<T extends Row, Create extends object, Patch extends object
    */
   async update(id: string, patch: Patch, { ifMatch, signal }: ChangeOptions = {}): Promise<T> {
     const headers = given('if-match', ifMatch)
-    const answer = await this.#send({ method: 'PATCH', path: this.#one(id), body: patch, headers, signal })
+    const answer = await this.#send({
+      method: 'PATCH',
+      path: addressOf(this.#path, id),
+      body: patch,
+      headers,
+      signal,
+    })
     return answer.body as T
-  }
-
-  /** Removes a row; removing a customer removes its tickets too. As with `update`, it is not repeated in doubt. */
-  async remove(id: string, { ifMatch, signal }: ChangeOptions = {}): Promise<void> {
-    await this.#send({ method: 'DELETE', path: this.#one(id), headers: given('if-match', ifMatch), signal })
   }
 
   /**
@@ -87,13 +88,36 @@ export class Resource<T extends Row, Create extends object, Patch extends object
   sync(options: SyncOptions = {}): AsyncGenerator<SyncPage<T>, void, undefined> {
     return syncPages<T>(this.#send, this.#path, options)
   }
+}
 
-  /** An empty or dotted id would address the list or its parent, so it is refused before anything is sent. */
-  #one(id: string): string {
-    if (/^\.{0,2}$/.test(id)) throw new TypeError(`An id is a UUID, not ${JSON.stringify(id)}`)
-    return `${this.#path}/${encodeURIComponent(id)}`
+/** The rows of a kind that can be removed. */
+export class RemovableResource<
+  T extends Row,
+  Create extends object,
+  Patch extends object,
+  Filters extends object,
+> extends Resource<T, Create, Patch, Filters> {
+  readonly #send: Send
+  readonly #path: string
+
+  constructor(send: Send, name: string) {
+    super(send, name)
+    this.#send = send
+    this.#path = `/${name}`
+  }
+
+  /** Removes a row; removing a customer removes its tickets too. As with `update`, it is not repeated in doubt. */
+  async remove(id: string, { ifMatch, signal }: ChangeOptions = {}): Promise<void> {
+    const headers = given('if-match', ifMatch)
+    await this.#send({ method: 'DELETE', path: addressOf(this.#path, id), headers, signal })
   }
 }
 
-const given = (name: string, value: string | undefined): Record<string, string> =>
+/** An empty or dotted id would address the list or its parent, so it is refused before anything is sent. */
+export const addressOf = (path: string, id: string): string => {
+  if (/^\.{0,2}$/.test(id)) throw new TypeError(`An id is a UUID, not ${JSON.stringify(id)}`)
+  return `${path}/${encodeURIComponent(id)}`
+}
+
+export const given = (name: string, value: string | undefined): Record<string, string> =>
   value === undefined ? {} : { [name]: value }

@@ -12,7 +12,7 @@ interface Vector {
 }
 
 const vectors: Vector[] = JSON.parse(
-  readFileSync(new URL('./checkpoint.vectors.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../vectors/checkpoint.json', import.meta.url), 'utf8'),
 )
 
 describe.each(vectors)('published vector: $name', ({ rows, count, digest }) => {

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { isToken } from './access/token.ts'
 import { parseTrustedTargets, type TrustedTargets, trustNobody } from './delivery/target/address.ts'
 import { parseDnsServers } from './delivery/target/name-servers.ts'
+import { closest } from './kernel/closest.ts'
 import { fail, ok, type Result } from './kernel/result.ts'
 import { parseEncryptionKey } from './webhooks/encryption-key.ts'
 
@@ -215,6 +216,19 @@ export function readConfig(
     config[name] = value
   }
   return ok(config as Config)
+}
+
+/** Variables of the command line, which the service does not read. */
+const otherVariables = ['DESKWIRE_URL', 'DESKWIRE_API_KEY', 'DESKWIRE_WEBHOOK_SECRET']
+
+/** What is set as if it were a setting and is none, with the setting that it is most like. */
+export function unknownVariables(
+  environment: Readonly<Record<string, string | undefined>>,
+): { readonly variable: string; readonly closest: string }[] {
+  const known = Object.values<Setting<unknown>>(settings).map(({ variable }) => variable)
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('DESKWIRE_') && ![...known, ...otherVariables].includes(name))
+    .map((variable) => ({ variable, closest: closest(variable, known) }))
 }
 
 /** A line per setting: flag, variable, default, meaning. */

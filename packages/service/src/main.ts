@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import { bootstrapOrganization } from './access/organizations.ts'
 import { schemaOf } from './app.ts'
-import type { Config } from './config.ts'
+import { type Config, unknownVariables } from './config.ts'
 import { EmbeddedDatabaseError } from './db/embedded/index.ts'
 import { migrate } from './db/migrate.ts'
 import { type OpenDatabase, openDatabase } from './db/open.ts'
@@ -22,6 +22,9 @@ import { startWorker } from './roles/worker.ts'
  */
 export async function serve(config: Config): Promise<void> {
   const log = createLog(config.logLevel)
+  for (const { variable, closest } of unknownVariables(process.env)) {
+    log.warn(`${variable} is no setting and does nothing: the most similar one is ${closest}`)
+  }
   requireEncryptionKey(config)
   const stopped = stopSignal()
   const database = await openDatabase(config, log)
@@ -48,7 +51,7 @@ async function startRoles(
   const { pool, address } = database
   if (config.role === 'worker') {
     warnOfTrust(settings, log)
-    const worker = startWorker({ pool, address, log, settings })
+    const worker = startWorker({ address, log, settings })
     process.stdout.write('delivering\n')
     return [worker]
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Config, flagOf, readConfig, settings, settingsHelp } from '../src/config.ts'
+import { type Config, flagOf, readConfig, settings, settingsHelp, unknownVariables } from '../src/config.ts'
 import { parseTrustedTargets, trustNobody } from '../src/delivery/target/address.ts'
 
 const encryptionKey = Buffer.alloc(32, 9)
@@ -122,5 +122,21 @@ describe('readConfig', () => {
     const line = refusal({}, flags)
     expect(line).not.toContain('\n')
     expect(line).toContain('deskwire serve --help')
+  })
+})
+
+describe('variables that are no settings', () => {
+  test('each is named with the setting that it is most like', () => {
+    const environment = {
+      DESKWIRE_PROT: '1',
+      DESKWIRE_TRUSTED_TARGET: 'x',
+      DESKWIRE_PORT: '1',
+      DESKWIRE_API_KEY: 'x',
+      PATH: '/bin',
+    }
+    expect(unknownVariables(environment)).toEqual([
+      { variable: 'DESKWIRE_PROT', closest: 'DESKWIRE_PORT' },
+      { variable: 'DESKWIRE_TRUSTED_TARGET', closest: 'DESKWIRE_TRUSTED_TARGETS' },
+    ])
   })
 })

@@ -86,8 +86,6 @@ const invoice = defineKind({
           'urgent boolean',
           'status text',
           'external_id text',
-          'tags text[]',
-          'search text',
         ],
         unique: ['number', 'external_id'],
         lookup: ['customer_id', 'status'],

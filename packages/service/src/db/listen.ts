@@ -1,4 +1,5 @@
 /** LISTEN on a connection of its own. Notifications are hints: what is lost with a connection, a poll finds. */
+import { Socket } from 'node:net'
 import { Client } from 'pg'
 import type { DatabaseAddress } from './pool.ts'
 
@@ -8,6 +9,10 @@ export interface Listener {
 
 /** How long after a lost connection the next one is tried, in milliseconds. */
 const retryAfter = 1_000
+/** How long a server may take to say anything, in milliseconds. */
+const answerAfter = 5_000
+/** How long it may take to say good-bye. */
+const closeAfter = 1_000
 
 /** Calls `hear` for every notification on the channel, and once after each time the connection is made anew. */
 export function listen(
@@ -18,18 +23,26 @@ export function listen(
 ): Listener {
   let closed = false
   let client: Client | null = null
+  let socket = new Socket()
   let timer: NodeJS.Timeout | undefined
 
   async function connect(): Promise<void> {
+    const ownSocket = new Socket()
+    socket = ownSocket
     const fresh = new Client({
       ...('url' in address ? { connectionString: address.url } : address),
       application_name: 'deskwire listener',
       keepAlive: true,
+      keepAliveInitialDelayMillis: 30_000,
+      connectionTimeoutMillis: answerAfter,
+      query_timeout: answerAfter,
+      stream: () => ownSocket,
     })
     client = fresh
     const lost = (error: Error) => {
       if (closed || client !== fresh) return
       client = null
+      ownSocket.destroy()
       onLost(error)
       timer = setTimeout(reconnect, retryAfter)
     }
@@ -41,7 +54,6 @@ export function listen(
       await fresh.query(`listen ${channel}`)
       hear()
     } catch (error) {
-      await fresh.end().catch(() => {})
       lost(error as Error)
     }
   }
@@ -55,8 +67,10 @@ export function listen(
     async close() {
       closed = true
       clearTimeout(timer)
+      const cut = setTimeout(() => socket.destroy(), closeAfter)
       await connecting
       await client?.end().catch(() => {})
+      clearTimeout(cut)
     },
   }
 }

@@ -12,13 +12,19 @@ export type DatabaseAddress =
  */
 export function createPool(
   address: DatabaseAddress,
-  options: { readonly max: number; readonly onIdleError: (error: Error) => void },
+  options: {
+    readonly max: number
+    readonly onIdleError: (error: Error) => void
+    /** False for what may be lost with the machine, as it can be done again: commits then do not wait for the disk. */
+    readonly durable?: boolean
+  },
 ): Pool {
   const where: PoolConfig = 'url' in address ? { connectionString: address.url } : address
   const pool = new Pool({
     ...where,
     max: options.max,
     application_name: 'deskwire',
+    ...(options.durable === false ? { options: '-c synchronous_commit=off' } : {}),
     statement_timeout: 30_000,
     idle_in_transaction_session_timeout: 30_000,
     connectionTimeoutMillis: 10_000,

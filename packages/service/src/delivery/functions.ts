@@ -4,7 +4,8 @@ import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 /**
  * Settles a round's results, fenced by the lease: a worker that lost the lane changes nothing. The lane is locked in
  * one statement and what is due computed in a later one, whose snapshot sees every commit that filled the lane before
- * it was locked; in one statement, with its older snapshot, a delivery could be left behind.
+ * it was locked; in one statement, with its older snapshot, a delivery could be left behind. A delivery is settled
+ * only as it was when it was taken: a lane taken while another settles it shows what was due before that.
  */
 export const settleFunction: SchemaFunction = schemaFunction(
   'settle_lane',
@@ -32,10 +33,11 @@ begin
         last_attempt_at = case when r.attempted then r.at else d.last_attempt_at end,
         next_attempt_at = r.next_attempt_at, updated_at = greatest(d.updated_at, p_now),
         delivered_at = case when r.status = 'succeeded' then r.ended_at end
-      from jsonb_to_recordset(p_round->'results') as r(id uuid, status text, attempted boolean, at timestamptz,
+      from jsonb_to_recordset(p_round->'results') as r(id uuid, number int, status text, attempted boolean, at timestamptz,
         ended_at timestamptz, response_status int, error_code text, error_message text, duration_ms int,
         next_attempt_at timestamptz)
       where d.organization_id = p_organization_id and d.id = r.id and d.status = 'pending'
+        and d.attempt_count = r.number - 1
       returning d.id)
     select array_agg(id) into v_settled from settled;
 

@@ -4,6 +4,7 @@
  * of an endpoint that is down.
  */
 import type { Pool } from 'pg'
+import { timestampText } from '../journal/commit-fragments.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { HealthChange, Verdict } from './decide.ts'
@@ -93,14 +94,15 @@ export interface Lanes {
 interface TakenRow {
   readonly url: string
   readonly disabled_reason: string | null
-  readonly scopes: string[] | null
-  readonly secrets: Buffer[]
+  /** Separated by spaces, as the secrets are: every row has them, and only the first one's are read. */
+  readonly scopes: string | null
+  readonly secrets: string | null
   readonly id: string | null
   readonly attempt_count: number
   readonly max_attempts: number
   readonly event_id: string
   readonly event_type: string
-  readonly event_created_at: Date
+  readonly event_created_at: string
   readonly subject_kind: string
   readonly payload: 'current' | 'stored'
   readonly stored: string | null
@@ -174,8 +176,8 @@ export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
         endpoint: {
           url: first.url,
           disabledReason: first.disabled_reason,
-          scopes: first.scopes,
-          sealedSecrets: first.secrets,
+          scopes: first.scopes?.split(' ') ?? null,
+          sealedSecrets: first.secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
         },
         deliveries: rows.flatMap((row) =>
           row.id === null ? [] : [takenDelivery(row, row.id, carriesItsOwn)],
@@ -257,7 +259,7 @@ function takenDelivery(row: TakenRow, id: string, carriesItsOwn: ReadonlySet<str
     event: {
       id: row.event_id,
       type: row.event_type,
-      createdAt: formatTimestamp(row.event_created_at.getTime()),
+      createdAt: row.event_created_at,
       subjectKind: row.subject_kind,
     },
     data: dataOf(row, carriesItsOwn),
@@ -285,11 +287,11 @@ function takeStatement(tables: readonly StreamTable[]): string {
           and (l.lease_until is null or l.lease_until <= $4)
         returning l.webhook_id)
     select w.url, w.disabled_reason,
-      (select k.scopes from api_keys k where k.organization_id = $1 and k.id = w.api_key_id
+      (select array_to_string(k.scopes, ' ') from api_keys k where k.organization_id = $1 and k.id = w.api_key_id
         and (k.expires_at is null or k.expires_at > $4)) as scopes,
-      array(select s.sealed from webhook_secrets s where s.organization_id = $1 and s.webhook_id = $2
-        and (s.expires_at is null or s.expires_at > $4) order by s.created_at desc, s.id desc) as secrets,
-      d.id, d.attempt_count, d.max_attempts, d.event_id, d.event_type, e.created_at as event_created_at,
+      (select string_agg(encode(s.sealed, 'hex'), ' ' order by s.created_at desc, s.id desc) from webhook_secrets s
+        where s.organization_id = $1 and s.webhook_id = $2 and (s.expires_at is null or s.expires_at > $4)) as secrets,
+      d.id, d.attempt_count, d.max_attempts, d.event_id, d.event_type, ${timestampText('e.created_at')} as event_created_at,
       e.subject_kind,
       d.payload, e.body as stored,
       case e.subject_kind ${current.join('\n        ')} end as current

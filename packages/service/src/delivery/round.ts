@@ -7,15 +7,21 @@ import type { FastifyBaseLogger } from 'fastify'
 import { grants } from '../access/scopes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { loggable } from '../kernel/loggable.ts'
-import { version } from '../kernel/version.ts'
 import { type AttemptOutcome, decide, foldHealth, hasFailedTooLong, noChange } from './decide.ts'
 import { envelope } from './envelope.ts'
+import type { Halt } from './halt.ts'
 import type { LaneKey, Lanes, RoundResult, Taken, TakenDelivery } from './lanes.ts'
 import { type DeliverySchedule, leaseOf } from './schedule.ts'
 import type { Sign } from './signer.ts'
 
 /** Attempts to one endpoint at once (decisions, section 7: isolation). */
 export const attemptsAtOnce = 16
+/**
+ * Attempts that a turn begins with, and after how many milliseconds another may join them. A quick receiver is
+ * served by a few connections; one that is slow gets all sixteen within a quarter of a second.
+ */
+const attemptsAtFirst = 4
+const anotherAfter = 20
 /** Deliveries taken in one turn. */
 export const takenAtOnce = 64
 /**
@@ -47,23 +53,22 @@ export interface RoundServices {
   readonly scopeOf: (subjectKind: string) => string | null
 }
 
-/** One turn of the lane. Answers whether it had the lane. */
-export async function runRound(services: RoundServices, lane: LaneKey): Promise<boolean> {
+/** One turn of the lane, cut short when the worker stops. Answers whether it had the lane. */
+export async function runRound(services: RoundServices, lane: LaneKey, halt: Halt): Promise<boolean> {
   const { lanes, clock, schedule } = services
   const leaseId = randomUUID()
   const now = clock.now()
   const taken = await lanes.take(lane, leaseId, now, now + leaseOf(schedule), takenAtOnce)
   if (taken === null) return false
-  if (taken.endpoint.disabledReason === null && taken.endpoint.scopes === null) {
+  const { endpoint } = taken
+  if (endpoint.disabledReason === null && endpoint.scopes === null) {
     await disableRevoked(services, taken)
     // Whatever came of it, the next turn sees.
-    await new Round(services, { ...taken, deliveries: [] }).run()
+    await new Round(services, { ...taken, deliveries: [] }, halt).run()
     return true
   }
-  if (taken.endpoint.disabledReason !== null) {
-    await lanes.failPending(lane, taken.endpoint.disabledReason, clock.now())
-  }
-  await new Round(services, taken).run()
+  if (endpoint.disabledReason !== null) await lanes.failPending(lane, endpoint.disabledReason, clock.now())
+  await new Round(services, taken, halt).run()
   return true
 }
 
@@ -77,31 +82,49 @@ async function disableRevoked({ lanes, clock, log }: RoundServices, taken: Taken
 class Round {
   readonly #services: RoundServices
   readonly #taken: Taken
+  readonly #halt: Halt
   readonly #sign: Sign
+  #disabled: string | null
   #waiting: RoundResult[] = []
   #oldest = 0
   #settling: Promise<void> = Promise.resolve()
   #held = true
 
-  constructor(services: RoundServices, taken: Taken) {
+  constructor(services: RoundServices, taken: Taken, halt: Halt) {
     this.#services = services
     this.#taken = taken
+    this.#disabled = taken.endpoint.disabledReason
+    this.#halt = halt
     this.#sign = services.signerOf(taken)
   }
 
+  /** What is not begun when the worker stops, or not answered when it can wait no longer, stays due. */
   async run(): Promise<void> {
     const { clock } = this.#services
     const freshUntil = clock.now() + freshFor
     const queue = [...this.#taken.deliveries]
     const next = async (): Promise<void> => {
-      while (this.#held && clock.now() < freshUntil) {
+      while (this.#held && !this.#halt.requested && clock.now() < freshUntil) {
         const delivery = queue.shift()
         if (delivery === undefined) return
         this.#collect(await this.#attempt(delivery))
       }
     }
+    const senders = Array.from({ length: attemptsAtFirst }, next)
+    const more = setInterval(() => {
+      if (queue.length > 0 && senders.length < attemptsAtOnce) senders.push(next())
+    }, anotherAfter)
     const early = setInterval(() => this.#settleEarly(), settleAfter)
-    await Promise.all(Array.from({ length: attemptsAtOnce }, next)).finally(() => clearInterval(early))
+    const all = async () => {
+      // Senders that join later find an empty queue once these are through with it.
+      for (let n = 0; n < senders.length; n++) await senders[n]
+    }
+    try {
+      await this.#halt.wait(all())
+    } finally {
+      clearInterval(more)
+      clearInterval(early)
+    }
     await this.#settling
     await this.#settle(true)
   }
@@ -109,7 +132,7 @@ class Round {
   async #attempt(delivery: TakenDelivery): Promise<RoundResult> {
     const { clock, schedule } = this.#services
     const startedAt = clock.now()
-    const outcome = await this.#outcome(delivery)
+    const outcome = await this.#outcome(delivery).catch((error: Error) => this.#unsendable(error, startedAt))
     const endedAt = clock.now()
     const isPing = delivery.event.type === 'ping'
     const verdict = decide({ ...delivery, isPing }, outcome, endedAt, schedule.retryDelays)
@@ -127,8 +150,8 @@ class Round {
   async #outcome(delivery: TakenDelivery): Promise<AttemptOutcome> {
     const { event, data } = delivery
     const { endpoint } = this.#taken
-    if (endpoint.disabledReason !== null && event.type !== 'ping') {
-      return { kind: 'endpoint_disabled', message: `the endpoint was disabled: ${endpoint.disabledReason}` }
+    if (this.#disabled !== null && event.type !== 'ping') {
+      return { kind: 'endpoint_disabled', message: `the endpoint was disabled: ${this.#disabled}` }
     }
     if (data === null) return { kind: 'subject_unavailable', message: `the ${event.subjectKind} was removed` }
     const scope = this.#services.scopeOf(event.subjectKind)
@@ -141,22 +164,25 @@ class Round {
       url: endpoint.url,
       headers: {
         'content-type': 'application/json',
-        'user-agent': `Deskwire/${version}`,
         'x-service-event-id': event.id,
         'x-service-event-type': event.type,
         'x-service-signature': this.#sign(timestamp, body),
       },
       body,
     }
-    return this.#services.send(request).catch((error: Error) => {
-      // A surprise. Were the round to end here, its other deliveries would go out again and again, never settled.
-      this.#services.log.error(
-        { ...about(this.#taken, 'send'), deliveryId: delivery.id, err: loggable(error) },
-        'a delivery cannot be sent',
-      )
-      const message = 'The request could not be made.'
-      return { kind: 'failed', code: 'connection_failed', message, durationMs: 0 } as const
-    })
+    return this.#services.send(request)
+  }
+
+  /** An attempt like any other, so that one delivery that cannot be sent keeps no other from being settled. */
+  #unsendable(error: Error, startedAt: number): AttemptOutcome {
+    const { clock, log } = this.#services
+    log.error({ ...about(this.#taken, 'send'), err: loggable(error) }, 'a delivery could not be sent')
+    return {
+      kind: 'failed',
+      code: 'connection_failed',
+      message: "It could not be sent; the service's log says why",
+      durationMs: Math.max(0, clock.now() - startedAt),
+    }
   }
 
   #collect(result: RoundResult): void {
@@ -213,6 +239,8 @@ class Round {
         : null
     if (reason === null || !(await lanes.disable(this.#taken, reason, now, now - schedule.disableAfter)))
       return
+    // What is left of this round is not sent any more.
+    this.#disabled = reason
     log.warn(about(this.#taken, reason), 'an endpoint was disabled')
     await lanes.failPending(this.#taken, reason, now)
   }

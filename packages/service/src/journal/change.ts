@@ -27,12 +27,21 @@ interface ChangeBase {
   readonly idempotency: IdempotencyRecord | null
 }
 
+/** What a row is found by. */
+export interface Words {
+  readonly tags: readonly string[]
+  /** Words in lower case, letters and digits only, separated by spaces. */
+  readonly search: string
+}
+
 /** What creations and updates write. */
 interface Written {
   /** The representation up to what the commit writes: ends in a comma. */
   readonly head: string
   /** The row's own columns, by name. */
   readonly columns: Readonly<Record<string, unknown>>
+  /** What the row is found by from now on; null when that stays as it is. */
+  readonly words: Words | null
   /** References that were set by this change and so must exist, by column. */
   readonly check: Readonly<Record<string, string>>
 }

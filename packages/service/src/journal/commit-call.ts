@@ -9,6 +9,11 @@ export function encodeChanges(changes: readonly Change[], maxAttempts: number): 
     const section = `${change.table.kind}_${change.operation}`
     call[section] ??= []
     call[section].push(encodeChange(change))
+    if (change.operation !== 'remove' && change.words !== null) {
+      const words = `${change.table.kind}_words`
+      call[words] ??= []
+      call[words].push({ id: change.id, ...change.words })
+    }
     for (const { id, type } of change.events) {
       call.events?.push({ id, type, subject_kind: change.table.kind, subject_id: change.id })
     }

@@ -16,40 +16,49 @@ export interface RowReader {
   read(organizationId: string, id: string): Promise<StoredRow | null>
 }
 
-/** Reads rows of one table; concurrent reads of one organization share a query. */
+/**
+ * Reads rows of one table; concurrent reads share a query, whatever their organizations. With a query for each
+ * organization, sixty-four of them left the database answering single rows most of the time.
+ */
 export function createRowReader(pool: Pool, table: StreamTable): RowReader {
   const statement = {
     name: `read_${table.name}`,
-    text: `select t.id, t.body, t.updated_at from ${table.name} t
-             where t.organization_id = $1 and t.id = any($2) and t.removed_at is null`,
+    text: `select t.organization_id, t.id, t.body, t.updated_at
+             from unnest($1::uuid[], $2::uuid[]) as k(organization_id, id)
+             join ${table.name} t on t.organization_id = k.organization_id and t.id = k.id
+             where t.removed_at is null`,
   }
-  const readers = new Map<string, { read: (id: string) => Promise<StoredRow | null>; waiting: number }>()
+  const keyOf = (organizationId: string, id: string) => `${organizationId} ${id}`
 
-  async function load(organizationId: string, ids: readonly string[]): Promise<(StoredRow | null)[]> {
-    const { rows } = await pool.query<{ id: string; body: string; updated_at: Date }>({
+  const read = coalesce(async (wanted: readonly Wanted[]): Promise<readonly (StoredRow | null)[]> => {
+    const distinct = new Map(wanted.map((one) => [keyOf(one.organizationId, one.id), one]))
+    const { rows } = await pool.query<Row>({
       ...statement,
-      values: [organizationId, [...new Set(ids)]],
+      values: [
+        [...distinct.values()].map(({ organizationId }) => organizationId),
+        [...distinct.values()].map(({ id }) => id),
+      ],
     })
     const found = new Map(
-      rows.map((row) => [row.id, { body: row.body, updatedAt: formatTimestamp(row.updated_at.getTime()) }]),
+      rows.map((row) => [
+        keyOf(row.organization_id, row.id),
+        { body: row.body, updatedAt: formatTimestamp(row.updated_at.getTime()) },
+      ]),
     )
-    return ids.map((id) => found.get(id) ?? null)
-  }
+    return wanted.map(({ organizationId, id }) => found.get(keyOf(organizationId, id)) ?? null)
+  })
 
-  return {
-    async read(organizationId, id) {
-      let reader = readers.get(organizationId)
-      if (reader === undefined) {
-        reader = { read: coalesce((ids: readonly string[]) => load(organizationId, ids)), waiting: 0 }
-        readers.set(organizationId, reader)
-      }
-      reader.waiting++
-      try {
-        return await reader.read(id)
-      } finally {
-        // An organization that nobody reads just now costs no memory.
-        if (--reader.waiting === 0) readers.delete(organizationId)
-      }
-    },
-  }
+  return { read: (organizationId, id) => read({ organizationId, id }) }
+}
+
+interface Wanted {
+  readonly organizationId: string
+  readonly id: string
+}
+
+interface Row {
+  readonly organization_id: string
+  readonly id: string
+  readonly body: string
+  readonly updated_at: Date
 }

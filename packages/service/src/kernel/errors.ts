@@ -39,7 +39,7 @@ export const errorCatalogue = {
   key_expired: {
     status: 401,
     title: 'The API key has expired',
-    help: 'Make a new key, or rotate the token before it expires.',
+    help: 'Use another key of the organization, or make a new one: a key that has expired stays so.',
   },
   insufficient_scope: {
     status: 403,

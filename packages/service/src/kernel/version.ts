@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The service's version, as its package says it. */
+/** The release: the manifest stands beside the sources, in the repository and as published. */
 export const { version } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-) as { readonly version: string }
+) as { version: string }

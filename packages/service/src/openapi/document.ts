@@ -4,6 +4,7 @@ import { version } from '../kernel/version.ts'
 import type { Kind } from '../resource/kind.ts'
 import { kindPaths } from './paths.ts'
 import { kindSchemas } from './schemas.ts'
+import { sentWebhooks, webhookPaths, webhookSchemas, webhookTag } from './webhooks.ts'
 
 type Json = Record<string, unknown>
 
@@ -20,8 +21,9 @@ export function openApiDocument(kinds: readonly Kind[]): Json {
     },
     servers: [{ url: 'http://127.0.0.1:8080', description: 'A local installation' }],
     security: [{ apiKey: [] }],
-    tags: kinds.map(({ plural, description }) => ({ name: plural, description })),
-    paths: { ...Object.assign({}, ...kinds.map(kindPaths)), ...operationalPaths },
+    tags: [...kinds.map(({ plural, description }) => ({ name: plural, description })), webhookTag],
+    paths: { ...Object.assign({}, ...kinds.map(kindPaths)), ...webhookPaths(kinds), ...operationalPaths },
+    webhooks: sentWebhooks(kinds),
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: dwk_ and 36 characters.' },
@@ -31,7 +33,11 @@ export function openApiDocument(kinds: readonly Kind[]): Json {
         ETag: { description: 'The version: the `updatedAt` in quotes.', schema: { type: 'string' } },
       },
       responses: problemResponses(),
-      schemas: { ...sharedSchemas, ...Object.assign({}, ...kinds.map(kindSchemas)) },
+      schemas: {
+        ...sharedSchemas,
+        ...Object.assign({}, ...kinds.map(kindSchemas)),
+        ...webhookSchemas(kinds),
+      },
     },
   }
 }
@@ -128,6 +134,10 @@ const sharedSchemas: Json = {
       limit: { type: 'integer', minimum: 1, maximum: 100 },
       offset: { type: 'integer', minimum: 0 },
       hasMore: { type: 'boolean' },
+      totalIsExact: {
+        const: false,
+        description: 'Where a total is not counted to its end: there are at least this many.',
+      },
       nextCursor: { type: 'string', description: 'In a sync: send it as `cursor`. It never expires.' },
       checkpoint: {
         type: 'object',

@@ -1,27 +1,22 @@
 /** A kind's routes as OpenAPI paths: parameters, bodies, answers and every error each can give. */
 
-import { defaultLimit, maximumLimit } from '../http/list-parameters.ts'
-import type { ErrorCode } from '../kernel/errors.ts'
-import { errorCatalogue } from '../kernel/errors.ts'
 import type { Kind } from '../resource/kind.ts'
 import { filterNames } from '../resource/list-query.ts'
+import {
+  errors,
+  header,
+  id,
+  idempotencyKey,
+  json,
+  pageParameters,
+  query,
+  requestBody,
+  withAlways,
+  withBody,
+} from './parts.ts'
 import { fieldSchema, schemaName } from './schemas.ts'
 
 type Json = Record<string, unknown>
-
-const always: ErrorCode[] = [
-  'unauthorized',
-  'key_expired',
-  'insufficient_scope',
-  'internal_error',
-  'unavailable',
-]
-const withBody: ErrorCode[] = [
-  'malformed_json',
-  'body_too_large',
-  'unsupported_media_type',
-  'validation_failed',
-]
 
 export function kindPaths(kind: Kind): Json {
   const name = schemaName(kind)
@@ -84,41 +79,13 @@ function operation(kind: Kind, verb: string, summary: string, more: Json & { res
     summary,
     'x-scope': scope,
     ...more,
-    responses: { ...more.responses, ...mergeErrors(more.responses, errors(always)) },
-  }
-}
-
-/** Codes of one status share its entry. */
-function errors(codes: readonly ErrorCode[]): Record<string, Json> {
-  const byStatus = Map.groupBy(codes, (code) => String(errorCatalogue[code].status))
-  return Object.fromEntries([...byStatus].map(([status, these]) => [status, problems(these)]))
-}
-
-function mergeErrors(existing: Json, added: Record<string, Json>): Json {
-  return Object.fromEntries(Object.entries(added).filter(([status]) => !(status in existing)))
-}
-
-function problems(codes: readonly ErrorCode[]): Json {
-  const [only] = codes
-  if (codes.length === 1) return { $ref: `#/components/responses/${only}` }
-  return {
-    description: codes.map((code) => `\`${code}\`: ${errorCatalogue[code].title}.`).join(' '),
-    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    responses: withAlways(more.responses),
   }
 }
 
 function listParameters(kind: Kind): Json[] {
   return [
-    query(
-      'limit',
-      { type: 'integer', minimum: 1, default: defaultLimit },
-      `Rows a page; above ${maximumLimit} is served as ${maximumLimit}.`,
-    ),
-    query(
-      'offset',
-      { type: 'integer', minimum: 0, default: 0 },
-      'For browsing only: rows move between pages while data changes.',
-    ),
+    ...pageParameters,
     query(
       'updatedAfter',
       { type: 'string', format: 'date-time' },
@@ -151,36 +118,7 @@ function filterHelp(name: string): string {
       return 'Has this value.'
   }
 }
-
-function query(name: string, schema: Json, description: string): Json {
-  return { name, in: 'query', description, schema }
-}
-
-function header(name: string, description: string): Json {
-  return { name, in: 'header', description, schema: { type: 'string' } }
-}
-
-const id = { name: 'id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } }
 const ifMatch = header('If-Match', 'Change only this version (an ETag); otherwise 412.')
-const idempotencyKey = {
-  ...header('Idempotency-Key', 'Repeats of this request within 24 hours get its first answer.'),
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
-}
-
-function requestBody(schema: string): Json {
-  return {
-    required: true,
-    content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
-  }
-}
-
-function json(description: string, schema: Json, headers: Json = {}): Json {
-  return {
-    description,
-    headers: { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' }, ...headers },
-    content: { 'application/json': { schema } },
-  }
-}
 
 function object(name: string, headers: Json = {}): Json {
   const schema = { $ref: `#/components/schemas/${name}` }

@@ -33,9 +33,9 @@ export function createBrowse(pool: Pool, kind: Kind): Browse {
 }
 
 /**
- * Without filters the total is a counter that every commit keeps; with them it is counted. Rows found by words or
- * tags have no index that holds them in order: they are found once, for the count and the page alike, as a page
- * that looks for them from the newest row on may read every row there is.
+ * Without filters the total is a counter that every commit keeps; with them it is counted. What is found by words or
+ * tags comes in no order: it is found once, for the count and the page alike, as a page that looks for it from the
+ * newest row on may read every row there is.
  */
 function browseStatement(kind: Kind, conditions: readonly Condition[], filters: readonly string[]): string {
   const { name } = kind.table
@@ -51,7 +51,10 @@ function browseStatement(kind: Kind, conditions: readonly Condition[], filters: 
   if (!conditions.some(({ on }) => on === 'words' || on === 'tag')) {
     return `with ${page(rows)} ${answer(`(select count(*) ${rows})`)}`
   }
-  return `with matching as materialized (select t.created_at, t.id ${rows}),
+  return `with matching as materialized (
+      select t.created_at, t.id from ${name}_words w
+        join ${name} t on t.organization_id = $1 and t.id = w.id
+        where w.organization_id = $1 and t.removed_at is null${filters.join('')}),
     newest as materialized (
       select m.id from matching m order by m.created_at desc, m.id desc limit $2 offset $3),
     page as materialized (
@@ -65,7 +68,7 @@ function filter(condition: Condition, values: unknown[]): string {
     case 'column':
       return ` and t.${condition.column} = $${values.push(condition.value)}::${condition.type}`
     case 'tag':
-      return ` and t.tags @> array[$${values.push(condition.tag)}::text]`
+      return ` and w.tags @> array[$${values.push(condition.tag)}::text]`
     case 'createdAfter':
       return ` and t.created_at > $${values.push(condition.at)}::timestamptz`
     case 'createdBefore':
@@ -73,7 +76,7 @@ function filter(condition: Condition, values: unknown[]): string {
     case 'words': {
       // Words hold letters and digits only (searchWords), so they cannot be operators. Each is a beginning.
       const query = condition.words.map((word) => `${word}:*`).join(' & ')
-      return ` and to_tsvector('simple', t.search) @@ to_tsquery('simple', $${values.push(query)})`
+      return ` and to_tsvector('simple', w.search) @@ to_tsquery('simple', $${values.push(query)})`
     }
   }
 }

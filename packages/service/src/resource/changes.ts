@@ -12,7 +12,7 @@ import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Kind, State } from './kind.ts'
-import { columnValues, parseRepresentation, representationHead } from './representation.ts'
+import { changedWords, columnValues, parseRepresentation, representationHead } from './representation.ts'
 import { parseCreation, parsePatch } from './validate.ts'
 
 export type ChangeResult =
@@ -68,6 +68,7 @@ export function createChanges(options: {
       decidedAt: now,
       head: representationHead(kind, identity, state, true),
       columns: columnValues(kind, state),
+      words: changedWords(kind, null, state),
       check: newReferences(null, state),
       events: changeEvents(null, state),
       idempotency,
@@ -95,6 +96,7 @@ export function createChanges(options: {
         expected: row.updatedAt,
         head,
         columns: columnValues(kind, state),
+        words: changedWords(kind, before.state, state),
         check: newReferences(before.state, state),
         events: changeEvents(before.state, state),
         idempotency: null,

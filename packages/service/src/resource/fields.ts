@@ -22,7 +22,7 @@ export interface Reference {
 /** A column beside the body, there because a constraint, a filter or the commit function needs it. */
 export interface Column {
   readonly name: string
-  readonly type: 'text' | 'uuid' | 'boolean' | 'bigint' | 'text[]' | 'timestamptz(3)'
+  readonly type: 'text' | 'uuid' | 'boolean' | 'bigint' | 'timestamptz(3)'
 }
 
 export interface Field<V = unknown> {
@@ -258,8 +258,8 @@ export function tags(): Field<readonly string[]> {
   return make<readonly string[]>(
     schema.transform((words) => [...new Set(words)]),
     'a list of at most 50 strings of 1 to 50 characters',
-    'text[]',
-    { description: 'Labels. Repeats are dropped.', column: 'tags' },
+    'text',
+    { description: 'Labels. Repeats are dropped.' },
     { nullable: false, initial: [] },
   )
 }

@@ -64,7 +64,6 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
   )
   const sequences = stored.filter(({ field }) => field.sequence)
   if (sequences.length > 1) throw new Error(`${declaration.name}: at most one sequence field`)
-  const searched = fields.some(([, field]) => field.search)
   const last = (field: Field) => (field.sequence ? 2 : field.reference?.onRemove === 'remove' ? 1 : 0)
   return {
     ...declaration,
@@ -74,10 +73,8 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
     table: {
       kind: declaration.name,
       name: declaration.plural,
-      columns: [
-        ...stored.filter(({ field }) => !field.sequence).map(({ column }) => column),
-        ...(searched ? [{ name: 'search', type: 'text' as const }] : []),
-      ],
+      columns: stored.filter(({ field }) => !field.sequence).map(({ column }) => column),
+      words: 'tags' in declaration.fields || fields.some(([, field]) => field.search),
       unique: stored.filter(({ field }) => field.unique).map(({ name, column }) => ({ field: name, column })),
       references: stored.flatMap(({ name, field, column }) =>
         field.reference === null ? [] : [{ field: name, column, ...field.reference }],

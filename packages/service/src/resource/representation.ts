@@ -4,6 +4,8 @@
  * Its end is the commit's: `updatedAt` always, before it a number that the organization gives, before that a
  * reference that a removal elsewhere may change. A body is therefore written here only up to there.
  */
+import { isDeepStrictEqual } from 'node:util'
+import type { Words } from '../journal/change.ts'
 import type { Kind, State } from './kind.ts'
 
 export interface Identity {
@@ -39,14 +41,27 @@ export function parseRepresentation(kind: Kind, body: string): StoredObject {
 /** The values of the row's own columns, from the same state as the body. */
 export function columnValues(kind: Kind, state: State): Record<string, unknown> {
   const values: Record<string, unknown> = {}
-  const words: string[] = []
   for (const [name, field] of Object.entries(kind.fields)) {
     if (field.column !== null && !field.sequence) values[field.column.name] = state[name]
-    const value = state[name]
-    if (field.search && typeof value === 'string') words.push(...searchWords(value))
   }
-  if (kind.table.columns.some(({ name }) => name === 'search')) values.search = words.join(' ')
   return values
+}
+
+/** What the row is found by, when that is not what it was found by before; null when it is, or by nothing. */
+export function changedWords(kind: Kind, before: State | null, after: State): Words | null {
+  if (!kind.table.words) return null
+  const words = wordsOf(kind, after)
+  if (before !== null && isDeepStrictEqual(words, wordsOf(kind, before))) return null
+  return words
+}
+
+function wordsOf(kind: Kind, state: State): Words {
+  const search: string[] = []
+  for (const name of kind.fieldNames) {
+    const value = state[name]
+    if (kind.fields[name]?.search && typeof value === 'string') search.push(...searchWords(value))
+  }
+  return { tags: (state.tags ?? []) as readonly string[], search: search.join(' ') }
 }
 
 /** The words of a text as `q` finds them: letters and digits, lower case, compatibility forms folded. */

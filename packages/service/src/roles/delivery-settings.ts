@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { createSecureContext } from 'node:tls'
 import { type Config, settings } from '../config.ts'
 import type { DeliverySettings } from '../deliveries.ts'
+import { trustAuthorities } from '../delivery/send/authorities.ts'
 import { loadOrCreateEncryptionKey } from '../webhooks/encryption-key.ts'
 
 /** A setting that names something that cannot be used; the message says which, and what is accepted. */
@@ -23,10 +23,18 @@ export async function deliverySettingsOf(config: Config): Promise<DeliverySettin
     schedule: { retryDelays, disableAfter, answerTimeout },
     rotationOverlap: config.rotationOverlap,
     logRetention: config.logRetention,
-    encryptionKey: config.encryptionKey ?? (await loadOrCreateEncryptionKey(config.dataDir)),
+    encryptionKey: config.encryptionKey ?? (await keyOfDataDir(config.dataDir)),
     trustedTargets: config.trustedTargets,
     targetCa: config.targetCa === null ? null : await readAuthorities(config.targetCa),
     dnsServers: config.dnsServers,
+  }
+}
+
+async function keyOfDataDir(dataDir: string): Promise<Buffer> {
+  try {
+    return await loadOrCreateEncryptionKey(dataDir)
+  } catch (error) {
+    throw new SettingError((error as Error).message, { cause: error })
   }
 }
 
@@ -40,7 +48,8 @@ async function readAuthorities(path: string): Promise<string> {
   })
   if (!pem.includes('-----BEGIN CERTIFICATE-----')) throw refuse('holds no certificate')
   try {
-    createSecureContext({ ca: pem })
+    // As the sender will: what it cannot read must not be found out by a worker.
+    trustAuthorities(pem)
   } catch (error) {
     throw refuse(`does not parse (${(error as Error).message})`)
   }

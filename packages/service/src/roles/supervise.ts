@@ -1,9 +1,9 @@
 /** Keeps a worker process running beside this one: one that ends is replaced, and what it held is found again. */
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import type { Logger } from 'pino'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../deliveries.ts'
+import { loggable } from '../kernel/loggable.ts'
 import type { Running } from './running.ts'
 
 /** What a worker process is told, over a channel that nobody else can read. */
@@ -16,34 +16,65 @@ export interface WorkerOrders {
 /** How long after its end a worker is replaced, in milliseconds. */
 const replaceAfter = 500
 
-/** Starts a worker process and replaces it whenever it ends by itself. */
+/** A worker that was told to stop ends by itself before this, in milliseconds; one that hangs is ended. */
+const stopMilliseconds = 15_000
+
+interface WorkerProcess {
+  readonly child: ChildProcess
+  /** Resolves when no such process runs any more, or never did. Never rejects. */
+  readonly ended: Promise<void>
+}
+
+/** Starts a worker process and replaces it whenever it ends by itself, or cannot be started at all. */
 export function superviseWorker(orders: WorkerOrders, log: Logger): Running {
   let stopping = false
   let timer: NodeJS.Timeout | undefined
-  let child = start()
+  let worker = start()
 
-  function start(): ChildProcess {
-    // The file beside this one: a source in the repository, JavaScript as published.
-    const file = new URL(import.meta.url.replace(/supervise(\.[jt]s)$/, 'worker-process$1'))
-    const started = fork(file, { serialization: 'advanced' })
-    started.send(orders)
-    started.once('exit', (code, signal) => {
-      if (stopping) return
-      log.error({ pid: started.pid, code, signal }, 'the worker ended; it is replaced')
-      timer = setTimeout(() => {
-        child = start()
-      }, replaceAfter)
+  function start(): WorkerProcess {
+    const child = forkWorker()
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    // Without a listener, an error of this process about that one would end this one.
+    child.on('error', (error) => {
+      log.error({ pid: child.pid, err: loggable(error) }, 'the worker process failed')
+      // Never started, for want of memory or of file descriptors: no exit follows.
+      if (child.pid === undefined) replace({})
     })
-    return started
+    child.once('exit', (code, signal) => replace({ pid: child.pid, code, signal }))
+    if (child.pid !== undefined) {
+      log.info({ pid: child.pid }, 'the worker was started')
+      child.send(orders, (error) => {
+        // A worker without orders would wait for ever. One that has ended says so itself.
+        if (error !== null) child.kill('SIGKILL')
+      })
+    }
+    return { child, ended }
+
+    function replace(how: object): void {
+      resolve()
+      if (stopping) return
+      log.error(how, 'the worker ended; it is replaced')
+      timer = setTimeout(() => {
+        worker = start()
+      }, replaceAfter)
+    }
   }
 
   return {
     async stop() {
       stopping = true
       clearTimeout(timer)
-      if (child.exitCode !== null || child.signalCode !== null) return
+      const { child, ended } = worker
       child.kill('SIGTERM')
-      await once(child, 'exit')
+      const late = setTimeout(() => child.kill('SIGKILL'), stopMilliseconds)
+      await ended
+      clearTimeout(late)
     },
   }
+}
+
+function forkWorker(): ChildProcess {
+  // The file beside this one: a source in the repository, JavaScript as published.
+  const file = new URL(import.meta.url.replace(/supervise(\.[jt]s)$/, 'worker-process$1'))
+  return fork(file, { serialization: 'advanced' })
 }

@@ -1,31 +1,21 @@
 /** The worker in a process of its own, beside the API of role `all`. Its parent tells it where the database is. */
-import { createPool } from '../db/pool.ts'
 import { createLog } from '../log.ts'
 import type { WorkerOrders } from './supervise.ts'
 import { startWorker } from './worker.ts'
 
-/** Connections of a worker: its statements are few and large. */
-const connections = 8
-
 process.once('message', ({ address, settings, logLevel }: WorkerOrders) => {
   const log = createLog(logLevel)
-  const pool = createPool(address, {
-    max: connections,
-    onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
-  })
-  const worker = startWorker({ pool, address, log, settings })
+  const worker = startWorker({ address, log, settings })
   let stopping = false
   const stop = async () => {
     if (stopping) return
     stopping = true
     await worker.stop()
-    await pool.end()
     process.exit(0)
   }
   process.on('SIGTERM', stop)
   // A parent that is gone cannot say stop, and its database may be gone with it.
   process.on('disconnect', stop)
-  process.send?.('delivering')
 })
 
 // Ctrl-C reaches the whole group; the parent says when to stop.

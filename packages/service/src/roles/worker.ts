@@ -1,22 +1,29 @@
 /** The worker as a running part: an engine that is woken by notifications. */
-import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { listen } from '../db/listen.ts'
-import type { DatabaseAddress } from '../db/pool.ts'
+import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
 import { createWorker, type DeliverySettings } from '../deliveries.ts'
 import { deliveriesChannel } from '../journal/notifier.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { kinds } from '../resources/index.ts'
 import type { Running } from './running.ts'
 
+/** Connections of a worker: its statements are few and large. */
+const connections = 8
+
 /** Delivers until stopped; attempts under way are finished and settled, and leases given back. */
 export function startWorker(options: {
-  readonly pool: Pool
   readonly address: DatabaseAddress
   readonly log: Logger
   readonly settings: DeliverySettings
 }): Running {
-  const { pool, address, log, settings } = options
+  const { address, log, settings } = options
+  // What a worker notes may be lost with the machine: then a delivery goes out again, as at least once allows.
+  const pool = createPool(address, {
+    max: connections,
+    durable: false,
+    onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
+  })
   const worker = createWorker({ pool, clock: systemClock, log, kinds, settings })
   const listener = listen(
     address,
@@ -27,8 +34,9 @@ export function startWorker(options: {
   worker.engine.start()
   return {
     async stop() {
-      await listener.close()
-      await worker.close()
+      // At once: while a connection is being closed, nothing more may be begun.
+      await Promise.all([listener.close(), worker.close()])
+      await endPool(pool)
     },
   }
 }

@@ -8,7 +8,8 @@ import { differences, follow, tableRecords } from '../harness/follower.ts'
 import { httpReader } from '../harness/http-follower.ts'
 import { type Call, createLoad, dice, expectedAnswers, type Load, lost, type Post } from '../harness/load.ts'
 import { eventually } from '../harness/locks.ts'
-import { type Installation, install, kill, type ServiceProcess } from '../harness/process.ts'
+import { type Installation, install } from '../harness/process.ts'
+import { kill, type ServiceProcess } from '../harness/services.ts'
 
 type Victim = 'the holder' | 'the service beside' | 'the database' | 'everything'
 

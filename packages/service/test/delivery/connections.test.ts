@@ -95,8 +95,8 @@ describe('so many connections at once', () => {
     expect(receiver.requests.length).toBe(200)
   })
 
-  test('sixteen kept to one origin', async () => {
-    const [sender, receiver] = [bench.sender(), await bench.receiver()]
+  test('as many kept to one origin as allowed', async () => {
+    const [sender, receiver] = [bench.sender({ maxIdlePerOrigin: 16 }), await bench.receiver()]
     await Promise.all(Array.from({ length: 40 }, (_, n) => post(sender, receiver, { path: `/${n}` })))
     expect(receiver.accepted).toBeGreaterThan(16)
     await eventually(() => receiver.open === 16)

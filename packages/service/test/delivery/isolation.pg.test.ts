@@ -53,7 +53,7 @@ test('a slow endpoint delays no other, neither of its own organization nor of an
     await Promise.race([stopped, new Promise(setImmediate)])
   }
   await stopped
-  expect((await statuses(api, slow.id)).filter((status) => status === 'succeeded')).toHaveLength(20)
+  expect((await statuses(api, slow.id)).filter((status) => status === 'succeeded')).toHaveLength(16)
 })
 
 test('a delivery that cannot even be sent fails like any other, and leaves its neighbours alone', async () => {
@@ -78,6 +78,6 @@ test('a delivery that cannot even be sent fails like any other, and leaves its n
   expect(sent.sort()).toEqual(['odd', 'odd', 'one', 'two'])
   expect((await deliveriesOf(api, webhook.id)).find(({ status }) => status === 'pending')).toMatchObject({
     attemptCount: 2,
-    lastError: { code: 'connection_failed', message: 'The request could not be made.' },
+    lastError: { code: 'connection_failed', message: "It could not be sent; the service's log says why" },
   })
 })

@@ -132,12 +132,22 @@ async function auditColumns(pool: Pool, organizationId: string): Promise<string[
   const wrong = await pool.query<{ what: string }>(
     `select 'removed customer keeps values ' || c.id as what from customers c
        where c.organization_id = $1 and c.removed_at is not null
-         and num_nonnulls(c.email, c.phone, c.external_id, c.tags, c.search) > 0
+         and num_nonnulls(c.email, c.phone, c.external_id) > 0
      union all
      select 'removed ticket keeps values ' || t.id from tickets t
        where t.organization_id = $1 and t.removed_at is not null
          and num_nonnulls(t.customer_id, t.conversation_id, t.assignee_id, t.type, t.priority, t.status,
-           t.external_id, t.tags, t.search) > 0
+           t.external_id) > 0
+     union all
+     select 'words of a customer that is not there ' || coalesce(w.id, c.id)
+       from customers c full join customers_words w on w.organization_id = c.organization_id and w.id = c.id
+       where coalesce(c.organization_id, w.organization_id) = $1
+         and (w.id is not null) <> (c.id is not null and c.removed_at is null)
+     union all
+     select 'words of a ticket that is not there ' || coalesce(w.id, t.id)
+       from tickets t full join tickets_words w on w.organization_id = t.organization_id and w.id = t.id
+       where coalesce(t.organization_id, w.organization_id) = $1
+         and (w.id is not null) <> (t.id is not null and t.removed_at is null)
      union all
      select 'ticket without its customer ' || t.id from tickets t
        where t.organization_id = $1 and t.removed_at is null

@@ -32,7 +32,10 @@ test('every statement names its columns, and the organization of every table in 
   const stored = rows.map((row) => row.table_name)
   expect(stored).toEqual(expect.arrayContaining(tables.map((table) => table.name)))
   expect(definition.replaceAll('count(*)', '')).not.toContain('*')
-  const mentions = new RegExp(`\\b(?:from|join|update|into|using) (${stored.join('|')})(?: as)?( \\w+)?`, 'g')
+  const mentions = new RegExp(
+    `\\b(?:from|join|update|into|using) (${stored.join('|')})\\b(?: as)?( \\w+)?`,
+    'g',
+  )
   let found = 0
   for (const statement of definition.split(';')) {
     for (const [mention, table, alias] of statement.matchAll(mentions)) {

@@ -53,6 +53,7 @@ function change(id: string, more: { email?: string; key?: string } = {}): Change
     expected: '2026-01-31T09:30:00.000Z',
     head: '{',
     columns: { email: more.email ?? null, external_id: null },
+    words: null,
     check: {},
     events: [],
     idempotency: more.key === undefined ? null : idempotencyRecord(more.key),

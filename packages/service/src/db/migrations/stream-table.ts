@@ -10,7 +10,7 @@ export interface StreamTableColumns {
   readonly unique?: readonly string[]
   /** Own columns to be found by, within the organization, newest first. */
   readonly lookup?: readonly string[]
-  /** Whether rows have tags and searched words. */
+  /** Whether rows are found by tags and words. */
   readonly words?: boolean
 }
 
@@ -45,7 +45,17 @@ export function createStreamTable(table: StreamTableColumns): string[] {
           where removed_at is null and ${column} is not null`,
     ),
     ...(words
-      ? [`create index ${name}_words on ${name} using gin (tags, to_tsvector('simple', search))`]
+      ? [
+          // Beside the rows, so that a change of anything else writes nothing here.
+          `create table ${name}_words (
+            organization_id uuid not null,
+            id uuid not null,
+            tags text[] not null,
+            search text not null,
+            primary key (organization_id, id)
+          )`,
+          `create index ${name}_words_found on ${name}_words using gin (tags, to_tsvector('simple', search))`,
+        ]
       : []),
   ]
 }

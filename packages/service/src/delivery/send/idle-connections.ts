@@ -40,8 +40,10 @@ export class IdleConnections {
     const origin = this.#byAge.get(connection)
     if (origin === undefined) return
     this.#byAge.delete(connection)
-    const others = this.#byOrigin.get(origin)?.filter((other) => other !== connection) ?? []
-    if (others.length === 0) this.#byOrigin.delete(origin)
-    else this.#byOrigin.set(origin, others)
+    const connections = this.#byOrigin.get(origin) ?? []
+    // The one just taken stands last.
+    const place = connections.lastIndexOf(connection)
+    if (place >= 0) connections.splice(place, 1)
+    if (connections.length === 0) this.#byOrigin.delete(origin)
   }
 }

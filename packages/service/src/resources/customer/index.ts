@@ -40,7 +40,7 @@ export const customer = defineKind({
       id: '20261120-03-customers',
       statements: createStreamTable({
         name: 'customers',
-        columns: ['email text', 'phone text', 'external_id text', 'tags text[]', 'search text'],
+        columns: ['email text', 'phone text', 'external_id text'],
         unique: ['email', 'external_id'],
         lookup: ['phone'],
         words: true,

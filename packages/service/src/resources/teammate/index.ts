@@ -20,7 +20,8 @@ export const teammate = defineKind({
       id: '20261120-05-teammates',
       statements: createStreamTable({
         name: 'teammates',
-        columns: ['email text', 'active boolean', 'search text'],
+        columns: ['email text', 'active boolean'],
+        words: true,
       }),
     },
   ],

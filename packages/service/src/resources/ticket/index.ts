@@ -81,8 +81,6 @@ export const ticket = defineKind({
           'priority text',
           'status text',
           'external_id text',
-          'tags text[]',
-          'search text',
         ],
         unique: ['number', 'external_id'],
         lookup: ['customer_id', 'conversation_id', 'assignee_id', 'status'],

@@ -1,0 +1,124 @@
+/** Delivery: a backlog drained to healthy endpoints beside a bare signing loop, and the time from 2xx to receiver. */
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { createClient } from '@deskwire/sdk'
+import { installFor, type Organization } from '../harness/installation.ts'
+import { percentiles } from '../harness/load.ts'
+import { type BenchReceiver, startReceiver } from '../harness/receiver.ts'
+import { type Result, type Run, summarize } from '../harness/report.ts'
+import type { Scale } from '../run.ts'
+
+const endpointsEach = 50
+const organizations = 2
+const endpoints = endpointsEach * organizations
+const bareRequests = 30_000
+
+export async function* deliver({ runs, full }: Scale): AsyncGenerator<Result> {
+  const deliveries = full ? 1_000_000 : 100_000
+  const changes = deliveries / endpoints
+  const drains: Run[] = []
+  for (let run = 0; run < runs; run++) drains.push(await drain(changes, deliveries))
+  const bare = 'undici pool of 128 connections, signing, same receiver, same run'
+  const conditions = { endpoints, deliveries, body: '1 KB', workers: 1, bare }
+  yield summarize('deliver: drain a backlog', 'deliveries/s', conditions, drains)
+}
+
+/** Fills the backlog with no worker there, then starts one and watches the receiver. */
+async function drain(changes: number, deliveries: number): Promise<Run> {
+  await using installation = await installFor(startReceiver, ['--role', 'api'])
+  const { receiver, service } = installation
+  for (let n = 0; n < organizations; n++) {
+    const organization = await installation.newOrganization()
+    await register(service.url, organization, receiver, endpointsEach)
+    await change(service.url, organization, changes)
+  }
+  const baseline = await bareLoop(receiver)
+  await receiver.reset(false)
+  const worker = await installation.startWorker()
+  try {
+    const { firstAt, lastAt } = await until(receiver, deliveries)
+    return { value: deliveries / ((lastAt - firstAt) / 1000), baseline }
+  } finally {
+    await worker.stop()
+  }
+}
+
+const rate = 100
+const seconds = 10
+
+export async function* latency({ runs }: Scale): AsyncGenerator<Result> {
+  await using installation = await installFor(startReceiver, ['--role', 'all'])
+  const { receiver, service } = installation
+  const organization = await installation.newOrganization()
+  await register(service.url, organization, receiver, 1)
+  const client = createClient({ baseUrl: `${service.url}/v1`, apiKey: organization.token })
+  // Connections and plans are made once, not a hundred times a second.
+  await receiver.reset(true)
+  for (let n = 0; n < 50; n++) await client.customers.create(customer())
+  await until(receiver, 50)
+  const measured: Run[] = []
+  for (let run = 0; run < runs; run++) {
+    await receiver.reset(true)
+    const answered = new Map<string, number>()
+    const began = performance.now()
+    const pending: Promise<void>[] = []
+    for (let n = 0; n < rate * seconds; n++) {
+      const due = began + (n * 1000) / rate
+      while (performance.now() < due) await new Promise((resolve) => setImmediate(resolve))
+      const made = client.customers.create(customer()).then(({ id }) => {
+        answered.set(id, performance.timeOrigin + performance.now())
+      })
+      pending.push(made)
+    }
+    await Promise.all(pending)
+    const { arrivals } = await until(receiver, rate * seconds)
+    const waits = arrivals.map(([id, at]) => at - (answered.get(id) ?? Number.NaN))
+    const { p50, p99 } = percentiles(waits)
+    measured.push({ value: p50, p50, p99 })
+  }
+  const conditions = { 'events/s': rate, seconds, endpoints: 1 }
+  yield summarize('latency: 2xx of the change to request at the receiver', 'ms', conditions, measured)
+}
+
+async function register(url: string, organization: Organization, receiver: BenchReceiver, count: number) {
+  for (let n = 0; n < count; n++) {
+    const response = await fetch(`${url}/v1/webhooks`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${organization.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ url: `${receiver.origin}/hook/${n}`, events: ['customer.created'] }),
+    })
+    if (response.status !== 201) throw new Error(`a webhook was refused: ${await response.text()}`)
+  }
+}
+
+async function change(url: string, organization: Organization, count: number): Promise<void> {
+  const client = createClient({ baseUrl: `${url}/v1`, apiKey: organization.token })
+  let made = 0
+  const make = async () => {
+    while (made++ < count) await client.customers.create(customer())
+  }
+  await Promise.all(Array.from({ length: 16 }, make))
+}
+
+/** A customer whose delivery has about 1 KB. */
+function customer() {
+  return { name: 'Ada Lovelace', customAttributes: { notes: 'x'.repeat(430) } }
+}
+
+async function until(receiver: BenchReceiver, count: number) {
+  const deadline = performance.now() + 110_000
+  for (;;) {
+    const told = await receiver.tell()
+    if (told.received >= count) return told
+    if (performance.now() > deadline) throw new Error(`only ${told.received} of ${count} deliveries came`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+async function bareLoop(receiver: BenchReceiver): Promise<number> {
+  const program = fileURLToPath(new URL('../harness/bare-sender.ts', import.meta.url))
+  const args = [program, receiver.origin, receiver.caFile, String(bareRequests), String(endpoints)]
+  const { stdout } = await promisify(execFile)(process.execPath, args)
+  return Number(stdout)
+}

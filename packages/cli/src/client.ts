@@ -1,0 +1,52 @@
+/** For commands that call a running service over HTTP. */
+import { type Client, createClient } from '@deskwire/sdk'
+import { UsageError } from './usage-error.ts'
+
+/** The two flags that say which service, for the help of each such command. */
+export const clientHelp = `  --url BASE             the service, for example http://127.0.0.1:8080/v1 (DESKWIRE_URL)
+  --key KEY              an API key of the organization (DESKWIRE_API_KEY)
+`
+
+export interface Target {
+  readonly baseUrl: string
+  readonly apiKey: string
+}
+
+/** Where the flags or the environment point; null when they name no service at all. */
+export function readTarget(given: { url?: string; key?: string }): Target | null {
+  const url = given.url ?? process.env.DESKWIRE_URL
+  const apiKey = given.key ?? process.env.DESKWIRE_API_KEY
+  if (!url && given.key === undefined) return null
+  if (!url) throw new UsageError('--key needs --url as well: the service it is a key of')
+  if (!apiKey) throw new UsageError('--url needs --key as well: an API key (dwk_…) of that service')
+  return { baseUrl: baseUrlOf(url), apiKey }
+}
+
+/** The same, where there has to be one. */
+export function requireTarget(command: string, given: { url?: string; key?: string }): Target {
+  const target = readTarget(given)
+  if (target !== null) return target
+  throw new UsageError(
+    `${command} needs --url with the service, for example http://127.0.0.1:8080/v1, and --key`,
+  )
+}
+
+export function clientOf(target: Target): Client {
+  try {
+    return createClient(target)
+  } catch (error) {
+    throw new UsageError(`--url and --key cannot be used: ${(error as Error).message}`)
+  }
+}
+
+/** `http://127.0.0.1:8080` means its `/v1`. */
+function baseUrlOf(text: string): string {
+  if (!URL.canParse(text) || !/^https?:/.test(text)) {
+    throw new UsageError(
+      `--url: ${JSON.stringify(text)} is not accepted; it must be like http://127.0.0.1:8080/v1`,
+    )
+  }
+  const url = new URL(text)
+  if (url.pathname === '/') url.pathname = '/v1'
+  return url.href
+}

@@ -1,0 +1,40 @@
+import { clientHelp, clientOf, requireTarget } from '../client.ts'
+import type { Command } from '../commands.ts'
+import { parseFlags } from '../flags.ts'
+import { eventTypes, type Step, triggerOf } from '../triggers.ts'
+import { UsageError } from '../usage-error.ts'
+
+export const triggerCommand: Command = {
+  name: 'trigger',
+  summary: 'make a change that causes an event',
+  help: () => `deskwire trigger EVENT_TYPE: make a change that causes that event, and print what was made.
+
+  EVENT_TYPE             one of ${eventTypes.join(', ')}
+  --json                 one JSON object a line
+${clientHelp}
+The key needs the write scopes of what is changed. What is made stays, unless the event is its removal.
+`,
+  async run(args) {
+    const { texts, switches, words } = parseFlags(args, {
+      texts: ['url', 'key'],
+      switches: ['json'],
+      words: 1,
+    })
+    const [type] = words
+    const trigger = type === undefined ? null : triggerOf(type)
+    if (trigger === null) {
+      const wrong =
+        type === undefined ? 'trigger needs an event type' : `there is no event type ${JSON.stringify(type)}`
+      throw new UsageError(`${wrong}; there are: ${eventTypes.join(', ')}`)
+    }
+    const client = clientOf(requireTarget('trigger', texts))
+    await trigger(client, (step) => {
+      process.stdout.write(switches.json ? `${JSON.stringify(step)}\n` : line(step))
+    })
+  },
+}
+
+function line({ did, object, id, events }: Step): string {
+  const caused = events.length === 0 ? 'no event' : events.join(', ')
+  return `${did} ${object} ${id}: ${caused}\n`
+}

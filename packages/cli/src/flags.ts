@@ -1,0 +1,35 @@
+import { parseArgs } from 'node:util'
+import { UsageError } from './usage-error.ts'
+
+export interface Flags<S extends string, B extends string> {
+  readonly texts: Partial<Record<S, string>>
+  readonly switches: Partial<Record<B, boolean>>
+  /** Words that are no flags. */
+  readonly words: readonly string[]
+}
+
+/** Reads a command line. @throws UsageError that names what is accepted. */
+export function parseFlags<const S extends string, const B extends string>(
+  args: readonly string[],
+  accepted: { readonly texts: readonly S[]; readonly switches: readonly B[]; readonly words?: number },
+): Flags<S, B> {
+  const { texts, switches, words = 0 } = accepted
+  const options = {
+    ...Object.fromEntries(switches.map((name) => [name, { type: 'boolean' as const }])),
+    ...Object.fromEntries(texts.map((name) => [name, { type: 'string' as const }])),
+  }
+  const names = [...texts, ...switches].map((name) => `--${name}`).join(', ')
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: words > 0 })
+    if (positionals.length > words) {
+      throw new UsageError(`Unexpected argument '${positionals[words]}'; accepted: ${names}`)
+    }
+    const pick = <V>(wanted: readonly string[]) =>
+      Object.fromEntries(Object.entries(values).filter(([name]) => wanted.includes(name))) as V
+    return { texts: pick(texts), switches: pick(switches), words: positionals }
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    // The first sentence says what is wrong; the others, on lines of their own, guess why.
+    throw new UsageError(`${(error as Error).message.split(/\.\s/)[0]}; accepted: ${names}`)
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * The certificate authority of the local receiver: made once and kept in a directory, so that a service which was told
+ * to trust it trusts every later receiver as well. Promise: its key appears whole or not at all, only its owner can
+ * read it, and it is never replaced.
+ */
+import { randomBytes, X509Certificate } from 'node:crypto'
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { CommandFailure } from '../failure.ts'
+import { type Authority, createAuthority, openAuthority } from './certificates.ts'
+
+export interface KnownAuthority extends Authority {
+  /** The certificate's file, for DESKWIRE_TARGET_CA. */
+  readonly caPath: string
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+const validFor = 3650 * dayMs
+
+/** Beside the data of a service on this machine. */
+export function defaultDirectory(): string {
+  return `${process.env.DESKWIRE_DATA_DIR || './data'}/listen`
+}
+
+/** The authority kept in `directory`, made first where there is none. */
+export async function keepAuthority(directory: string): Promise<KnownAuthority> {
+  const place = resolve(directory)
+  const path = join(place, 'authority.pem')
+  const caPath = join(place, 'ca.pem')
+  try {
+    await mkdir(place, { recursive: true, mode: 0o700 })
+    const text = (await read(path)) ?? (await create(path))
+    const authority = open(text, path)
+    // The certificate alone, for those who are to trust it. Anybody may read it.
+    if ((await read(caPath)) !== authority.ca) await replace(caPath, authority.ca, 0o644)
+    return { ...authority, caPath }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === undefined || error instanceof CommandFailure) throw error
+    throw new CommandFailure(
+      `${place} cannot hold the certificate authority (${message}): give --dir another`,
+    )
+  }
+}
+
+function open(text: string, path: string): Authority {
+  const advice = 'delete the file for a new one, and start the service again, as it has to trust the new one'
+  const [, key, ca] = /^(-+BEGIN PRIVATE KEY[\s\S]*?)(-+BEGIN CERTIFICATE-[\s\S]*)$/.exec(text) ?? []
+  if (key === undefined || ca === undefined) {
+    throw new CommandFailure(`${path} does not hold a certificate authority: ${advice}`)
+  }
+  let authority: Authority
+  try {
+    authority = openAuthority(ca, key)
+  } catch (error) {
+    throw new CommandFailure(`${path} does not open (${(error as Error).message}): ${advice}`)
+  }
+  if (new X509Certificate(ca).validToDate.getTime() < Date.now() + dayMs) {
+    throw new CommandFailure(`the certificate authority in ${path} has expired: ${advice}`)
+  }
+  return authority
+}
+
+/** Key and certificate in one file, so that no two starts can mix theirs: one wins, and all read that one. */
+async function create(path: string): Promise<string> {
+  const { key, ca } = createAuthority('Deskwire local receivers', {
+    notAfter: new Date(Date.now() + validFor),
+  })
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  try {
+    await writeFile(temporary, key + ca, { mode: 0o600, flag: 'wx' })
+    await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  } finally {
+    await rm(temporary, { force: true })
+  }
+  return await readFile(path, 'utf8')
+}
+
+async function replace(path: string, text: string, mode: number): Promise<void> {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  await writeFile(temporary, text, { mode, flag: 'wx' })
+  await rename(temporary, path)
+}
+
+async function read(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}

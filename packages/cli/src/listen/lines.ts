@@ -1,0 +1,48 @@
+/** How a delivery is shown: a line for people, or a line of JSON. */
+import type { Received } from './receiver.ts'
+
+/** `repeat`: an event with this id has come before. */
+export function humanLine(received: Received, repeat: boolean): string {
+  const { at, eventId, eventType, body, verdict } = received
+  const shown = verdict.ok ? summary(verdict.event.data) : cut(body.toString('utf8'))
+  const judged = verdict.ok ? 'verified' : `NOT VERIFIED, ${verdict.reason}: ${verdict.detail}`
+  const parts = [
+    at.toISOString().slice(11),
+    cut(eventType || '(no type)').padEnd(21),
+    cut(eventId || '(no id)'),
+  ]
+  return `${[...parts, repeat ? `${judged}, again` : judged, shown].join('  ')}\n`
+}
+
+export function jsonLine({ at, eventId, eventType, body, verdict }: Received, repeat: boolean): string {
+  const common = { at: at.toISOString(), eventType, eventId, verified: verdict.ok, repeat }
+  const rest = verdict.ok
+    ? { event: verdict.event }
+    : { reason: verdict.reason, detail: verdict.detail, body: body.toString('utf8') }
+  return `${JSON.stringify({ ...common, ...rest })}\n`
+}
+
+/** An object in a few words: what it is, what it is called, where it stands. */
+function summary(data: object): string {
+  const { object, id, resource, removedAt, name, subject, title, status, updatedAt } = data as Record<
+    string,
+    unknown
+  >
+  if (object === 'removed') return cut(`${resource} ${id} removed at ${removedAt}`)
+  if (object === undefined) return '{}'
+  const called = [name, subject, title].find((text) => typeof text === 'string')
+  const words = [
+    object,
+    id,
+    called === undefined ? '' : JSON.stringify(called),
+    status ?? '',
+    `as of ${updatedAt}`,
+  ]
+  return cut(words.filter((word) => word !== '').join(' '))
+}
+
+/** A stranger's text on a terminal: no control characters, and not too long. */
+function cut(text: string): string {
+  const safe = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd')
+  return safe.length > 160 ? `${safe.slice(0, 160)}…` : safe
+}

@@ -1,0 +1,67 @@
+/** An endpoint at a running service for as long as a command takes, tried with a ping. */
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  type Client,
+  type Delivery,
+  DeskwireError,
+  type EventType,
+  type WebhookWithSecret,
+} from '@deskwire/sdk'
+import { CommandFailure } from '../failure.ts'
+
+/** What a service has to be started with to deliver to a receiver on this machine. */
+export function serverSettings(caPath: string): string {
+  return `DESKWIRE_TRUSTED_TARGETS=127.0.0.0/8 DESKWIRE_TARGET_CA=${caPath}`
+}
+
+/** How long a ping may take, in milliseconds: a whole attempt, and a little for a worker to come to it. */
+const pingWithin = 15_000
+
+/** Registers `url`. @throws CommandFailure that says what the service has to be started with. */
+export async function register(
+  client: Client,
+  endpoint: { url: string; events: readonly string[]; caPath: string; description: string },
+): Promise<WebhookWithSecret> {
+  const { url, description, caPath } = endpoint
+  // The service judges the names, since it may know more of them than this SDK.
+  const events = endpoint.events as Exclude<EventType, 'ping'>[]
+  try {
+    return await client.webhooks.create({ url, description, events })
+  } catch (error) {
+    if (!(error instanceof DeskwireError) || error.code !== 'url_not_public') throw error
+    throw new CommandFailure(
+      `the service refuses receivers on this machine: restart it with ${serverSettings(caPath)}`,
+    )
+  }
+}
+
+/** Deletes an endpoint again. Somebody else may have done it: that is what was wanted. */
+export async function unregister(client: Client, webhookId: string): Promise<void> {
+  await client.webhooks.remove(webhookId).catch((error: unknown) => {
+    if (error instanceof DeskwireError && error.code === 'not_found') return
+    throw new CommandFailure(
+      `webhook ${webhookId} could not be deleted (${(error as Error).message}): delete it when the service is there again`,
+    )
+  })
+}
+
+/** Sends a ping and waits for its end. @throws CommandFailure when it did not arrive. */
+export async function tryWithPing(client: Client, webhookId: string, caPath: string): Promise<void> {
+  const sent = await client.webhooks.ping(webhookId)
+  const deadline = Date.now() + pingWithin
+  for (;;) {
+    const ping: Delivery = await client.webhooks.delivery(webhookId, sent.id)
+    if (ping.status === 'succeeded') return
+    if (ping.status === 'failed') {
+      const { code, message } = ping.lastError ?? { code: 'unknown', message: 'no reason was given' }
+      const advice = code === 'tls_error' ? `: restart the service with ${serverSettings(caPath)}` : ''
+      throw new CommandFailure(`the service cannot deliver here (${code}, ${message})${advice}`)
+    }
+    if (Date.now() > deadline) {
+      throw new CommandFailure(
+        `a ping did not arrive within ${pingWithin / 1_000} s: does the service have a worker?`,
+      )
+    }
+    await delay(50)
+  }
+}

@@ -1,0 +1,122 @@
+import { expect, expectTypeOf, test } from 'vitest'
+import { createClient, type Delivery, type Webhook } from '../src/index.ts'
+import { idOf, timeOf } from './rows.ts'
+import { scripted } from './scripted.ts'
+
+const apiKey = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
+const secret = `whsec_${'a'.repeat(43)}`
+
+const webhook: Webhook = {
+  id: idOf(1),
+  object: 'webhook',
+  organizationId: idOf(0),
+  url: 'https://example.com/hooks',
+  description: null,
+  events: ['ticket.created'],
+  status: 'active',
+  disabledReason: null,
+  disabledAt: null,
+  failingSince: null,
+  failureCount: 0,
+  lastSuccessAt: null,
+  previousSecretExpiresAt: null,
+  apiKeyId: idOf(3),
+  createdAt: timeOf(0),
+  updatedAt: timeOf(0),
+}
+
+const delivery: Delivery = {
+  id: idOf(2),
+  object: 'delivery',
+  organizationId: idOf(0),
+  webhookId: webhook.id,
+  eventId: idOf(4),
+  eventType: 'ticket.created',
+  status: 'failed',
+  attemptCount: 6,
+  maxAttempts: 6,
+  responseStatus: 503,
+  lastError: { code: 'non_2xx', message: 'answered 503' },
+  durationMs: 12,
+  lastAttemptAt: timeOf(5),
+  nextAttemptAt: null,
+  deliveredAt: null,
+  createdAt: timeOf(0),
+  updatedAt: timeOf(5),
+}
+
+const pagination = { total: 1, limit: 20, offset: 0, hasMore: false }
+
+test('each call has its method, address and body, and answers what came', async () => {
+  const { baseUrl, seen } = await scripted(
+    { status: 201, body: { ...webhook, secret } },
+    { status: 200, body: webhook },
+    { status: 200, body: { data: [webhook], pagination } },
+    { status: 200, body: webhook },
+    { status: 200, body: { ...webhook, secret } },
+    { status: 204 },
+    { status: 202, body: delivery },
+    { status: 200, body: { data: [delivery], pagination: { ...pagination, totalIsExact: false } } },
+    { status: 200, body: delivery },
+    { status: 200, body: { data: [], pagination } },
+    { status: 202, body: delivery },
+    { status: 204 },
+  )
+  const { webhooks } = createClient({ baseUrl, apiKey, retries: 0 })
+  const { id } = webhook
+  const input = { url: webhook.url, events: ['ticket.created' as const] }
+  expect(await webhooks.create(input, { idempotencyKey: 'once' })).toEqual({ ...webhook, secret })
+  expect(await webhooks.get(id)).toEqual(webhook)
+  expect((await webhooks.list({ status: 'active', limit: 5 })).data).toEqual([webhook])
+  expect(await webhooks.update(id, { status: 'active' })).toEqual(webhook)
+  expect((await webhooks.rotateSecret(id)).secret).toBe(secret)
+  expect(await webhooks.dropPreviousSecret(id)).toBeUndefined()
+  expect(await webhooks.ping(id)).toEqual(delivery)
+  const page = await webhooks.deliveries(id, { status: 'failed', eventType: 'ticket.created' })
+  expect(page).toEqual({ data: [delivery], pagination: { ...pagination, totalIsExact: false } })
+  expect(await webhooks.delivery(id, delivery.id)).toEqual(delivery)
+  expect((await webhooks.attempts(id, delivery.id, { limit: 1 })).data).toEqual([])
+  expect(await webhooks.retry(id, delivery.id)).toEqual(delivery)
+  expect(await webhooks.remove(id)).toBeUndefined()
+
+  const path = `/v1/webhooks/${id}`
+  expect(seen.map(({ method, path, query, body }) => [method, path, query, body])).toEqual([
+    ['POST', '/v1/webhooks', {}, input],
+    ['GET', path, {}, undefined],
+    ['GET', '/v1/webhooks', { status: 'active', limit: '5' }, undefined],
+    ['PATCH', path, {}, { status: 'active' }],
+    ['POST', `${path}/rotate-secret`, {}, undefined],
+    ['DELETE', `${path}/previous-secret`, {}, undefined],
+    ['POST', `${path}/ping`, {}, undefined],
+    ['GET', `${path}/deliveries`, { status: 'failed', eventType: 'ticket.created' }, undefined],
+    ['GET', `${path}/deliveries/${delivery.id}`, {}, undefined],
+    ['GET', `${path}/deliveries/${delivery.id}/attempts`, { limit: '1' }, undefined],
+    ['POST', `${path}/deliveries/${delivery.id}/retry`, {}, undefined],
+    ['DELETE', path, {}, undefined],
+  ])
+  const keys = seen.map(({ headers }) => headers['idempotency-key'])
+  expect(keys[0]).toBe('once')
+  // Every POST is safe to repeat, and nothing else carries a key.
+  const posts = seen.flatMap(({ method }, n) => (method === 'POST' ? [keys[n]] : []))
+  expect(new Set(posts).size).toBe(4)
+  expect(keys.filter((key) => key !== undefined)).toEqual(posts)
+})
+
+test('ids cannot leave their place in the address', async () => {
+  const { baseUrl, seen } = await scripted({ status: 404, text: '' })
+  const { webhooks } = createClient({ baseUrl, apiKey, retries: 0 })
+  for (const id of ['', '.', '..']) {
+    await expect(webhooks.get(id)).rejects.toThrow(TypeError)
+    await expect(webhooks.retry(webhook.id, id)).rejects.toThrow(TypeError)
+  }
+  expect(seen).toEqual([])
+})
+
+test('what cannot be done does not compile', () => {
+  const client = createClient({ baseUrl: 'http://127.0.0.1/v1', apiKey })
+  expectTypeOf(client.teammates).not.toHaveProperty('remove')
+  expectTypeOf(client.customers).toHaveProperty('remove')
+  // @ts-expect-error a secret is shown by creation and rotation alone
+  const read = async () => (await client.webhooks.get(webhook.id)).secret
+  expect(read).toBeTypeOf('function')
+})

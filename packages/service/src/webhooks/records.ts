@@ -1,0 +1,116 @@
+/**
+ * What the API shows of endpoints, deliveries and attempts, declared for the documents: `openapi.json`, the
+ * reference and the types of the SDK are made from these tables. The compiler holds them to the records that are sent.
+ */
+import type { DeliveryErrorCode } from '../delivery/decide.ts'
+import type { attemptRecord, deliveryRecord, WebhookRecord } from './webhook.ts'
+
+/** A field as it is shown: its JSON Schema, and what it means. */
+export interface ShownField {
+  readonly schema: Readonly<Record<string, unknown>>
+  readonly description: string
+}
+
+type Shown<R> = { readonly [Name in keyof R]: ShownField }
+
+const uuid = { type: 'string', format: 'uuid' }
+const text = { type: 'string' }
+const count = { type: 'integer', minimum: 0 }
+const time = { type: 'string', format: 'date-time' }
+/** Words known today: reading, a choice is open. */
+const words = (...examples: readonly string[]) => ({ type: 'string', examples })
+
+function nullable(schema: { type: string }) {
+  return { ...schema, type: [schema.type, 'null'] }
+}
+
+function field(schema: Record<string, unknown>, description: string): ShownField {
+  return { schema, description }
+}
+
+const errorCodes = {
+  timeout: 'no whole answer in time',
+  connection_failed: 'no connection, or one that broke',
+  tls_error: 'the certificate or the handshake was refused',
+  redirect: 'answered 3xx, which is not followed',
+  non_2xx: 'answered something else that is not 2xx',
+  address_not_public: 'the name leads to an address that is not public, or to none: the endpoint is disabled',
+  resolver_failed: 'the name could not be resolved just then',
+  endpoint_disabled: 'the endpoint is disabled: nothing was sent',
+  subject_unavailable: 'the API would not serve the subject to the registrant: nothing was sent',
+} as const satisfies Record<DeliveryErrorCode, string>
+
+/** Why a delivery has not arrived, and what each code means. */
+export const deliveryErrorCodes: Readonly<Record<string, string>> = errorCodes
+
+const error = {
+  type: ['object', 'null'],
+  required: ['code', 'message'],
+  properties: { code: words(...Object.keys(errorCodes)), message: text },
+}
+
+/** Every type that can be subscribed to stands in `events`. */
+export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecord> {
+  return {
+    id: field(uuid, 'Its id.'),
+    object: field({ const: 'webhook' }, 'Its kind.'),
+    organizationId: field(uuid, 'Whose it is.'),
+    url: field(text, 'Where deliveries go.'),
+    description: field(nullable(text), 'What it is for.'),
+    events: field({ type: 'array', items: words(...eventTypes) }, 'The event types it receives.'),
+    status: field(words('active', 'disabled'), 'A disabled endpoint gets no events.'),
+    disabledReason: field(
+      nullable(words('failing', 'address_not_public', 'registrant_revoked', 'manual')),
+      'Why it is disabled; null while active.',
+    ),
+    disabledAt: field(nullable(time), 'Since when it is disabled; null while active.'),
+    failingSince: field(nullable(time), 'The first failure since the last success.'),
+    failureCount: field(count, 'Failed attempts since the last success.'),
+    lastSuccessAt: field(nullable(time), 'The last delivery that succeeded.'),
+    previousSecretExpiresAt: field(
+      nullable(time),
+      'Until when a replaced secret signs as well; null when none does.',
+    ),
+    apiKeyId: field(
+      uuid,
+      'The key that registered it. Deliveries go out while that key may read their subjects.',
+    ),
+    createdAt: field(time, 'When it was registered.'),
+    updatedAt: field(time, 'When it was last changed. What counts, like failureCount, does not move it.'),
+  }
+}
+
+/** Shown by creation and rotation, and never again. */
+export const secretField = field(
+  { type: 'string', pattern: '^whsec_[A-Za-z0-9_-]{43}$' },
+  'Signs deliveries. Shown this once: keep it.',
+)
+
+export const deliveryFields: Shown<ReturnType<typeof deliveryRecord>> = {
+  id: field(uuid, 'Its id.'),
+  object: field({ const: 'delivery' }, 'Its kind.'),
+  organizationId: field(uuid, 'Whose it is.'),
+  webhookId: field(uuid, 'The endpoint it goes to.'),
+  eventId: field(uuid, 'The event: `id` of the envelope, the same on every attempt.'),
+  eventType: field(text, 'The type of the event; `ping` for a ping.'),
+  status: field(words('pending', 'succeeded', 'failed'), 'Where it stands.'),
+  attemptCount: field(count, 'Attempts made so far.'),
+  maxAttempts: field(count, 'Attempts it has in all; a manual retry adds a whole schedule.'),
+  responseStatus: field(nullable({ type: 'integer' }), 'What the receiver answered last.'),
+  lastError: field(error, 'Why the last attempt failed.'),
+  durationMs: field(nullable({ type: 'integer' }), 'How long the last attempt took, in milliseconds.'),
+  lastAttemptAt: field(nullable(time), 'When the last attempt began.'),
+  nextAttemptAt: field(nullable(time), 'When the next attempt is due; null unless pending.'),
+  deliveredAt: field(nullable(time), 'When it succeeded.'),
+  createdAt: field(time, 'When it was made, with its event.'),
+  updatedAt: field(time, 'When it last changed.'),
+}
+
+export const attemptFields: Shown<ReturnType<typeof attemptRecord>> = {
+  number: field({ type: 'integer', minimum: 1 }, 'Counts up within the delivery.'),
+  at: field(time, 'When it began.'),
+  responseStatus: field(nullable({ type: 'integer' }), 'What the receiver answered; null when nothing came.'),
+  error: field(error, 'Why it failed; null when it succeeded.'),
+  durationMs: field({ type: 'integer' }, 'How long it took, in milliseconds.'),
+  responseBody: field(nullable(text), 'The beginning of the answer, 1 KiB at most, as text.'),
+}

@@ -1,0 +1,150 @@
+/**
+ * kill -9 with deliveries in flight: of either worker, of an API, of the service that holds the database, of the
+ * database, of everything. Every acknowledged change arrives at every endpoint that asked for it, signed and as it
+ * was; what arrives twice is one event with one id.
+ */
+import { expect, test } from 'vitest'
+import { createOrganization } from '../../src/access/organizations.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { duplicates, type Hook, type Hooks, startHooks } from '../harness/arrivals.ts'
+import { auditDeliveries, busyLanes, witness } from '../harness/delivery-audit.ts'
+import { type Desk, openDesk, type Tenant } from '../harness/desk-under-fire.ts'
+import { createLoad, dice, expectedAnswers } from '../harness/load.ts'
+import { eventually } from '../harness/locks.ts'
+import { kill, workerOf } from '../harness/services.ts'
+
+const strikes = {
+  'the worker beside its parent': async (desk: Desk) => {
+    const pid = await workerOf(desk.holder)
+    if (pid !== null) kill(pid)
+    await eventually('the worker is replaced', async () => {
+      const next = await workerOf(desk.holder)
+      return next !== null && next !== pid
+    })
+  },
+  'the other worker': (desk: Desk) => desk.worker.end('SIGKILL'),
+  'the other API': (desk: Desk) => desk.api.end('SIGKILL'),
+  'a connection of the database': (desk: Desk) => desk.killBackend(),
+  'the holder': (desk: Desk) => desk.holder.end('SIGKILL'),
+  'the database': async (desk: Desk) => {
+    await desk.killPostmaster()
+    // A service whose embedded database is gone ends by itself, its worker with it, and calls that no success.
+    expect(await desk.holder.ended).toBe(1)
+    // Those beside it are told where the next one is; without any database they still stop cleanly.
+    expect(await Promise.all([desk.api.end('SIGTERM'), desk.worker.end('SIGTERM')])).toEqual([0, 0])
+  },
+  everything: async (desk: Desk) => {
+    await desk.killPostmaster()
+    await Promise.all([desk.holder, desk.api, desk.worker].map((service) => service.end('SIGKILL')))
+  },
+}
+
+type Victim = keyof typeof strikes
+
+const plan: readonly Victim[] = [
+  'the worker beside its parent',
+  'the other worker',
+  'a connection of the database',
+  'everything',
+  'the other API',
+  'the database',
+  'the worker beside its parent',
+  'the holder',
+  'the other worker',
+  'a connection of the database',
+  'the other API',
+  'everything',
+  'the database',
+  'the worker beside its parent',
+]
+
+const customers = ['customer.created', 'customer.updated', 'customer.deleted']
+const tickets = [
+  'ticket.created',
+  'ticket.updated',
+  'ticket.status_changed',
+  'ticket.assigned',
+  'ticket.deleted',
+]
+
+interface Shop extends Tenant {
+  readonly organizationId: string
+  readonly hooks: readonly Hook[]
+}
+
+/** An organization with four endpoints: two good ones, one that fails now and then, and one that is slow. */
+async function openShop(desk: Desk, hooks: Hooks, name: string): Promise<Shop> {
+  const { organizationId, token } = await desk.query((pool) => createOrganization(pool, systemClock, name))
+  hooks.script(`${name}-shaky`, (nth) => (nth % 4 === 0 ? 500 : 200))
+  hooks.script(`${name}-slow`, () => new Promise((resolve) => setTimeout(resolve, 120, 200)))
+  const at = { url: desk.holder.url, token }
+  const registered = [
+    await hooks.register(at, `${name}-steady`, [...customers, ...tickets]),
+    await hooks.register(at, `${name}-customers`, customers),
+    await hooks.register(at, `${name}-shaky`, [...customers, ...tickets]),
+    await hooks.register(at, `${name}-slow`, tickets),
+  ]
+  return { organizationId, token, hooks: registered, load: createLoad() }
+}
+
+test('kill -9 with deliveries in flight loses none of them', { timeout: 120_000 }, async () => {
+  await using hooks = await startHooks()
+  await using desk = await openDesk({
+    ...hooks.settings,
+    DESKWIRE_ANSWER_TIMEOUT: '2s',
+    DESKWIRE_RETRY_DELAYS: `200ms,400ms,800ms,${Array(12).fill('1s').join()}`,
+  })
+  await desk.query((pool) => witness(pool))
+  // In turn, so that the lanes of one are not still leased to the dead when the next blow falls.
+  const shops = await Promise.all(['a', 'b', 'c', 'd'].map((name) => openShop(desk, hooks, name)))
+  const seed = Date.now()
+  const chance = dice(seed)
+  const report: string[] = []
+  const quiet = () =>
+    eventually('nothing is pending', () => desk.query(async (pool) => (await busyLanes(pool)) === 0), 30_000)
+
+  // In peace, nothing arrives twice.
+  await Promise.all(shops.map((shop) => desk.write(shop, 25, seed).done))
+  await quiet()
+  expect(hooks.arrivals.length).toBeGreaterThan(100)
+  expect(duplicates(hooks.arrivals)).toBe(0)
+
+  for (const [round, victim] of plan.entries()) {
+    const shop = shops[round % shops.length]!
+    const { load } = shop
+    const moment = load.acknowledged.length + 20 + Math.floor(chance() * 80)
+    const writing = desk.write(shop, 120, seed + round * 100)
+    await eventually('both are in flight', () => load.acknowledged.length >= moment && hooks.inFlight > 0)
+    const [requests, changes] = [hooks.inFlight, load.inFlight]
+    const since = performance.now()
+    await strikes[victim](desk)
+    await desk.revive()
+    const ms = Math.round(performance.now() - since)
+    report.push(`${victim}: ${requests} requests and ${changes} changes in flight, all up again in ${ms} ms`)
+    await writing.stop()
+  }
+  const since = performance.now()
+  await quiet()
+  const [drained, again] = [Math.round(performance.now() - since), duplicates(hooks.arrivals)]
+
+  for (const shop of shops) {
+    const { load } = shop
+    expect(
+      await desk.query((pool) => auditDeliveries(pool, { ...shop, ...load, arrivals: hooks.arrivals })),
+    ).toEqual([])
+    const answers = [...load.tally.keys()].filter((answer) => !expectedAnswers.has(answer))
+    expect(answers.filter((answer) => answer !== 'unanswered' && answer !== '500 internal_error')).toEqual([])
+  }
+  // What a dead worker had taken is sent again, and no more than that: 64 of each of an organization's endpoints.
+  expect(again).toBeLessThanOrEqual(plan.length * 4 * 64)
+  expect(await desk.stop()).toEqual([0, 0, 0])
+  expect(desk.crashes()).toEqual([])
+  const acknowledged = shops.reduce((sum, { load }) => sum + load.acknowledged.length, 0)
+  console.log(
+    [
+      ...report,
+      `kill -9 ${plan.length} times (seed ${seed}): ${acknowledged} changes acknowledged, ` +
+        `${hooks.arrivals.length} requests arrived, ${again} of them again; quiet ${drained} ms after the last change`,
+    ].join('\n'),
+  )
+})

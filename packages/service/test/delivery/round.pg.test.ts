@@ -1,0 +1,119 @@
+/** Rounds that do not go as planned: deliveries that cannot be sent, endpoints disabled half-way, results twice. */
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { decide, foldHealth, noChange } from '../../src/delivery/decide.ts'
+import { createLanes } from '../../src/delivery/lanes.ts'
+import type { Send } from '../../src/delivery/round.ts'
+import { kinds } from '../../src/resources/index.ts'
+import { testClock } from '../harness/clock.ts'
+import { testEngine } from '../harness/engine.ts'
+import { eventually } from '../harness/locks.ts'
+import { type TestService, testService } from '../harness/service.ts'
+
+const hour = 3_600_000
+
+async function endpoint(service: TestService): Promise<string> {
+  const made = await service.api.post('/v1/webhooks', {
+    url: 'https://127.0.0.1:1/hook',
+    events: ['customer.created'],
+  })
+  expect(made.status).toBe(201)
+  return made.json.id
+}
+
+async function createCustomers(service: TestService, count: number): Promise<void> {
+  for (let n = 0; n < count; n++) {
+    expect((await service.api.post('/v1/customers', { name: `c${n}` })).status).toBe(201)
+  }
+}
+
+async function statuses(service: TestService, webhookId: string) {
+  const { data } = (await service.api.get(`/v1/webhooks/${webhookId}/deliveries?limit=100`)).json
+  const of = (wanted: string) => data.filter(({ status }: { status: string }) => status === wanted).length
+  return { succeeded: of('succeeded'), pending: of('pending'), failed: of('failed') }
+}
+
+const answered = (status: number): Awaited<ReturnType<Send>> => ({
+  kind: 'answered',
+  status,
+  responseBody: '',
+  durationMs: 1,
+})
+
+test('a delivery that cannot be sent is tried again later, and keeps no other from being settled', async () => {
+  const clock = testClock()
+  await using service = await testService({ clock })
+  let sent = 0
+  const send: Send = async () => {
+    if (++sent === 2) throw new TypeError('invalid header')
+    return answered(200)
+  }
+  const { engine } = testEngine(service, clock, { send })
+  const webhookId = await endpoint(service)
+  await createCustomers(service, 5)
+  expect(await engine.runDue()).toBe(1)
+  expect(await statuses(service, webhookId)).toEqual({ succeeded: 4, pending: 1, failed: 0 })
+  expect(service.logged.map(({ msg }) => msg)).toContain('a delivery could not be sent')
+  clock.advance(60_000)
+  await engine.runDue()
+  expect(await statuses(service, webhookId)).toEqual({ succeeded: 5, pending: 0, failed: 0 })
+  expect(sent).toBe(6)
+})
+
+test('an endpoint that is disabled in the middle of a round gets nothing more of it', async () => {
+  const clock = testClock()
+  await using service = await testService({ clock })
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+  let sent = 0
+  const send: Send = async () => {
+    if (++sent > 17) await gate
+    return answered(500)
+  }
+  const { engine } = testEngine(service, clock, { send })
+  const webhookId = await endpoint(service)
+  await createCustomers(service, 1)
+  await engine.runDue()
+  clock.advance(73 * hour)
+  await createCustomers(service, 40)
+  const running = engine.runDue()
+  // Sixteen at once: the first have failed, the next wait for their answers, and the last are not begun.
+  await eventually('the second sixteen are under way', () => sent >= 33)
+  clock.advance(2_000)
+  await eventually('the endpoint is disabled', async () => {
+    const { json } = await service.api.get(`/v1/webhooks/${webhookId}`)
+    return json.status === 'disabled'
+  })
+  const begun = sent
+  open()
+  await running
+  expect(sent).toBe(begun)
+  expect(await statuses(service, webhookId)).toEqual({ succeeded: 0, pending: 0, failed: 41 })
+})
+
+test('a result that is settled twice counts once', async () => {
+  const clock = testClock()
+  await using service = await testService({ clock })
+  const { pool } = service.database
+  const webhookId = await endpoint(service)
+  await createCustomers(service, 1)
+  const lanes = createLanes(
+    pool,
+    kinds.map((kind) => kind.table),
+  )
+  const now = clock.now()
+  const lane = { organizationId: service.api.organizationId, webhookId }
+  const taken = await lanes.take(lane, randomUUID(), now, now + 15_000, 10)
+  const [delivery] = taken!.deliveries
+  const verdict = decide({ ...delivery!, isPing: false }, answered(500), now, [60_000, 60_000])
+  const result = { delivery: delivery!, verdict, startedAt: now, endedAt: now, responseStatus: 500 }
+  const round = {
+    results: [{ ...result, responseBody: '', durationMs: 1 }],
+    health: foldHealth(noChange, verdict, now),
+    release: false,
+  }
+  for (let n = 0; n < 2; n++) expect((await lanes.settle(taken!, round, now, now + 15_000)).held).toBe(true)
+  const { rows } = await pool.query(
+    `select d.status, d.attempt_count, (select count(*)::int from attempts) as logged from deliveries d`,
+  )
+  expect(rows).toEqual([{ status: 'pending', attempt_count: 1, logged: 1 }])
+})

@@ -1,0 +1,124 @@
+/** Endpoints of a test's own behind one TLS receiver, each with a script, and all that ever arrived at them. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { verifyWebhook } from '@deskwire/sdk/signature'
+import { createAuthority } from './certificates.ts'
+import { answer, startReceiver } from './receiver.ts'
+import type { Environment } from './services.ts'
+
+/** The status of the answer to the nth request, from 1; null for none, ever. */
+export type Script = (nth: number) => number | null | Promise<number | null>
+
+export interface Arrival {
+  readonly endpoint: string
+  readonly eventId: string
+  readonly signature: string | undefined
+  readonly body: Buffer
+  /** By `performance.now()`. */
+  readonly at: number
+  /** What it was answered; null until then. */
+  status: number | null
+}
+
+/** An endpoint as it was registered. */
+export interface Hook {
+  readonly name: string
+  readonly id: string
+  readonly secret: string
+  readonly events: readonly string[]
+}
+
+export interface Hooks extends AsyncDisposable {
+  /** What services have to be set to, so that they deliver here. */
+  readonly settings: Environment
+  readonly arrivals: readonly Arrival[]
+  /** Requests that are not answered yet. */
+  readonly inFlight: number
+  of(endpoint: string): readonly Arrival[]
+  /** How the endpoint answers from now on; 200 unless told. */
+  script(endpoint: string, script: Script): void
+  /** Registers the endpoint with a service. */
+  register(
+    service: { readonly url: string; readonly token: string },
+    endpoint: string,
+    events: readonly string[],
+  ): Promise<Hook>
+}
+
+/** `await using hooks = await startHooks()`. */
+export async function startHooks(): Promise<Hooks> {
+  const authority = createAuthority()
+  const directory = await mkdtemp(join(tmpdir(), 'deskwire-hooks-'))
+  const ca = join(directory, 'ca.pem')
+  await writeFile(ca, authority.ca)
+  const receiver = await startReceiver(authority.issue(['localhost', '127.0.0.1']))
+  const scripts = new Map<string, Script>()
+  const arrivals: Arrival[] = []
+  const counts = new Map<string, number>()
+  let inFlight = 0
+
+  receiver.will(async (socket, { path, headers, body }, below) => {
+    const endpoint = path.slice(1)
+    const nth = (counts.get(endpoint) ?? 0) + 1
+    counts.set(endpoint, nth)
+    const arrival: Arrival = {
+      endpoint,
+      eventId: headers['x-service-event-id'] ?? '',
+      signature: headers['x-service-signature'],
+      body,
+      at: performance.now(),
+      status: null,
+    }
+    arrivals.push(arrival)
+    inFlight++
+    const script = scripts.get(endpoint)
+    const status = script === undefined ? 200 : await script(nth)
+    inFlight--
+    arrival.status = status
+    if (status !== null)
+      answer(status)(socket, { method: 'POST', path, headers, body, connection: 0, earlier: 0 }, below)
+  })
+
+  return {
+    settings: { DESKWIRE_TARGET_CA: ca, DESKWIRE_TRUSTED_TARGETS: '127.0.0.0/8' },
+    arrivals,
+    get inFlight() {
+      return inFlight
+    },
+    of: (endpoint) => arrivals.filter((arrival) => arrival.endpoint === endpoint),
+    script: (endpoint, script) => void scripts.set(endpoint, script),
+    async register({ url, token }, name, events) {
+      const response = await fetch(`${url}/v1/webhooks`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ url: `https://127.0.0.1:${receiver.port}/${name}`, events }),
+      })
+      const text = await response.text()
+      if (response.status !== 201) throw new Error(`${name} was refused: ${response.status} ${text}`)
+      const { id, secret } = JSON.parse(text) as { id: string; secret: string }
+      return { name, id, secret, events }
+    },
+    async [Symbol.asyncDispose]() {
+      await receiver.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Arrivals that were not necessary: after one that was answered with a success, or that had no answer. */
+export function duplicates(arrivals: readonly Arrival[]): number {
+  const refused = arrivals.filter(({ status }) => status !== null && status >= 300).length
+  const deliveries = new Set(arrivals.map(({ endpoint, eventId }) => `${endpoint} ${eventId}`))
+  const needless = arrivals.length - refused - deliveries.size
+  return Math.max(0, needless)
+}
+
+/** What is wrong with an arrival's signature or envelope; null when nothing is. */
+export async function faultOf(arrival: Arrival, hook: Hook): Promise<string | null> {
+  const verdict = await verifyWebhook(arrival.body, arrival.signature, hook.secret)
+  if (!verdict.ok) return `${arrival.eventId} at ${hook.name}: ${verdict.reason}`
+  if (verdict.event.id !== arrival.eventId) return `${arrival.eventId} came as ${verdict.event.id}`
+  if (!hook.events.includes(verdict.event.type)) return `${hook.name} got ${verdict.event.type}`
+  return null
+}

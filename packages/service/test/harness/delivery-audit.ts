@@ -1,0 +1,140 @@
+/** What must hold of deliveries when nothing is left to do, whatever led there. Says what does not. */
+import type { Pool } from 'pg'
+import { type Arrival, faultOf, type Hook } from './arrivals.ts'
+import { eventsOf } from './audit.ts'
+import { recordOf } from './follower.ts'
+import type { Acknowledged } from './load.ts'
+
+/**
+ * Keeps every representation that is committed, in a table of the test's own: of what was removed, the events keep
+ * none.
+ */
+export async function witness(pool: Pool): Promise<void> {
+  await pool.query(
+    `create table witnessed (event_id uuid not null, subject_id uuid not null, body text not null)`,
+  )
+  await pool.query(`create function witness() returns trigger language plpgsql as $$ begin
+    insert into witnessed values (new.id, new.subject_id, new.body); return new; end $$`)
+  await pool.query(`create trigger witness after insert on events for each row execute function witness()`)
+}
+
+interface DeliveryState {
+  readonly webhook_id: string
+  readonly event_id: string
+  readonly status: string
+  readonly last_error_code: string | null
+  readonly attempt_count: number
+  readonly attempts: number
+}
+
+/** Of one organization, whose endpoints are these. */
+export async function auditDeliveries(
+  pool: Pool,
+  seen: {
+    readonly organizationId: string
+    readonly hooks: readonly Hook[]
+    readonly arrivals: readonly Arrival[]
+    readonly acknowledged: readonly Acknowledged[]
+  },
+): Promise<string[]> {
+  const { organizationId, hooks, acknowledged } = seen
+  const arrivals = seen.arrivals.filter(({ endpoint }) => hooks.some(({ name }) => name === endpoint))
+  const [events, deliveries, removed, bodies] = await Promise.all([
+    eventsOf(pool, organizationId),
+    deliveriesOf(pool, organizationId),
+    removedOf(pool, organizationId),
+    witnessed(pool),
+  ])
+  const arrived = new Set(arrivals.filter(succeeded).map(({ endpoint, eventId }) => `${endpoint} ${eventId}`))
+  const known = new Map(events.map((event) => [event.id, event]))
+  const problems: string[] = []
+
+  // Every event of a subscribed type has one delivery for each endpoint, and it arrived.
+  const places = new Set<string>()
+  for (const event of events) {
+    for (const hook of hooks.filter((one) => one.events.includes(event.type))) {
+      const key = `${hook.id} ${event.id}`
+      places.add(key)
+      const found = deliveries.get(key)
+      const unavailable = found?.status === 'failed' && found.last_error_code === 'subject_unavailable'
+      if (unavailable && removed.has(event.subject_id) && !event.type.endsWith('.deleted')) continue
+      if (found?.status !== 'succeeded')
+        problems.push(`${event.type} for ${hook.name}: ${JSON.stringify(found)}`)
+      else if (!arrived.has(`${hook.name} ${event.id}`))
+        problems.push(`${event.id} never arrived at ${hook.name}`)
+    }
+  }
+  for (const [key, { attempt_count, attempts }] of deliveries) {
+    if (!places.has(key)) problems.push(`a delivery without its event or subscription: ${key}`)
+    if (attempt_count !== attempts)
+      problems.push(`${key}: ${attempt_count} attempts counted, ${attempts} logged`)
+  }
+
+  // Every acknowledged change has such an event.
+  const told = new Set(
+    events.map(({ subject_id, type, at }) => `${subject_id} ${type.endsWith('.deleted') ? 'removed' : at}`),
+  )
+  for (const { id, body } of acknowledged) {
+    const version = `${id} ${body === null ? 'removed' : recordOf(body).at}`
+    if (!told.has(version)) problems.push(`no event of ${version}`)
+  }
+
+  // Whatever arrived is signed, was committed, and shows its subject as it was at some time.
+  for (const arrival of arrivals) {
+    const hook = hooks.find(({ name }) => name === arrival.endpoint)
+    const event = known.get(arrival.eventId)
+    if (hook === undefined || event === undefined) {
+      problems.push(`${arrival.eventId} at ${arrival.endpoint} was never committed`)
+      continue
+    }
+    const fault = await faultOf(arrival, hook)
+    if (fault !== null) problems.push(fault)
+    const data =
+      /^\{"id":"[^"]+","type":"([^"]+)","apiVersion":"v1","createdAt":"([^"]+)","organizationId":"([^"]+)","data":(.*)\}$/s.exec(
+        arrival.body.toString('utf8'),
+      )
+    if (data?.[1] !== event.type || data[2] !== event.at || data[3] !== organizationId)
+      problems.push(`${arrival.eventId} is in another envelope: ${data?.slice(1, 4)}`)
+    if (!bodies.has(`${event.subject_id} ${data?.[4]}`))
+      problems.push(`${arrival.eventId} shows ${data?.[4]}`)
+  }
+  return problems
+}
+
+function succeeded({ status }: Arrival): boolean {
+  return status !== null && status < 300
+}
+
+async function deliveriesOf(pool: Pool, organizationId: string): Promise<Map<string, DeliveryState>> {
+  const { rows } = await pool.query<DeliveryState>(
+    `select d.webhook_id, d.event_id, d.status, d.last_error_code, d.attempt_count,
+        (select count(*)::int from attempts a where a.organization_id = $1 and a.delivery_id = d.id) as attempts
+       from deliveries d where d.organization_id = $1`,
+    [organizationId],
+  )
+  return new Map(rows.map((row) => [`${row.webhook_id} ${row.event_id}`, row]))
+}
+
+async function removedOf(pool: Pool, organizationId: string): Promise<Set<string>> {
+  const { rows } = await pool.query<{ id: string }>(
+    `select c.id from customers c where c.organization_id = $1 and c.removed_at is not null
+     union all select t.id from tickets t where t.organization_id = $1 and t.removed_at is not null`,
+    [organizationId],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+async function witnessed(pool: Pool): Promise<Set<string>> {
+  const { rows } = await pool.query<{ subject_id: string; body: string }>(
+    'select w.subject_id, w.body from witnessed w',
+  )
+  return new Set(rows.map(({ subject_id, body }) => `${subject_id} ${body}`))
+}
+
+/** Lanes that somebody holds, or that are to be looked at again. None when nothing is left to do. */
+export async function busyLanes(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ busy: number }>(
+    'select count(*)::int as busy from lanes l where l.lease_id is not null or l.due_at is not null',
+  )
+  return rows[0]!.busy
+}

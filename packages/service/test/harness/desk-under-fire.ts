@@ -1,0 +1,156 @@
+/**
+ * A whole desk that a test can shoot at: a service of role `all` with the embedded database, and beside it an API
+ * and a worker that share that database by its URL. Whatever was shot is started again.
+ */
+import type { Pool } from 'pg'
+import { processesOf } from '../../src/db/embedded/processes.ts'
+import { type Call, dice, type Load } from './load.ts'
+import { eventually } from './locks.ts'
+import { install } from './process.ts'
+import { type Environment, kill, type ServiceProcess } from './services.ts'
+
+/** An organization that writes. */
+export interface Tenant {
+  readonly token: string
+  readonly load: Load
+}
+
+export interface Desk extends AsyncDisposable {
+  readonly holder: ServiceProcess
+  readonly api: ServiceProcess
+  readonly worker: ServiceProcess
+  /** With a connection to the database as it is now. */
+  query<T>(work: (pool: Pool) => Promise<T>): Promise<T>
+  killPostmaster(): Promise<void>
+  /** Ends a connection's server process, upon which PostgreSQL ends all others and recovers. */
+  killBackend(): Promise<void>
+  /** Starts what does not run. */
+  revive(): Promise<void>
+  /** Writers at both APIs, until so many changes more are acknowledged or they are told to stop. */
+  write(tenant: Tenant, changes: number, seed: number): { done: Promise<unknown>; stop(): Promise<void> }
+  /** SIGTERM to all, the holder last. Answers their exit codes. */
+  stop(): Promise<(number | null)[]>
+  /** What the services said that is neither the log nor meant for people. */
+  crashes(): string[]
+}
+
+/** `await using desk = await openDesk(settings)`. */
+export async function openDesk(settings: Environment): Promise<Desk> {
+  const installation = await install(settings)
+  const all: ServiceProcess[] = []
+
+  const start = async (...what: Parameters<typeof installation.start>) => {
+    const service = await installation.start(...what)
+    all.push(service)
+    return service
+  }
+  try {
+    let holder = await start('holder', 'all')
+    let api = await start('beside', 'api')
+    let worker = await start('beside', 'worker')
+    const query = async <T>(work: (pool: Pool) => Promise<T>): Promise<T> => {
+      const pool = await installation.connect()
+      try {
+        return await work(pool)
+      } finally {
+        await pool.end()
+      }
+    }
+
+    const serving = () => [holder, api].filter((service) => service.running())
+
+    return {
+      get holder() {
+        return holder
+      },
+      get api() {
+        return api
+      },
+      get worker() {
+        return worker
+      },
+      query,
+      killPostmaster: async () => kill(await installation.postmasterPid()),
+      async killBackend() {
+        const pid = await query(async (pool) => {
+          const { rows } = await pool.query<{ pid: number }>(
+            `select a.pid from pg_stat_activity a where a.application_name = 'deskwire' and a.pid <> pg_backend_pid()
+               order by a.state = 'active' desc, a.query_start desc limit 1`,
+          )
+          return rows[0]!.pid
+        })
+        expectOurs(await processesOf(`${installation.dataDir}/postgres`), pid)
+        kill(pid)
+        await eventually('the database has recovered', () =>
+          query((pool) => pool.query('select 1')).then(
+            () => true,
+            () => false,
+          ),
+        )
+      },
+      async revive() {
+        if (!holder.running()) holder = await start('holder', 'all')
+        const beside = await Promise.all([
+          api.running() ? api : start('beside', 'api'),
+          worker.running() ? worker : start('beside', 'worker'),
+        ])
+        ;[api, worker] = beside as [ServiceProcess, ServiceProcess]
+      },
+      write({ load, token }, changes, seed) {
+        const enough = load.acknowledged.length + changes
+        let stopping = false
+        const writers = Array.from({ length: 8 }, async (_, n) => {
+          const roll = dice(seed + n)
+          const over = () => stopping || load.acknowledged.length >= enough
+          while (!over()) {
+            await eventually('a service takes changes', () => over() || serving().length > 0, 60_000)
+            const at = serving()
+            const service = at[n % at.length]
+            if (service !== undefined) await load.write(callOf(service.url, token), roll)
+          }
+        })
+        const done = Promise.all(writers)
+        return {
+          done,
+          async stop() {
+            stopping = true
+            await done
+          },
+        }
+      },
+      async stop() {
+        const beside = await Promise.all([api.end('SIGTERM'), worker.end('SIGTERM')])
+        return [...beside, await holder.end('SIGTERM')]
+      },
+      crashes: () => all.flatMap(({ output }) => output().split('\n').filter(isCrash)),
+      [Symbol.asyncDispose]: () => installation[Symbol.asyncDispose](),
+    }
+  } catch (error) {
+    await installation[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+function expectOurs(pids: readonly number[], pid: number): void {
+  if (!pids.includes(pid)) throw new Error(`process ${pid} is none of the test's database`)
+}
+
+/** The log is JSON lines; what people read begins with one of these words. */
+function isCrash(line: string): boolean {
+  return line !== '' && !/^(\{|listening on |delivering$|organization |its API key|deskwire: )/.test(line)
+}
+
+export function callOf(url: string, token: string): Call {
+  return async (method, path, body, headers) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, text: await response.text() }
+  }
+}

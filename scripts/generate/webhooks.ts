@@ -1,0 +1,87 @@
+import type { Kind } from '../../packages/service/src/resource/kind.ts'
+import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
+import { webhookShapes } from '../../packages/service/src/webhooks/fields.ts'
+import {
+  attemptFields,
+  deliveryErrorCodes,
+  deliveryFields,
+  type ShownField,
+  secretField,
+  webhookFields,
+} from '../../packages/service/src/webhooks/records.ts'
+import { madeBy, table } from './markdown.ts'
+
+/** Endpoints, deliveries and attempts: every field that is shown, and the codes of failed attempts. */
+export function webhookPage(kinds: readonly Kind[]): string {
+  const types = createEventTypes(kinds).names
+  const { creation, change } = webhookShapes(types)
+  const yours = Object.entries(change.fields).map(([name, { accepts, description, nullable }]) => [
+    `\`${name}\``,
+    name in creation.fields ? (nullable ? 'any time' : 'any time, required') : 'by a change',
+    `${name === 'events' ? 'a list of one or more [event types](events.md)' : accepts}${nullable ? ' or null' : ''}`,
+    description,
+  ])
+  return `${madeBy}
+# Endpoints and deliveries
+
+How they work together is in the [guide](../guides/webhooks.md) and the [specification](../specification.md#webhooks).
+
+## webhook
+
+An endpoint that events are delivered to. \`/v1/webhooks\`, scopes \`webhooks:read\` and \`webhooks:write\`, and the read
+scope of every subscribed type. Yours to set:
+
+${table(['field', 'set', 'accepts', 'meaning'], yours)}
+
+Shown:
+
+${fields({ ...webhookFields(types), secret: secretField })}
+
+Filters of the list: \`status\`, \`createdAfter\`, \`createdBefore\`.
+
+## delivery
+
+One event on its way to one endpoint: \`/v1/webhooks/{id}/deliveries\`. It never holds the payload.
+
+${fields(deliveryFields)}
+
+Filters of the log: \`status\`, \`eventType\`.
+
+### Codes of \`lastError\`
+
+${table(
+  ['code', 'meaning'],
+  Object.entries(deliveryErrorCodes).map(([code, meaning]) => [`\`${code}\``, meaning]),
+)}
+
+## attempt
+
+One try of a delivery: \`/v1/webhooks/{id}/deliveries/{deliveryId}/attempts\`, newest first.
+
+${fields(attemptFields)}
+`
+}
+
+function fields(shown: Readonly<Record<string, ShownField>>): string {
+  const rows = Object.entries(shown).map(([name, { schema, description }]) => [
+    `\`${name}\``,
+    typeName(schema),
+    description,
+  ])
+  return table(['field', 'type', 'meaning'], rows)
+}
+
+/** A schema of the few shapes that records have, in words. */
+function typeName(schema: Readonly<Record<string, unknown>>): string {
+  if (schema.const !== undefined) return `\`${schema.const}\``
+  const orNull = Array.isArray(schema.type) ? ' or null' : ''
+  if (schema.properties !== undefined)
+    return `\`{${Object.keys(schema.properties as object).join(', ')}}\`${orNull}`
+  if (schema.type === 'array') return 'list of event types'
+  if (Array.isArray(schema.examples)) {
+    return `${schema.examples.map((word) => `\`${word}\``).join(', ')}${orNull}`
+  }
+  const format = { uuid: 'UUID', 'date-time': 'time' }[String(schema.format)]
+  const type = String(Array.isArray(schema.type) ? schema.type[0] : schema.type)
+  return `${format ?? (type === 'string' ? 'text' : type)}${orNull}`
+}
