@@ -131,10 +131,48 @@ async function witnessed(pool: Pool): Promise<Set<string>> {
   return new Set(rows.map(({ subject_id, body }) => `${subject_id} ${body}`))
 }
 
+/** Arrivals that no attempt in the log accounts for: what was sent by somebody who could not settle it. */
+export async function unsettled(
+  pool: Pool,
+  seen: {
+    readonly organizationId: string
+    readonly hooks: readonly Hook[]
+    readonly arrivals: readonly Arrival[]
+  },
+): Promise<number> {
+  const left = new Map<string, number>()
+  for (const [key, { attempts }] of await deliveriesOf(pool, seen.organizationId)) left.set(key, attempts)
+  let beyond = 0
+  for (const { endpoint, eventId } of seen.arrivals) {
+    const hook = seen.hooks.find(({ name }) => name === endpoint)
+    if (hook === undefined) continue
+    const key = `${hook.id} ${eventId}`
+    const attempts = left.get(key) ?? 0
+    if (attempts === 0) beyond++
+    else left.set(key, attempts - 1)
+  }
+  return beyond
+}
+
 /** Lanes that somebody holds, or that are to be looked at again. None when nothing is left to do. */
 export async function busyLanes(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ busy: number }>(
     'select count(*)::int as busy from lanes l where l.lease_id is not null or l.due_at is not null',
   )
   return rows[0]!.busy
+}
+
+/** Deliveries by status, and the lanes that somebody holds. */
+export async function standing(pool: Pool) {
+  const { rows } = await pool.query<{ status: string; count: number; attempts: number }>(
+    `select d.status, count(*)::int as count, sum(d.attempt_count)::int as attempts from deliveries d group by d.status`,
+  )
+  const lanes = await pool.query('select l.webhook_id from lanes l where l.lease_id is not null')
+  const of = (status: string) => rows.find((row) => row.status === status) ?? { count: 0, attempts: 0 }
+  return {
+    succeeded: of('succeeded').count,
+    pending: of('pending').count,
+    attempts: rows.reduce((sum, { attempts }) => sum + attempts, 0),
+    leased: lanes.rows.length,
+  }
 }

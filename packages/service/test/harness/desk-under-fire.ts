@@ -154,3 +154,16 @@ export function callOf(url: string, token: string): Call {
     return { status: response.status, text: await response.text() }
   }
 }
+
+/** Makes customers all at once. */
+export async function createCustomers(
+  { url }: { readonly url: string },
+  token: string,
+  count: number,
+): Promise<void> {
+  const call = callOf(url, token)
+  const make = (n: number) => call('POST', '/v1/customers', { name: `c${n}` })
+  const answers = await Promise.all(Array.from({ length: count }, (_, n) => make(n)))
+  const refused = answers.find(({ status }) => status !== 201)
+  if (refused !== undefined) throw new Error(`a customer was refused: ${refused.status} ${refused.text}`)
+}

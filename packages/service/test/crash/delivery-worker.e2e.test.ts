@@ -1,0 +1,150 @@
+/**
+ * Workers beside an API: without notifications they poll, on SIGTERM they wait no longer than they may, and with the
+ * wrong key they send nothing and lose nothing.
+ */
+import type { Pool } from 'pg'
+import { expect, test } from 'vitest'
+import { type Hooks, startHooks } from '../harness/arrivals.ts'
+import { busyLanes, standing } from '../harness/delivery-audit.ts'
+import { createCustomers } from '../harness/desk-under-fire.ts'
+import { eventually } from '../harness/locks.ts'
+import { type TestService, testService } from '../harness/service.ts'
+import { createServices, socketUrl } from '../harness/services.ts'
+
+const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64')
+
+/** Ends the worker's listening connection; how many there were. */
+async function endListeners(pool: Pool): Promise<number> {
+  const { rows } = await pool.query(
+    `select pg_terminate_backend(a.pid) from pg_stat_activity a
+       where a.datname = current_database() and a.application_name = 'deskwire listener'`,
+  )
+  return rows.length
+}
+
+async function listens(pool: Pool): Promise<boolean> {
+  const { rows } = await pool.query(
+    `select 1 from pg_stat_activity a where a.datname = current_database()
+       and a.application_name = 'deskwire listener' and a.state = 'idle' and a.query ilike 'listen %'`,
+  )
+  return rows.length === 1
+}
+
+/** Makes a change while nothing is under way, and answers how long it took to arrive, in milliseconds. */
+async function latency(service: TestService, hooks: Hooks): Promise<number> {
+  await eventually('nothing is under way', async () => (await busyLanes(service.database.pool)) === 0)
+  const before = hooks.arrivals.length
+  expect((await service.api.post('/v1/customers', { name: 'Ada' })).status).toBe(201)
+  const since = performance.now()
+  await eventually('it arrives', () => hooks.arrivals.length > before)
+  return performance.now() - since
+}
+
+test.concurrent('a worker finds what was committed before it started, and without notifications', async () => {
+  await using hooks = await startHooks()
+  await using service = await testService()
+  await using services = createServices()
+  const { pool, connection } = service.database
+  await hooks.register({ url: service.url, token: service.api.token }, 'steady', ['customer.created'])
+  for (let n = 0; n < 5; n++) await service.api.post('/v1/customers', { name: `c${n}` })
+
+  const worker = await services.serve(['--role', 'worker', '--database-url', socketUrl(connection)], {
+    ...hooks.settings,
+    DESKWIRE_ENCRYPTION_KEY: keyOf(7),
+  })
+  await eventually('what was there before it arrives', () => hooks.arrivals.length === 5)
+
+  // Whenever it listens, it is cut off.
+  await eventually('the worker listens', () => listens(pool))
+  let cut = 0
+  let breaking = true
+  const breaker = eventually(
+    'the test is done with it',
+    async () => {
+      cut += await endListeners(pool)
+      return !breaking
+    },
+    60_000,
+  )
+  await eventually('it was cut off', () => cut > 0)
+  for (let n = 0; n < 6; n++) await latency(service, hooks)
+  await eventually('it has listened again, and was cut off', () => cut > 1)
+  breaking = false
+  await breaker
+  expect(worker.output()).toContain('notifications are lost for now; polling goes on')
+  expect(hooks.arrivals).toHaveLength(11)
+
+  // Polling alone takes the better part of 500 ms each time, as each change is made right after a poll.
+  await eventually('the worker listens again', () => listens(pool))
+  let quick = 0
+  await eventually('notifications work again', async () => {
+    quick = (await latency(service, hooks)) < 250 ? quick + 1 : 0
+    return quick === 5
+  })
+  expect(new Set(hooks.arrivals.map(({ eventId }) => eventId)).size).toBe(hooks.arrivals.length)
+  expect(await worker.end('SIGTERM')).toBe(0)
+})
+
+test.concurrent('SIGTERM waits 15 seconds for no answer: the attempt is made again', async () => {
+  await using hooks = await startHooks()
+  await using service = await testService()
+  await using services = createServices()
+  const { pool, connection } = service.database
+  const start = () =>
+    services.serve(['--role', 'worker', '--database-url', socketUrl(connection)], {
+      ...hooks.settings,
+      DESKWIRE_ENCRYPTION_KEY: keyOf(7),
+      DESKWIRE_ANSWER_TIMEOUT: '60s',
+    })
+  hooks.script('half', (nth) => (nth === 1 ? 200 : null))
+  await hooks.register({ url: service.url, token: service.api.token }, 'half', ['customer.created'])
+  await createCustomers(service, service.api.token, 3)
+  const worker = await start()
+  await eventually('two are not answered', () => hooks.arrivals.length === 3 && hooks.inFlight === 0)
+  const since = performance.now()
+  expect(await worker.end('SIGTERM')).toBe(0)
+  expect(performance.now() - since).toBeLessThan(15_000)
+  expect(await standing(pool)).toEqual({ succeeded: 1, pending: 2, attempts: 1, leased: 0 })
+
+  hooks.script('half', () => 200)
+  const next = await start()
+  await eventually('both arrive', async () => (await standing(pool)).succeeded === 3)
+  expect(hooks.arrivals).toHaveLength(5)
+  expect(await next.end('SIGTERM')).toBe(0)
+})
+
+test.concurrent('with another key nothing is sent and nothing is lost; the log says what to do', async () => {
+  await using hooks = await startHooks()
+  await using service = await testService()
+  await using services = createServices()
+  const { pool, connection } = service.database
+  const start = (byte: number) =>
+    services.serve(['--role', 'worker', '--database-url', socketUrl(connection)], {
+      ...hooks.settings,
+      DESKWIRE_ENCRYPTION_KEY: keyOf(byte),
+      DESKWIRE_ANSWER_TIMEOUT: '1s',
+    })
+  const hook = await hooks.register({ url: service.url, token: service.api.token }, 'steady', [
+    'customer.created',
+  ])
+  for (let n = 0; n < 3; n++) await service.api.post('/v1/customers', { name: `c${n}` })
+
+  const wrong = await start(8)
+  await eventually('the log says it', () =>
+    /Set the old key again, or rotate the secret/.test(wrong.output()),
+  )
+  expect(wrong.output()).toContain(hook.id)
+  expect(wrong.output()).not.toContain(hook.secret)
+  expect(await wrong.end('SIGTERM')).toBe(0)
+  expect(await standing(pool)).toMatchObject({ succeeded: 0, pending: 3, attempts: 0 })
+  expect(hooks.arrivals).toEqual([])
+  expect((await service.api.get(`/v1/webhooks/${hook.id}`)).json).toMatchObject({
+    status: 'active',
+    failureCount: 0,
+  })
+
+  const right = await start(7)
+  await eventually('they arrive', async () => (await standing(pool)).succeeded === 3)
+  expect(hooks.arrivals).toHaveLength(3)
+  expect(await right.end('SIGTERM')).toBe(0)
+})
