@@ -11,7 +11,6 @@ import { createResolver, type Resolver } from './delivery/target/resolver.ts'
 import { parseTargetUrl } from './delivery/target/url.ts'
 import type { Clock } from './kernel/clock.ts'
 import { type Problem, problem, validationFailed } from './kernel/errors.ts'
-import { version } from './kernel/version.ts'
 import type { Kind } from './resource/kind.ts'
 import type { CheckTarget } from './webhooks/endpoints.ts'
 import { createSecretBox } from './webhooks/secrets.ts'
@@ -27,9 +26,6 @@ export interface DeliverySettings {
   readonly targetCa: string | null
   readonly dnsServers: readonly string[] | null
 }
-
-/** Says who sends (decisions, section 7). */
-const ours = { 'user-agent': `Deskwire/${version}` }
 
 export interface Worker {
   readonly engine: Engine
@@ -56,7 +52,7 @@ export function createWorker(options: {
       pool,
       kinds.map((kind) => kind.table),
     ),
-    send: ({ headers, ...request }) => sender.send({ ...request, headers: { ...headers, ...ours } }),
+    send: (request) => sender.send(request),
     signerOf: (taken) => signer(taken.endpoint.sealedSecrets.map((sealed) => box.open(sealed, taken))),
     scopeOf: (subjectKind) => scopes.get(subjectKind) ?? null,
     clock,
