@@ -117,11 +117,11 @@ async function overtaking(journal: TestJournal, commitFunction: SchemaFunction, 
 test('without the lock on the clock a later stamp commits first, and is found out', async () => {
   await using journal = await testJournal()
   const { name, definition } = schemaOf().commitFunction
-  const parts = definition.split(' for update;')
-  expect(parts).toHaveLength(2)
+  const lock = /(from organization_clocks c\s+where c\.organization_id = p_organization_id) for update;/
+  expect(definition).toMatch(lock)
   const unlocked = {
     name: `${name}_unlocked`,
-    definition: parts.join(';').replaceAll(name, `${name}_unlocked`),
+    definition: definition.replace(lock, '$1;').replaceAll(name, `${name}_unlocked`),
   }
   await journal.pool.query(unlocked.definition)
   const problems = await overtaking(journal, unlocked, 1)
