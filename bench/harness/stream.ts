@@ -42,7 +42,7 @@ export async function readBare(
   connections: number,
   seconds: number,
 ): Promise<number> {
-  const statement = pageStatements(customer.table).whole
+  const statement = pageStatements(customer.table, pageLength).whole
   const types = { getTypeParser: () => (text: string) => text }
   const positions = Array.from({ length: 2000 }, () => formatTimestamp(anywhere(seeded)))
   const clients = Array.from({ length: connections }, () => new Client(installation.connection))
@@ -53,7 +53,7 @@ export async function readBare(
     await Promise.all(
       clients.map(async (client) => {
         while (performance.now() - since < seconds * 1000) {
-          const values = [seeded.organizationId, positions[pages++ % positions.length], highestId, pageLength]
+          const values = [seeded.organizationId, positions[pages++ % positions.length], highestId]
           const { rows } = await client.query<{ records: string }>({ ...statement, values, types })
           if (rows[0]?.records === undefined) throw new Error('a bare page came without records')
         }

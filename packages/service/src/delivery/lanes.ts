@@ -142,30 +142,23 @@ function encodeRound(round: {
 }
 
 export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
-  const take = { name: 'take_lane', text: takeStatement(tables) }
   const carriesItsOwn = new Set(['ping', ...tables.flatMap(({ removedEvent }) => removedEvent ?? [])])
   return {
     async findDue(now, limit) {
       const { rows } = await pool.query<{ organization_id: string; webhook_id: string }>({
-        name: 'find_due_lanes',
+        name: `find_due_lanes_${limit}`,
         text: `select l.organization_id, l.webhook_id from lanes l
-               where l.due_at <= $1 and (l.lease_until is null or l.lease_until <= $1) order by l.due_at limit $2`,
-        values: [formatTimestamp(now), limit],
+               where l.due_at <= $1 and (l.lease_until is null or l.lease_until <= $1) order by l.due_at limit ${limit}`,
+        values: [formatTimestamp(now)],
       })
       return rows.map((row) => ({ organizationId: row.organization_id, webhookId: row.webhook_id }))
     },
 
     async take({ organizationId, webhookId }, leaseId, now, leaseUntil, limit) {
       const { rows } = await pool.query<TakenRow>({
-        ...take,
-        values: [
-          organizationId,
-          webhookId,
-          leaseId,
-          formatTimestamp(now),
-          formatTimestamp(leaseUntil),
-          limit,
-        ],
+        name: `take_lane_${limit}`,
+        text: takeStatement(tables, limit),
+        values: [organizationId, webhookId, leaseId, formatTimestamp(now), formatTimestamp(leaseUntil)],
       })
       const [first] = rows
       if (first === undefined) return null
@@ -275,8 +268,11 @@ function dataOf(row: TakenRow, carriesItsOwn: ReadonlySet<string>): string | nul
   return row.current === null || row.payload === 'current' ? row.current : row.stored
 }
 
-/** Lease, claim and bodies in one statement. What is read now comes from the subject's own table. */
-function takeStatement(tables: readonly StreamTable[]): string {
+/**
+ * Lease, claim and bodies in one statement; what is read now comes from the subject's own table. The limit is part of
+ * the text: as a parameter the planner does not know it, and plans anew each time.
+ */
+function takeStatement(tables: readonly StreamTable[], limit: number): string {
   const current = tables.map(
     ({ kind, name }) => `when '${kind}' then
         (select t.body from ${name} t where t.organization_id = $1 and t.id = e.subject_id and t.removed_at is null)`,
@@ -300,6 +296,6 @@ function takeStatement(tables: readonly StreamTable[]): string {
     left join lateral (
       select d.id, d.attempt_count, d.max_attempts, d.event_id, d.event_type, d.payload from deliveries d
         where d.organization_id = $1 and d.webhook_id = $2 and d.status = 'pending' and d.next_attempt_at <= $4
-        order by d.next_attempt_at, d.id limit $6) d on true
+        order by d.next_attempt_at, d.id limit ${limit}) d on true
     left join events e on e.organization_id = $1 and e.id = d.event_id`
 }
