@@ -7,6 +7,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { grants } from '../access/scopes.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { loggable } from '../kernel/loggable.ts'
+import { version } from '../kernel/version.ts'
 import { type AttemptOutcome, decide, foldHealth, hasFailedTooLong, noChange } from './decide.ts'
 import { envelope } from './envelope.ts'
 import type { Halt } from './halt.ts'
@@ -164,6 +165,7 @@ class Round {
       url: endpoint.url,
       headers: {
         'content-type': 'application/json',
+        'user-agent': `Deskwire/${version}`,
         'x-service-event-id': event.id,
         'x-service-event-type': event.type,
         'x-service-signature': this.#sign(timestamp, body),
