@@ -101,7 +101,16 @@ export async function startService(dataDir: string, flags: readonly string[] = [
 /** An installation that holds one organization, which nothing uses. `await using` stops and removes it. */
 export async function install(): Promise<Installation> {
   const { dataDir, remove } = await temporaryDirectory()
-  const service = await startService(dataDir)
+  return installIn(dataDir, [], remove)
+}
+
+/** The service on this directory with these flags; `remove` ends what its caller made for it, and runs last. */
+async function installIn(
+  dataDir: string,
+  flags: readonly string[],
+  remove: () => Promise<void>,
+): Promise<Installation> {
+  const service = await startService(dataDir, flags)
   const connection = await findEmbedded(dataDir)
   if (connection === null) throw new Error(`no database runs on ${dataDir}`)
   const pool = createPool(connection, { max: 4, onIdleError: () => {} })
@@ -133,28 +142,19 @@ export async function installFor<R extends AsyncDisposable & { caFile: string }>
   const { dataDir, remove } = await temporaryDirectory()
   const receiver = await startReceiver(dataDir)
   const targets = ['--trusted-targets', '127.0.0.0/8', '--target-ca', receiver.caFile]
-  const service = await startService(dataDir, [...flags, ...targets])
-  const connection = await findEmbedded(dataDir)
-  if (connection === null) throw new Error(`no database runs on ${dataDir}`)
-  const pool = createPool(connection, { max: 4, onIdleError: () => {} })
+  const installation = await installIn(dataDir, [...flags, ...targets], async () => {
+    await receiver[Symbol.asyncDispose]()
+    await remove()
+  })
   return {
-    service,
-    connection,
-    pool,
+    ...installation,
     receiver,
-    newOrganization: () => createOrganization(pool, systemClock, 'Benchmark'),
     async startWorker() {
-      const { host, port, user, database } = connection
+      const { host, port, user, database } = installation.connection
       const url = `postgres://${user}@/${database}?host=${encodeURIComponent(host)}&port=${port}`
       const key = (await readFile(join(dataDir, 'encryption.key'), 'utf8')).trim()
       const where = ['--role', 'worker', '--database-url', url, '--encryption-key', key]
       return startService(dataDir, [...where, ...targets])
-    },
-    async [Symbol.asyncDispose]() {
-      await pool.end()
-      await service.stop()
-      await receiver[Symbol.asyncDispose]()
-      await remove()
     },
   }
 }
