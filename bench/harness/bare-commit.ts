@@ -7,16 +7,12 @@ import { systemClock } from '@deskwire/service'
 import { Client } from 'pg'
 import { schemaOf } from '../../packages/service/src/app.ts'
 import type { Change } from '../../packages/service/src/journal/change.ts'
-import { encodeChanges } from '../../packages/service/src/journal/commit-call.ts'
+import { encodeUnits } from '../../packages/service/src/journal/commit-call.ts'
 import { newId } from '../../packages/service/src/kernel/ids.ts'
 import { formatTimestamp } from '../../packages/service/src/kernel/timestamps.ts'
+import { alteration, creation } from '../../packages/service/src/resource/decide.ts'
 import type { State } from '../../packages/service/src/resource/kind.ts'
-import {
-  changedWords,
-  columnValues,
-  parseRepresentation,
-  representationHead,
-} from '../../packages/service/src/resource/representation.ts'
+import { parseRepresentation } from '../../packages/service/src/resource/representation.ts'
 import { customer } from '../../packages/service/src/resources/customer/index.ts'
 import type { Installation } from './installation.ts'
 
@@ -41,18 +37,11 @@ export async function bareUpdates(
     [organizationId, count],
   )
   return rows.map(({ body, updated_at }) => {
-    const before = parseRepresentation(customer, body)
-    const state = { ...before.state, ...newPatch() }
-    const written = { head: representationHead(customer, before, state, false), check: {} }
-    return {
-      operation: 'update',
-      decidedAt: formatTimestamp(systemClock.now()),
-      expected: formatTimestamp(updated_at.getTime()),
-      columns: columnValues(customer, state),
-      words: changedWords(customer, before.state, state),
-      ...written,
-      ...bareChange(before.id, 'customer.updated'),
-    }
+    const row = { body, updatedAt: formatTimestamp(updated_at.getTime()) }
+    const state = { ...parseRepresentation(customer, body).state, ...newPatch() }
+    const change = alteration(customer, systemClock, row, state, null)
+    if (change === null) throw new Error('a patch that changes nothing')
+    return change
   })
 }
 
@@ -61,21 +50,8 @@ export function bareCreations(organizationId: string, count: number, state: () =
   return Array.from({ length: count }, () => {
     const createdAt = formatTimestamp(systemClock.now())
     const identity = { id: newId(systemClock), organizationId, createdAt }
-    const filled = state()
-    const written = { head: representationHead(customer, identity, filled, true), check: {} }
-    return {
-      operation: 'create',
-      decidedAt: createdAt,
-      columns: columnValues(customer, filled),
-      words: changedWords(customer, null, filled),
-      ...written,
-      ...bareChange(identity.id, 'customer.created'),
-    }
+    return creation(customer, systemClock, identity, state(), null)
   })
-}
-
-function bareChange(id: string, type: string) {
-  return { table: customer.table, id, events: [{ id: newId(systemClock), type }], idempotency: null }
 }
 
 /** Commits them all and answers with the changes a second. Throws if the function refused any. */
@@ -86,7 +62,8 @@ export async function commitBare(
 ): Promise<number> {
   const calls: string[] = []
   for (let n = 0; n < changes.length; n += bareBatch) {
-    calls.push(encodeChanges(changes.slice(n, n + bareBatch), 6))
+    const units = changes.slice(n, n + bareBatch).map((change) => ({ changes: [change] }))
+    calls.push(encodeUnits(units, { maxAttempts: 6, patient: false }))
   }
   const clients = Array.from({ length: bareCalls }, () => new Client(installation.connection))
   await Promise.all(clients.map((client) => client.connect()))

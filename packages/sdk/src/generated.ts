@@ -114,6 +114,134 @@ export interface CustomerFilters {
   q?: string
 }
 
+/** A thread of messages with a customer. */
+export interface Conversation extends Row {
+  object: 'conversation'
+  /** Where it takes place. */
+  channel: Open<'email' | 'chat' | 'sms' | 'whatsapp' | 'phone' | 'api'>
+  /** What it is about. */
+  subject: string | null
+  /** Moved by the actions resolve and reopen, and back to open by an inbound message. */
+  status: Open<'open' | 'resolved'>
+  /** Who answers. An AI hands over to a person by escalation or assignment. */
+  handledBy: Open<'ai' | 'human'>
+  /** The teammate who answers. */
+  assigneeId: string | null
+  /** When it was handed to a person. */
+  escalatedAt: string | null
+  /** When it was last resolved; null while it is open. */
+  resolvedAt: string | null
+  /** The latest sentAt of its messages. */
+  lastMessageAt: string | null
+  /** What was said, written some minutes after resolution; null until then. */
+  summary: string | null
+  /** When the summary was written. */
+  summarizedAt: string | null
+  /** Your own id of it. */
+  externalId: string | null
+  /** Labels. Repeats are dropped. */
+  tags: string[]
+  /** Named values of your own. A PATCH merges; null deletes a key. */
+  customAttributes: Record<string, string | number | boolean>
+  /** Who the conversation is with. Becomes null when the customer is deleted. */
+  customerId: string | null
+}
+
+export interface ConversationInput {
+  /** Who the conversation is with. Becomes null when the customer is deleted. */
+  customerId: string
+  /** Where it takes place. */
+  channel: 'email' | 'chat' | 'sms' | 'whatsapp' | 'phone' | 'api'
+  /** What it is about. */
+  subject?: string | null
+  /** Who answers. An AI hands over to a person by escalation or assignment. */
+  handledBy?: 'ai' | 'human'
+  /** The teammate who answers. */
+  assigneeId?: string | null
+  /** Your own id of it. */
+  externalId?: string | null
+  /** Labels. Repeats are dropped. */
+  tags?: string[]
+  /** Named values of your own. A PATCH merges; null deletes a key. */
+  customAttributes?: Record<string, string | number | boolean | null>
+}
+
+export interface ConversationPatch {
+  /** What it is about. */
+  subject?: string | null
+  /** The teammate who answers. */
+  assigneeId?: string | null
+  /** Your own id of it. */
+  externalId?: string | null
+  /** Labels. Repeats are dropped. */
+  tags?: string[]
+  /** Named values of your own. A PATCH merges; null deletes a key. */
+  customAttributes?: Record<string, string | number | boolean | null>
+}
+
+export interface ConversationFilters {
+  customerId?: string
+  channel?: 'email' | 'chat' | 'sms' | 'whatsapp' | 'phone' | 'api'
+  status?: 'open' | 'resolved'
+  handledBy?: 'ai' | 'human'
+  assigneeId?: string
+  externalId?: string
+  tag?: string
+  createdAfter?: string
+  createdBefore?: string
+  q?: string
+}
+
+/** Something said in a conversation. It never changes. */
+export interface Message extends Row {
+  object: 'message'
+  /** The conversation it belongs to. */
+  conversationId: string
+  /** inbound from the customer, outbound to the customer. */
+  direction: Open<'inbound' | 'outbound'>
+  /** Who wrote it. Of an inbound message the customer, and of no other. */
+  author: { type: 'customer' | 'teammate' | 'ai' | 'system'; id: string; name: string }
+  /** The text. Required unless there are attachments. */
+  body: string | null
+  /** How the body is written. */
+  contentType: Open<'text' | 'html' | 'markdown'>
+  /** Links to files; the files themselves are kept elsewhere. */
+  attachments: { fileName: string; contentType: string; sizeBytes: number; url: string }[]
+  /** When it was sent. Now, unless given. */
+  sentAt: string | null
+  /** The conversation's. */
+  channel: Open<'email' | 'chat' | 'sms' | 'whatsapp' | 'phone' | 'api'> | null
+  /** The conversation's. Becomes null when the customer is deleted. */
+  customerId: string | null | null
+}
+
+export interface MessageInput {
+  /** The conversation it belongs to. */
+  conversationId: string
+  /** inbound from the customer, outbound to the customer. */
+  direction: 'inbound' | 'outbound'
+  /** Who wrote it. Of an inbound message the customer, and of no other. */
+  author: { type: 'customer' | 'teammate' | 'ai' | 'system'; id: string; name: string }
+  /** The text. Required unless there are attachments. */
+  body?: string | null
+  /** How the body is written. */
+  contentType?: 'text' | 'html' | 'markdown'
+  /** Links to files; the files themselves are kept elsewhere. */
+  attachments?: { fileName: string; contentType: string; sizeBytes: number; url: string }[]
+  /** When it was sent. Now, unless given. */
+  sentAt?: string | null
+}
+
+export interface MessagePatch {}
+
+export interface MessageFilters {
+  conversationId?: string
+  direction?: 'inbound' | 'outbound'
+  createdAfter?: string
+  createdBefore?: string
+  q?: string
+}
+
 /** Something to be done for a customer. */
 export interface Ticket extends Row {
   object: 'ticket'
@@ -215,16 +343,142 @@ export interface TicketFilters {
   q?: string
 }
 
+/** A time agreed with a customer. */
+export interface Booking extends Row {
+  object: 'booking'
+  /** What is booked. */
+  title: string
+  /** When it starts. Moves by the action reschedule only. */
+  startAt: string
+  /** When it ends, after startAt. Moves by the action reschedule only. */
+  endAt: string
+  /** The time zone it takes place in, IANA. */
+  timezone: string
+  /** pending or confirmed at creation; moved by actions from then on. */
+  status: Open<'pending' | 'confirmed' | 'cancelled' | 'completed' | 'no_show' | 'rejected'>
+  /** Where it takes place: an address, a number or a link. */
+  location: { type: 'in_person' | 'phone' | 'video' | 'other'; value: string } | null
+  /** The teammate who takes it. */
+  assigneeId: string | null
+  /** The conversation it came from. */
+  conversationId: string | null
+  /** For those who work at the desk. */
+  notes: string | null
+  /** Who cancelled it. */
+  cancelledBy: Open<'customer' | 'teammate' | 'system'> | null
+  /** Why it was cancelled. */
+  cancellationReason: string | null
+  /** Why it was rejected. */
+  rejectionReason: string | null
+  /** When it started before it was last moved. */
+  previousStartAt: string | null
+  /** How often it was moved. */
+  rescheduleCount: number
+  /** When it was confirmed. */
+  confirmedAt: string | null
+  /** When it was marked as completed. */
+  completedAt: string | null
+  /** When it was cancelled. */
+  cancelledAt: string | null
+  /** Your own id of it. */
+  externalId: string | null
+  /** Labels. Repeats are dropped. */
+  tags: string[]
+  /** Named values of your own. A PATCH merges; null deletes a key. */
+  customAttributes: Record<string, string | number | boolean>
+  /** Who booked. Becomes null when the customer is deleted. */
+  customerId: string | null
+}
+
+export interface BookingInput {
+  /** Who booked. Becomes null when the customer is deleted. */
+  customerId: string
+  /** What is booked. */
+  title: string
+  /** When it starts. Moves by the action reschedule only. */
+  startAt: string
+  /** When it ends, after startAt. Moves by the action reschedule only. */
+  endAt: string
+  /** The time zone it takes place in, IANA. */
+  timezone: string
+  /** pending or confirmed at creation; moved by actions from then on. */
+  status?: 'pending' | 'confirmed'
+  /** Where it takes place: an address, a number or a link. */
+  location?: { type: 'in_person' | 'phone' | 'video' | 'other'; value: string } | null
+  /** The teammate who takes it. */
+  assigneeId?: string | null
+  /** The conversation it came from. */
+  conversationId?: string | null
+  /** For those who work at the desk. */
+  notes?: string | null
+  /** Your own id of it. */
+  externalId?: string | null
+  /** Labels. Repeats are dropped. */
+  tags?: string[]
+  /** Named values of your own. A PATCH merges; null deletes a key. */
+  customAttributes?: Record<string, string | number | boolean | null>
+}
+
+export interface BookingPatch {
+  /** Who booked. Becomes null when the customer is deleted. */
+  customerId?: string
+  /** What is booked. */
+  title?: string
+  /** The time zone it takes place in, IANA. */
+  timezone?: string
+  /** Where it takes place: an address, a number or a link. */
+  location?: { type: 'in_person' | 'phone' | 'video' | 'other'; value: string } | null
+  /** The teammate who takes it. */
+  assigneeId?: string | null
+  /** The conversation it came from. */
+  conversationId?: string | null
+  /** For those who work at the desk. */
+  notes?: string | null
+  /** Your own id of it. */
+  externalId?: string | null
+  /** Labels. Repeats are dropped. */
+  tags?: string[]
+  /** Named values of your own. A PATCH merges; null deletes a key. */
+  customAttributes?: Record<string, string | number | boolean | null>
+}
+
+export interface BookingFilters {
+  customerId?: string
+  status?: 'pending' | 'confirmed'
+  assigneeId?: string
+  externalId?: string
+  tag?: string
+  createdAfter?: string
+  createdBefore?: string
+  startAfter?: string
+  startBefore?: string
+  q?: string
+}
+
 /** What an event's `data` holds, by the event's type. */
 export interface EventData {
   'customer.created': Customer
   'customer.updated': Customer
   'customer.deleted': RemovalRecord
+  'conversation.created': Conversation
+  'conversation.assigned': Conversation
+  'conversation.escalated': Conversation
+  'conversation.resolved': Conversation
+  'conversation.summarized': Conversation
+  'message.received': Message
+  'message.sent': Message
   'ticket.created': Ticket
   'ticket.updated': Ticket
   'ticket.status_changed': Ticket
   'ticket.assigned': Ticket
   'ticket.deleted': RemovalRecord
+  'booking.created': Booking
+  'booking.confirmed': Booking
+  'booking.rescheduled': Booking
+  'booking.cancelled': Booking
+  'booking.completed': Booking
+  'booking.no_show': Booking
+  'booking.rejected': Booking
 }
 
 /** An endpoint that events are delivered to. */
@@ -363,5 +617,11 @@ export const resources = (send: Send) => ({
     send,
     'customers',
   ),
+  conversations: new Resource<Conversation, ConversationInput, ConversationPatch, ConversationFilters>(
+    send,
+    'conversations',
+  ),
+  messages: new Resource<Message, MessageInput, MessagePatch, MessageFilters>(send, 'messages'),
   tickets: new RemovableResource<Ticket, TicketInput, TicketPatch, TicketFilters>(send, 'tickets'),
+  bookings: new Resource<Booking, BookingInput, BookingPatch, BookingFilters>(send, 'bookings'),
 })

@@ -19,11 +19,13 @@ import { createJournal } from './journal/journal.ts'
 import { createNotifier } from './journal/notifier.ts'
 import { createRowReader } from './journal/rows.ts'
 import type { Clock } from './kernel/clock.ts'
+import { createKeyedQueue } from './kernel/keyed-queue.ts'
 import { loggable } from './kernel/loggable.ts'
 import { createMaintenance, type Maintenance } from './maintenance.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { createBrowse } from './resource/browse.ts'
 import { createChanges } from './resource/changes.ts'
+import type { Rows } from './resource/creations.ts'
 import type { Kind } from './resource/kind.ts'
 import { registerKindRoutes } from './resource/routes.ts'
 import { kinds as deskKinds } from './resources/index.ts'
@@ -71,6 +73,7 @@ export function createApp(options: AppOptions): App {
     pool,
     clock,
     commitFunction: schemaOf(kinds).commitFunction,
+    tables: kinds.map((kind) => kind.table),
     maxAttempts: attemptsOf(settings.schedule),
     onDeliveries: wake,
   })
@@ -94,20 +97,31 @@ export function createApp(options: AppOptions): App {
   server.get('/openapi.json', (_request, reply) =>
     reply.header('content-type', 'application/json; charset=utf-8').send(document),
   )
+  const rows = createRows(pool, kinds)
+  const queue = createKeyedQueue()
   for (const kind of kinds) {
-    const rows = createRowReader(pool, kind.table)
     const services = {
       kind,
-      rows,
+      rows: rows(kind),
       feed: createFeed(pool, kind.table),
       browse: createBrowse(pool, kind),
-      changes: createChanges({ kind, journal, rows, clock }),
+      changes: createChanges({ kind, journal, rows, clock, queue }),
     }
     registerKindRoutes(server, services, access)
   }
   registerWebhooks(server, options, { box, access, wake, kinds })
   refuseOtherMethods(server, new Map(allowed))
   return { server, maintenance: createMaintenance({ pool, clock, log, logRetention: settings.logRetention }) }
+}
+
+/** A reader of rows for each kind. */
+function createRows(pool: Pool, kinds: readonly Kind[]): Rows {
+  const readers = new Map(kinds.map((kind) => [kind.name, createRowReader(pool, kind.table)]))
+  return ({ name }) => {
+    const reader = readers.get(name)
+    if (reader === undefined) throw new Error(`this installation has no ${name}`)
+    return reader
+  }
 }
 
 function registerWebhooks(

@@ -6,16 +6,8 @@ import { migrate } from '../src/db/migrate.ts'
 import { createStreamTable } from '../src/db/migrations/stream-table.ts'
 import { problem } from '../src/kernel/errors.ts'
 import { fail, ok } from '../src/kernel/result.ts'
-import {
-  choice,
-  commonFields,
-  flag,
-  integer,
-  reference,
-  sequence,
-  text,
-  timestamp,
-} from '../src/resource/fields.ts'
+import { commonFields } from '../src/resource/common-fields.ts'
+import { choice, flag, integer, reference, sequence, text, timestamp } from '../src/resource/fields.ts'
 import { defineKind } from '../src/resource/kind.ts'
 import { kinds } from '../src/resources/index.ts'
 import { type TestDatabase, testDatabase } from './harness/database.ts'

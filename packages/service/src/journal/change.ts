@@ -11,6 +11,8 @@ export interface IdempotencyRecord {
   readonly requestHash: string
   /** The status to answer with when it is replayed. */
   readonly status: number
+  /** The answer to keep, where it is not the representation of what changed. */
+  readonly body?: string
 }
 
 export interface ChangeEvent {
@@ -42,8 +44,10 @@ interface Written {
   readonly columns: Readonly<Record<string, unknown>>
   /** What the row is found by from now on; null when that stays as it is. */
   readonly words: Words | null
-  /** References that were set by this change and so must exist, by column. */
-  readonly check: Readonly<Record<string, string>>
+  /** References that this change sets and so must exist, by column. */
+  readonly references: Readonly<Record<string, string>>
+  /** Unique values that this change sets and so must be free, by column. */
+  readonly unique: Readonly<Record<string, unknown>>
 }
 
 /** A row to be changed, in the version that the decision was made on. */
@@ -57,9 +61,34 @@ export type Change =
   | (ChangeBase & Written & Existing & { readonly operation: 'update' })
   | (ChangeBase & Existing & { readonly operation: 'remove' })
 
-export type CommitOutcome =
-  /** Committed; `body` is the representation as stored, or the removal record. */
-  | { readonly outcome: 'done'; readonly body: string }
+/** A row that must still be as it was read, though nothing is written to it. */
+export interface RowExpectation {
+  readonly table: StreamTable
+  readonly id: string
+  readonly expected: string
+}
+
+/** The existing rows of a table that refer to another row, as they were read: none came, went or changed since. */
+export interface ReferringExpectation {
+  readonly table: StreamTable
+  readonly column: string
+  /** The row referred to. */
+  readonly id: string
+  readonly count: number
+  /** The latest `updatedAt` among them, null when there are none. */
+  readonly latest: string | null
+}
+
+/** Changes that commit together or not at all. */
+export interface Unit {
+  readonly changes: readonly Change[]
+  /** What else the decision was made on; a unit that has moved on is refused as a conflict. */
+  readonly rows?: readonly RowExpectation[]
+  readonly referring?: readonly ReferringExpectation[]
+}
+
+/** Why a change was not made. */
+export type Refusal =
   /** The row has moved on, or is gone: read it again. */
   | { readonly outcome: 'conflict' }
   /** Another row has this unique value. */
@@ -69,19 +98,32 @@ export type CommitOutcome =
   /** The idempotency key committed earlier: its record holds the answer. */
   | { readonly outcome: 'replayed' }
 
+export type CommitOutcome =
+  /** Committed; `body` is the representation as stored, or the removal record. */
+  { readonly outcome: 'done'; readonly body: string } | Refusal
+
+export type UnitOutcome =
+  /** Committed; the bodies of its changes, in their order. */
+  | { readonly outcome: 'done'; readonly bodies: readonly string[] }
+  /** Nothing of it was committed; by id, what was refused by itself. */
+  | { readonly outcome: 'refused'; readonly refusals: ReadonlyMap<string, Refusal> }
+
 /**
- * What no two changes of one call may share: rows, unique values, idempotency keys. Two changes that do go into
+ * What no two units of one call may share: rows, unique values, idempotency keys. Two units that do go into
  * different calls, where the second sees what the first committed.
  */
-export function exclusiveKeys(change: Change): string[] {
-  const keys = [change.id]
-  if (change.operation !== 'remove') {
-    for (const { field, column } of change.table.unique) {
-      const value = change.columns[column.name]
-      if (value !== null) keys.push(`${change.table.kind}.${field}=${value}`)
-    }
+export function exclusiveKeys(unit: Unit): string[] {
+  const keys = (unit.rows ?? []).map(({ id }) => id)
+  for (const change of unit.changes) {
+    keys.push(change.id, ...uniqueKeys(change))
+    const record = change.idempotency
+    if (record !== null) keys.push(`${record.apiKeyId} ${record.method} ${record.path} ${record.key}`)
   }
-  const record = change.idempotency
-  if (record !== null) keys.push(`${record.apiKeyId} ${record.method} ${record.path} ${record.key}`)
   return keys
+}
+
+/** The unique values that a change sets, as keys that no two changes of a call may share. */
+export function uniqueKeys(change: Change): string[] {
+  if (change.operation === 'remove') return []
+  return Object.entries(change.unique).map(([column, value]) => `${change.table.kind}.${column}=${value}`)
 }

@@ -1,20 +1,22 @@
 /**
  * The commit function: the one writer of stamps, bodies, removals, events, counters and idempotency records.
  *
- * Its text is made from the stream tables, one section a table, every statement set-based over the changes of
- * the call and of one table alone. It promises, under the organization's clock row, which it takes first:
+ * Its text is made from the stream tables: first removals, then every check, then what is written, each a section a
+ * table, every statement set-based over the changes of the call and of one table alone. It promises, under the organization's clock row, which it takes first:
  *
  * - the stamp is strictly later than every earlier commit of the organization, whatever the clocks say;
  * - a change whose row has moved on, whose unique value is taken or whose reference dangles is left out and
- *   says so; it never fails its neighbours;
- * - a removed row takes its dependents with it, those created a moment ago included;
+ *   says so; it takes the changes of its own unit with it, and never fails its neighbours;
+ * - a removed row takes its dependents with it or detaches them, those created a moment ago included;
  * - an event exists exactly if its change committed.
  *
  * It takes the changes as one JSON object; `commit-call.ts` makes it and says what is in it.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { checkSection, unitSection } from './commit-checks.ts'
 import { refuseFound, timestampText } from './commit-fragments.ts'
-import { tableSection } from './commit-sections.ts'
+import { removeSection } from './commit-removals.ts'
+import { writeSection } from './commit-sections.ts'
 import type { StreamTable } from './stream-table.ts'
 
 /** The commit function for these tables. Pure: the same tables give the same text and name. */
@@ -41,10 +43,14 @@ declare
   v_count bigint;
   v_digest numeric;
   v_number bigint;
-  v_cascaded uuid[];
+  v_dependents uuid[];
   v_events jsonb := '[]';
   v_webhooks uuid[];
 begin
+  -- Longer than any ordinary commit: a call that waits longer, and the organizations with it, tries another way.
+  if not p_changes ? 'patient' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   select c.last_stamp into v_last from organization_clocks c
     where c.organization_id = p_organization_id for update;
   if not found then
@@ -54,7 +60,10 @@ begin
   v_text := ${timestampText('v_stamp')};
   v_tail := '"updatedAt":"' || v_text || '"}';
 ${replaySection}
-${tables.map((table) => tableSection(table, tables)).join('\n')}
+${tables.map((table) => removeSection(table, tables)).join('')}
+${tables.map((table) => checkSection(table, tables)).join('')}
+${unitSection}
+${tables.map((table) => writeSection(table)).join('')}
   if v_done = '[]' then
     return jsonb_build_object('refused', v_refusals, 'done', v_done);
   end if;
@@ -71,9 +80,9 @@ ${fanOutSection}
     insert into idempotency_keys
         (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, created_at)
       select p_organization_id, i.api_key_id, i.method, i.path, i.key, decode(i.request_hash, 'hex'), i.status,
-          i.subject_id, d.body, p_now
-        from jsonb_to_recordset(p_changes->'idempotency')
-          as i(subject_id uuid, api_key_id uuid, method text, path text, key text, request_hash text, status int)
+          i.subject_id, coalesce(i.answer, d.body), p_now
+        from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
+          key text, request_hash text, status int, answer text)
         join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = i.subject_id;
   end if;
 

@@ -6,9 +6,10 @@ import type { Pool } from 'pg'
 import type { SchemaFunction } from '../db/migration.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import type { Change, CommitOutcome } from './change.ts'
-import { type CommitAnswer, decodeOutcomes, encodeChanges } from './commit-call.ts'
+import type { Change, CommitOutcome, Unit, UnitOutcome } from './change.ts'
+import { type CallOptions, type CommitAnswer, decodeOutcomes, encodeUnits } from './commit-call.ts'
 import { type CallPart, GroupCommit, type GroupLimits } from './group-commit.ts'
+import { kindsWithDependents, type StreamTable } from './stream-table.ts'
 
 export interface Journal {
   /**
@@ -16,11 +17,15 @@ export interface Journal {
    * read of the stream shows it. Rejects when the database failed; the change may then have committed.
    */
   commit(organizationId: string, change: Change): Promise<CommitOutcome>
+  /** Commits the changes of a unit together or not at all, with the same promise. */
+  commitTogether(organizationId: string, unit: Unit): Promise<UnitOutcome>
 }
 
 export function createJournal(options: {
   readonly pool: Pool
   readonly commitFunction: SchemaFunction
+  /** The tables that the function was made for. */
+  readonly tables: readonly StreamTable[]
   readonly clock: Clock
   /** Attempts that each delivery has. */
   readonly maxAttempts: number
@@ -28,7 +33,7 @@ export function createJournal(options: {
   readonly onDeliveries: () => void
   readonly limits?: GroupLimits
 }): Journal {
-  const { pool, commitFunction, clock, maxAttempts, onDeliveries, limits } = options
+  const { pool, commitFunction, tables, clock, maxAttempts, onDeliveries, limits } = options
   const single = { name: commitFunction.name, text: `select ${commitFunction.name}($1, $2, $3) as answer` }
   const several = {
     name: `${commitFunction.name}_several`,
@@ -36,42 +41,60 @@ export function createJournal(options: {
              from jsonb_array_elements($2::jsonb) as c(part)`,
   }
 
-  async function call(parts: readonly CallPart[]): Promise<CommitOutcome[][]> {
+  async function call(parts: readonly CallPart[], patient: boolean): Promise<UnitOutcome[][]> {
+    const options = { maxAttempts, patient }
     const now = latest(formatTimestamp(clock.now()), parts)
     const [first] = parts
     const answers =
       parts.length === 1 && first !== undefined
         ? await pool.query<{ answer: CommitAnswer }>({
             ...single,
-            values: [first.organizationId, now, encodeChanges(first.changes, maxAttempts)],
+            values: [first.organizationId, now, encodeUnits(first.units, options)],
           })
         : await pool.query<{ answer: CommitAnswer }>({
             ...several,
-            values: [now, encodeParts(parts, maxAttempts)],
+            values: [now, encodeParts(parts, options)],
           })
     if (answers.rows.some(({ answer }) => answer.deliveries)) onDeliveries()
-    return parts.map(({ changes }, part) => {
+    return parts.map(({ units }, part) => {
       const row = answers.rows[part]
       if (row === undefined) throw new Error('the commit function gave no answer for an organization')
-      return decodeOutcomes(changes, row.answer)
+      return decodeOutcomes(units, row.answer)
     })
   }
 
-  const group = new GroupCommit(call, limits)
-  return { commit: (organizationId, change) => group.submit(organizationId, change) }
+  const dependents = kindsWithDependents(tables)
+  const group = new GroupCommit(call, (unit) => reachesFar(unit, dependents), limits)
+  return {
+    async commit(organizationId, change) {
+      const outcome = await group.submit(organizationId, { changes: [change] })
+      if (outcome.outcome === 'refused') return outcome.refusals.get(change.id) ?? { outcome: 'conflict' }
+      return { outcome: 'done', body: outcome.bodies[0] as string }
+    },
+    commitTogether: (organizationId, unit) => group.submit(organizationId, unit),
+  }
+}
+
+/** A handful of changes is a matter of milliseconds. More, or a removal that reaches any number of rows, is not. */
+const fewChanges = 32
+
+function reachesFar({ changes }: Unit, dependents: ReadonlySet<string>): boolean {
+  if (changes.length > fewChanges) return true
+  return changes.some(({ operation, table }) => operation === 'remove' && dependents.has(table.kind))
 }
 
 /** Not earlier than any decision of the call, though the clock may have stepped back since: no stamp is either. */
 function latest(now: string, parts: readonly CallPart[]): string {
   let last = now
-  for (const { changes } of parts) for (const { decidedAt } of changes) if (decidedAt > last) last = decidedAt
+  const decided = parts.flatMap(({ units }) => units.flatMap(({ changes }) => changes))
+  for (const { decidedAt } of decided) if (decidedAt > last) last = decidedAt
   return last
 }
 
-function encodeParts(parts: readonly CallPart[], maxAttempts: number): string {
+function encodeParts(parts: readonly CallPart[], options: CallOptions): string {
   const encoded = parts.map(
-    ({ organizationId, changes }) =>
-      `{"organization":"${organizationId}","changes":${encodeChanges(changes, maxAttempts)}}`,
+    ({ organizationId, units }) =>
+      `{"organization":"${organizationId}","changes":${encodeUnits(units, options)}}`,
   )
   return `[${encoded.join(',')}]`
 }

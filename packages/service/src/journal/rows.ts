@@ -14,6 +14,16 @@ export interface StoredRow {
 export interface RowReader {
   /** The existing row, or null when there is none, it was removed, or it is another organization's. */
   read(organizationId: string, id: string): Promise<StoredRow | null>
+  /** Existing rows whose `column`, a reference, is one of `ids`; oldest first. */
+  referring(organizationId: string, column: string, ids: readonly string[]): Promise<readonly FoundRow[]>
+  /** Existing rows whose `column`, a unique text, is one of `values`. */
+  withUnique(organizationId: string, column: string, values: readonly string[]): Promise<readonly FoundRow[]>
+}
+
+export interface FoundRow extends StoredRow {
+  readonly id: string
+  /** The value that it was found by. */
+  readonly target: string
 }
 
 /**
@@ -48,7 +58,34 @@ export function createRowReader(pool: Pool, table: StreamTable): RowReader {
     return wanted.map(({ organizationId, id }) => found.get(keyOf(organizationId, id)) ?? null)
   })
 
-  return { read: (organizationId, id) => read({ organizationId, id }) }
+  /** `column` is one of the table's own; its name stands in the statement. */
+  async function findBy(
+    column: string,
+    type: 'uuid' | 'text',
+    organizationId: string,
+    values: readonly string[],
+  ): Promise<readonly FoundRow[]> {
+    if (values.length === 0) return []
+    const { rows } = await pool.query<Row & { target: string }>({
+      name: `read_${table.name}_by_${column}`,
+      text: `select t.organization_id, t.id, t.body, t.updated_at, t.${column} as target from ${table.name} t
+               where t.organization_id = $1 and t.${column} = any($2::${type}[]) and t.removed_at is null
+               order by t.created_at, t.id`,
+      values: [organizationId, values],
+    })
+    return rows.map(({ id, body, target, updated_at }) => ({
+      id,
+      body,
+      target,
+      updatedAt: formatTimestamp(updated_at.getTime()),
+    }))
+  }
+
+  return {
+    read: (organizationId, id) => read({ organizationId, id }),
+    referring: (organizationId, column, ids) => findBy(column, 'uuid', organizationId, ids),
+    withUnique: (organizationId, column, values) => findBy(column, 'text', organizationId, values),
+  }
 }
 
 interface Wanted {

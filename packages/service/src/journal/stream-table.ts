@@ -10,13 +10,16 @@ export interface StreamColumn {
 }
 
 export interface StreamReference {
-  /** The field as clients name it. */
+  /** The field as clients name it; a JSON pointer into it where the reference stands deeper. */
   readonly field: string
   readonly column: StreamColumn
   /** The kind referred to. */
   readonly kind: string
-  /** `remove`: rows go with the row they refer to, in the same commit. `keep`: nothing happens to them. */
-  readonly onRemove: 'remove' | 'keep'
+  /**
+   * What happens in the commit that removes the row referred to. `remove`: the rows go with it. `detach`: they
+   * stay, refer to nothing, and move in the stream. `keep`: nothing.
+   */
+  readonly onRemove: 'remove' | 'detach' | 'keep'
   readonly condition?: { readonly column: string; readonly otherwise: string }
 }
 
@@ -32,4 +35,10 @@ export interface StreamTable {
   readonly sequence: { readonly field: string; readonly column: string } | null
   /** Null: rows of this table are never removed. */
   readonly removedEvent: string | null
+}
+
+/** Kinds whose removal reaches other rows, however many. */
+export function kindsWithDependents(tables: readonly StreamTable[]): ReadonlySet<string> {
+  const references = tables.flatMap((table) => table.references)
+  return new Set(references.filter(({ onRemove }) => onRemove !== 'keep').map(({ kind }) => kind))
 }

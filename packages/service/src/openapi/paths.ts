@@ -1,7 +1,7 @@
 /** A kind's routes as OpenAPI paths: parameters, bodies, answers and every error each can give. */
 
 import type { Kind } from '../resource/kind.ts'
-import { filterNames } from '../resource/list-query.ts'
+import { filterNames, rangeParameters, filterSchema as shownSchema } from '../resource/list-query.ts'
 import {
   errors,
   header,
@@ -50,14 +50,24 @@ export function kindPaths(kind: Kind): Json {
           ...errors(['not_found']),
         },
       }),
-      patch: operation(kind, 'update', `Change a ${kind.name}`, {
-        parameters: [id, ifMatch],
-        requestBody: requestBody(`${name}Patch`),
-        responses: {
-          '200': object(name),
-          ...errors([...withBody, 'not_found', 'duplicate', ...(kind.refusals ?? []), 'version_mismatch']),
-        },
-      }),
+      ...(kind.immutable
+        ? {}
+        : {
+            patch: operation(kind, 'update', `Change a ${kind.name}`, {
+              parameters: [id, ifMatch],
+              requestBody: requestBody(`${name}Patch`),
+              responses: {
+                '200': object(name),
+                ...errors([
+                  ...withBody,
+                  'not_found',
+                  'duplicate',
+                  ...(kind.refusals ?? []),
+                  'version_mismatch',
+                ]),
+              },
+            }),
+          }),
       ...(kind.removedEvent === null
         ? {}
         : {
@@ -67,7 +77,46 @@ export function kindPaths(kind: Kind): Json {
             }),
           }),
     },
+    ...Object.fromEntries(
+      Object.keys(kind.actions).map((action) => [
+        `${one}/${action}`,
+        { post: actionOperation(kind, action) },
+      ]),
+    ),
   }
+}
+
+function actionOperation(kind: Kind, action: string): Json {
+  const name = schemaName(kind)
+  const { description, fields } = kind.actions[action] as Kind['actions'][string]
+  const schema = {
+    type: 'object',
+    additionalProperties: false,
+    required: Object.keys(fields).filter((field) => fields[field]?.initial === undefined),
+    properties: Object.fromEntries(
+      Object.entries(fields).map(([field, spec]) => [field, fieldSchema(spec, 'input')]),
+    ),
+  }
+  return operation(kind, camelCase(action), description, {
+    parameters: [id, ifMatch, idempotencyKey],
+    requestBody: { required: schema.required.length > 0, content: { 'application/json': { schema } } },
+    responses: {
+      '200': object(name),
+      ...errors([
+        ...withBody,
+        'invalid_parameter',
+        'not_found',
+        'invalid_transition',
+        'version_mismatch',
+        'idempotency_key_reused',
+      ]),
+    },
+  })
+}
+
+/** `no-show` → `noShow`. */
+function camelCase(words: string): string {
+  return words.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 function operation(kind: Kind, verb: string, summary: string, more: Json & { responses: Json }): Json {
@@ -98,8 +147,9 @@ function listParameters(kind: Kind): Json[] {
 
 function filterSchema(kind: Kind, name: string): Json {
   const field = kind.fields[name]
-  if (field !== undefined) return fieldSchema({ ...field, nullable: false }, 'input')
-  return name.startsWith('created')
+  if (field !== undefined)
+    return fieldSchema({ ...field, schema: shownSchema(field), nullable: false }, 'input')
+  return name in rangeParameters(kind)
     ? { type: 'string', format: 'date-time' }
     : { type: 'string', minLength: 1 }
 }
@@ -110,12 +160,9 @@ function filterHelp(name: string): string {
       return 'Has this tag.'
     case 'q':
       return 'Has words that begin with each of these.'
-    case 'createdAfter':
-      return 'Created later than this, exclusive.'
-    case 'createdBefore':
-      return 'Created earlier than this, exclusive.'
     default:
-      return 'Has this value.'
+      if (name.endsWith('After')) return 'Later than this, exclusive.'
+      return name.endsWith('Before') ? 'Earlier than this, exclusive.' : 'Has this value.'
   }
 }
 const ifMatch = header('If-Match', 'Change only this version (an ETag); otherwise 412.')

@@ -1,6 +1,6 @@
 /** A kind's schemas: the object as it is read, and the bodies of creation and change. */
 import { z } from 'zod'
-import type { Field } from '../resource/fields.ts'
+import type { Field } from '../resource/field.ts'
 import type { Kind } from '../resource/kind.ts'
 
 type Json = Record<string, unknown>

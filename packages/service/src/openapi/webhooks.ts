@@ -1,6 +1,6 @@
 /** Endpoints, deliveries and what is sent to a receiver, as OpenAPI: paths, schemas, and the section `webhooks`. */
 import type { ErrorCode } from '../kernel/errors.ts'
-import type { Fields } from '../resource/fields.ts'
+import type { Fields } from '../resource/field.ts'
 import type { Kind } from '../resource/kind.ts'
 import { createEventTypes } from '../webhooks/event-types.ts'
 import { webhookShapes } from '../webhooks/fields.ts'

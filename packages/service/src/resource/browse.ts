@@ -69,10 +69,10 @@ function filter(condition: Condition, values: unknown[]): string {
       return ` and t.${condition.column} = $${values.push(condition.value)}::${condition.type}`
     case 'tag':
       return ` and w.tags @> array[$${values.push(condition.tag)}::text]`
-    case 'createdAfter':
-      return ` and t.created_at > $${values.push(condition.at)}::timestamptz`
-    case 'createdBefore':
-      return ` and t.created_at < $${values.push(condition.at)}::timestamptz`
+    case 'after':
+      return ` and t.${condition.column} > $${values.push(condition.at)}::timestamptz`
+    case 'before':
+      return ` and t.${condition.column} < $${values.push(condition.at)}::timestamptz`
     case 'words': {
       // Words hold letters and digits only (searchWords), so they cannot be operators. Each is a beginning.
       const query = condition.words.map((word) => `${word}:*`).join(' & ')

@@ -1,18 +1,20 @@
 /**
- * The write flow of a kind: decide on what is stored, commit, and when the row has moved on meanwhile decide
- * again. Decisions are the kind's pure rules; the journal alone writes.
+ * The write flow of a kind: decide on what is stored, commit, and when that has moved on meanwhile decide again.
+ * Decisions are the kind's pure rules; the journal alone writes.
  */
-import type { Change, CommitOutcome, IdempotencyRecord } from '../journal/change.ts'
+import type { Change, IdempotencyRecord, Refusal, UnitOutcome } from '../journal/change.ts'
 import type { Journal } from '../journal/journal.ts'
-import type { RowReader, StoredRow } from '../journal/rows.ts'
+import type { StoredRow } from '../journal/rows.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
-import { newId } from '../kernel/ids.ts'
-import { createKeyedQueue } from '../kernel/keyed-queue.ts'
+import type { Problem } from '../kernel/errors.ts'
+import type { KeyedQueue } from '../kernel/keyed-queue.ts'
 import { ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import type { Kind, State } from './kind.ts'
-import { changedWords, columnValues, parseRepresentation, representationHead } from './representation.ts'
+import { planCreations, type Rows } from './creations.ts'
+import { alteration, removal } from './decide.ts'
+import type { Action, Kind, State } from './kind.ts'
+import { noSuch, refusalProblem, tooBusy } from './outcomes.ts'
+import { parseRepresentation } from './representation.ts'
 import { parseCreation, parsePatch } from './validate.ts'
 
 export type ChangeResult =
@@ -28,113 +30,132 @@ export type Precondition = (row: StoredRow) => Problem | null
 export interface Changes {
   create(organizationId: string, body: unknown, idempotency: IdempotencyRecord | null): Promise<ChangeResult>
   update(organizationId: string, id: string, body: unknown, precondition: Precondition): Promise<ChangeResult>
+  /** The action of this name, which the kind must have. */
+  act(
+    organizationId: string,
+    id: string,
+    request: { readonly action: string; readonly body: unknown },
+    precondition: Precondition,
+    idempotency: IdempotencyRecord | null,
+  ): Promise<ChangeResult>
   remove(organizationId: string, id: string, precondition: Precondition): Promise<ChangeResult>
 }
 
-/** Other processes may win the race for a row this often before its writer is told to try again. */
-const attempts = 10
-
-type Decision = Result<Change | { readonly unchanged: string }, Problem>
-
-/** The changes of one kind. */
-export function createChanges(options: {
+export interface ChangeServices {
   readonly kind: Kind
   readonly journal: Journal
-  readonly rows: RowReader
+  readonly rows: Rows
   readonly clock: Clock
-}): Changes {
-  const { kind, journal, rows, clock } = options
-  // Changes of one row wait for each other here rather than losing to each other there.
-  const rowQueue = createKeyedQueue()
+  /** Changes of one row wait for each other here rather than losing to each other at their commit. */
+  readonly queue: KeyedQueue
+}
 
-  return { create, update, remove }
+/** Other processes may win the race for a row this often before its writer is told to try again. */
+export const attempts = 10
+
+/** A new state for the row as it is, or why not. */
+type Decide = (before: State) => Result<State, Problem>
+
+/** The changes of one kind. */
+export function createChanges(services: ChangeServices): Changes {
+  const { kind, journal, rows, clock, queue } = services
+  return { create, update, act, remove }
 
   async function create(
     organizationId: string,
     body: unknown,
     idempotency: IdempotencyRecord | null,
   ): Promise<ChangeResult> {
-    const now = formatTimestamp(clock.now())
-    const parsed = parseCreation(kind, body)
-    if (!parsed.ok) return refused(parsed.error)
-    const completed = kind.rules.create?.(parsed.value, { now }) ?? parsed
-    if (!completed.ok) return refused(completed.error)
-    const state = completed.value
-    const identity = { id: newId(clock), organizationId, createdAt: now }
-    const change: Change = {
-      operation: 'create',
-      table: kind.table,
-      id: identity.id,
-      decidedAt: now,
-      head: representationHead(kind, identity, state, true),
-      columns: columnValues(kind, state),
-      words: changedWords(kind, null, state),
-      check: newReferences(null, state),
-      events: changeEvents(null, state),
-      idempotency,
+    const draft = parseNew(kind, body, clock)
+    if (!draft.ok) return refused(draft.error)
+    if (kind.alongside === null) return attemptCreation()
+    return queue.run(`${organizationId} ${kind.alongside.queuedBehind(draft.value)}`, attemptCreation)
+
+    async function attemptCreation(): Promise<ChangeResult> {
+      for (let attempt = 0; attempt < attempts; attempt++) {
+        const drafts = draft.ok ? [draft.value] : []
+        const { changes, rest } = await planCreations(services, organizationId, drafts, idempotency)
+        const [change] = changes
+        if (change === undefined) throw new Error('a creation has no plan')
+        if (!change.ok) return refused(change.error)
+        const outcome =
+          kind.alongside === null
+            ? await journal.commit(organizationId, change.value)
+            : await commitWith(organizationId, change.value, rest)
+        const result = settled(outcome)
+        if (result !== null) return result
+      }
+      return refused(tooBusy)
     }
-    return settled(await journal.commit(organizationId, change)) ?? refused(tooBusy)
+  }
+
+  async function commitWith(
+    organizationId: string,
+    change: Change,
+    rest: Awaited<ReturnType<typeof planCreations>>['rest'],
+  ) {
+    const unit = { ...rest, changes: [change, ...rest.changes] }
+    return leading(change, await journal.commitTogether(organizationId, unit))
   }
 
   function update(organizationId: string, id: string, body: unknown, precondition: Precondition) {
-    return changeRow(organizationId, id, precondition, (row) => {
-      const now = formatTimestamp(clock.now())
-      const before = parseRepresentation(kind, row.body)
-      const patch = parsePatch(kind, before.state, body)
+    return changeState(organizationId, id, precondition, null, (before) => {
+      const patch = parsePatch(kind, before, body)
       if (!patch.ok) return patch
       const { draft, sent } = patch.value
-      const completed = kind.rules.update?.(before.state, draft, sent, { now }) ?? ok(draft)
-      if (!completed.ok) return completed
-      const state = completed.value
-      const head = representationHead(kind, before, state, false)
-      if (row.body.startsWith(head)) return ok({ unchanged: row.body })
-      return ok({
-        operation: 'update',
-        table: kind.table,
-        id,
-        decidedAt: now,
-        expected: row.updatedAt,
-        head,
-        columns: columnValues(kind, state),
-        words: changedWords(kind, before.state, state),
-        check: newReferences(before.state, state),
-        events: changeEvents(before.state, state),
-        idempotency: null,
-      })
+      return kind.rules.update?.(before, draft, sent, { now: formatTimestamp(clock.now()) }) ?? ok(draft)
     })
   }
 
-  function remove(organizationId: string, id: string, precondition: Precondition) {
-    const event = kind.removedEvent
-    if (event === null) throw new Error(`a ${kind.name} cannot be removed`)
-    return changeRow(organizationId, id, precondition, (row) =>
-      ok({
-        operation: 'remove',
-        table: kind.table,
-        id,
-        decidedAt: formatTimestamp(clock.now()),
-        expected: row.updatedAt,
-        events: [{ id: newId(clock), type: event }],
-        idempotency: null,
-      }),
+  async function act(
+    organizationId: string,
+    id: string,
+    request: { readonly action: string; readonly body: unknown },
+    precondition: Precondition,
+    idempotency: IdempotencyRecord | null,
+  ): Promise<ChangeResult> {
+    const action = kind.actions[request.action]
+    if (action === undefined) throw new Error(`a ${kind.name} has no action ${request.action}`)
+    const input = parseAction(request.action, action, request.body)
+    if (!input.ok) return refused(input.error)
+    return changeState(organizationId, id, precondition, idempotency, (before) =>
+      action.apply(before, input.value, { now: formatTimestamp(clock.now()) }),
     )
   }
 
+  function remove(organizationId: string, id: string, precondition: Precondition) {
+    return changeRow(organizationId, id, precondition, (row) => ok(removal(kind, clock, id, row)))
+  }
+
+  function changeState(
+    organizationId: string,
+    id: string,
+    precondition: Precondition,
+    idempotency: IdempotencyRecord | null,
+    decide: Decide,
+  ): Promise<ChangeResult> {
+    return changeRow(organizationId, id, precondition, (row) => {
+      const state = decide(parseRepresentation(kind, row.body).state)
+      return state.ok ? ok(alteration(kind, clock, row, state.value, idempotency)) : state
+    })
+  }
+
+  /** Commits what is decided on the row as it is; null changes nothing. */
   function changeRow(
     organizationId: string,
     id: string,
     precondition: Precondition,
-    decide: (row: StoredRow) => Decision,
+    decide: (row: StoredRow) => Result<Change | null, Problem>,
   ): Promise<ChangeResult> {
-    return rowQueue.run(`${organizationId} ${id}`, async () => {
+    return queue.run(`${organizationId} ${id}`, async () => {
       for (let attempt = 0; attempt < attempts; attempt++) {
-        const row = await rows.read(organizationId, id)
+        const row = await rows(kind).read(organizationId, id)
         if (row === null) return refused(noSuch(kind, id))
         const unmet = precondition(row)
         if (unmet !== null) return refused(unmet)
         const decision = decide(row)
         if (!decision.ok) return refused(decision.error)
-        if ('unchanged' in decision.value) return { outcome: 'done', body: decision.value.unchanged }
+        if (decision.value === null) return { outcome: 'done', body: row.body }
         const result = settled(await journal.commit(organizationId, decision.value))
         if (result !== null) return result
       }
@@ -143,54 +164,43 @@ export function createChanges(options: {
   }
 
   /** Null when the race was lost. */
-  function settled(outcome: CommitOutcome): ChangeResult | null {
+  function settled(outcome: Refusal | { outcome: 'done'; body: string }): ChangeResult | null {
     switch (outcome.outcome) {
       case 'done':
       case 'replayed':
         return outcome
       case 'conflict':
         return null
-      case 'duplicate': {
-        const detail = `Another ${kind.name} has this ${outcome.field}: change ${outcome.existingId}, or send another value.`
-        return refused(problem('duplicate', detail, { existingId: outcome.existingId }))
-      }
+      case 'duplicate':
       case 'dangling':
-        return refused(unknownReference(outcome.field))
+        return refused(refusalProblem(kind, outcome))
     }
-  }
-
-  function unknownReference(name: string): Problem {
-    const target = kind.fields[name]?.reference
-    const called = target?.condition?.otherwise ?? target?.kind
-    return validationFailed([
-      { pointer: `/${name}`, code: 'unknown_reference', detail: `there is no ${called} with this id` },
-    ])
-  }
-
-  /** References that this change sets: they must exist. What was set earlier is not asked again. */
-  function newReferences(before: State | null, after: State): Record<string, string> {
-    const check: Record<string, string> = {}
-    for (const { field, column } of kind.table.references) {
-      const id = after[field]
-      if (typeof id === 'string' && id !== before?.[field]) check[column.name] = id
-    }
-    return check
-  }
-
-  function changeEvents(before: State | null, after: State) {
-    return kind.rules.events(before, after).map((type) => ({ id: newId(clock), type }))
   }
 }
 
-/** 404 for an id that the organization does not have. */
-export function noSuch(kind: Kind, id: string): Problem {
-  return problem('not_found', `There is no ${kind.name} ${id}. It may have been removed; check the id.`)
+/** A new object as its body and the kind's rules make it. */
+export function parseNew(kind: Kind, body: unknown, clock: Clock): Result<State, Problem> {
+  const parsed = parseCreation(kind, body)
+  if (!parsed.ok) return parsed
+  return kind.rules.create?.(parsed.value, { now: formatTimestamp(clock.now()) }) ?? parsed
 }
 
-const tooBusy = problem(
-  'unavailable',
-  'Other writers changed the object each time this change was about to commit. Send it again.',
-)
+/** What an action's body asks for; one that needs nothing takes none. */
+function parseAction(name: string, { fields }: Action<State>, body: unknown): Result<State, Problem> {
+  return parseCreation({ name: `${name} request`, fields, fieldNames: Object.keys(fields) }, body ?? {})
+}
+
+/**
+ * What became of the change that a unit is about. Where something else of it has moved on, that comes first: the
+ * change is decided anew, and then meets what stands in its way, if that is still there.
+ */
+function leading(change: Change, outcome: UnitOutcome): Refusal | { outcome: 'done'; body: string } {
+  if (outcome.outcome === 'done') return { outcome: 'done', body: outcome.bodies[0] as string }
+  const refusals = [...outcome.refusals.values()]
+  const own = outcome.refusals.get(change.id)
+  if (own?.outcome === 'replayed') return own
+  return refusals.find((one) => one.outcome === 'conflict') ?? own ?? { outcome: 'conflict' }
+}
 
 function refused(refusal: Problem): ChangeResult {
   return { outcome: 'refused', problem: refusal }

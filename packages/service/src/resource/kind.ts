@@ -7,7 +7,8 @@ import type { Migration } from '../db/migration.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import type { ErrorCode, Problem } from '../kernel/errors.ts'
 import type { Result } from '../kernel/result.ts'
-import type { Field, Fields, StateOf } from './fields.ts'
+import type { Alongside } from './alongside.ts'
+import type { Field, Fields, StateOf } from './field.ts'
 
 /** An object's own fields, whatever its kind. */
 export type State = Readonly<Record<string, unknown>>
@@ -28,6 +29,24 @@ export interface Rules<S> {
   events(before: S | null, after: S): readonly string[]
 }
 
+/** A move that clients ask for by name: `POST /v1/{kind}/{id}/{action}`. */
+export interface Action<S> {
+  readonly description: string
+  /** What its body takes; all of it is parsed as at a creation. */
+  readonly fields: Fields
+  /** The object after the move, or why it is refused. Its events are those of the change. */
+  apply(before: S, input: State, context: RuleContext): Result<S, Problem>
+}
+
+/** An action whose `apply` knows the types of its own fields. */
+export function action<S, const F extends Fields>(declaration: {
+  readonly description: string
+  readonly fields: F
+  apply(before: S, input: StateOf<F>, context: RuleContext): Result<S, Problem>
+}): Action<S> {
+  return declaration as unknown as Action<S>
+}
+
 export interface Declaration<F extends Fields> {
   /** Singular, as in `object` and in event types: `ticket`. */
   readonly name: string
@@ -36,6 +55,12 @@ export interface Declaration<F extends Fields> {
   readonly description: string
   readonly fields: F
   readonly rules: Rules<StateOf<F>>
+  /** By the name in their path. */
+  readonly actions?: Readonly<Record<string, Action<StateOf<F>>>>
+  /** Objects of it are never changed by clients: there is no PATCH. */
+  readonly immutable?: boolean
+  /** What else a creation changes, in the same commit. */
+  readonly alongside?: Alongside<StateOf<F>>
   /** Error codes that its own rules refuse with, beside those of every kind. */
   readonly refusals?: readonly ErrorCode[]
   /** Every event type its changes can emit, with what it is sent for. */
@@ -47,8 +72,11 @@ export interface Declaration<F extends Fields> {
   readonly example: Readonly<Record<string, unknown>>
 }
 
-export interface Kind extends Omit<Declaration<Fields>, 'rules'> {
+export interface Kind extends Omit<Declaration<Fields>, 'rules' | 'actions' | 'immutable' | 'alongside'> {
   readonly rules: Rules<State>
+  readonly actions: Readonly<Record<string, Action<State>>>
+  readonly immutable: boolean
+  readonly alongside: Alongside<State> | null
   readonly table: StreamTable
   readonly fieldNames: readonly string[]
   /** Fields in the order of the representation: what a commit may rewrite stands last. */
@@ -63,11 +91,14 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
     field.column === null ? [] : [{ name, field, column: field.column }],
   )
   const sequences = stored.filter(({ field }) => field.sequence)
-  if (sequences.length > 1) throw new Error(`${declaration.name}: at most one sequence field`)
-  const last = (field: Field) => (field.sequence ? 2 : field.reference?.onRemove === 'remove' ? 1 : 0)
+  const last = ({ sequence, reference }: Field) =>
+    sequence || reference?.onRemove === 'detach' ? 2 : reference?.onRemove === 'remove' ? 1 : 0
   return {
     ...declaration,
     rules: declaration.rules as Rules<State>,
+    actions: (declaration.actions ?? {}) as Readonly<Record<string, Action<State>>>,
+    immutable: declaration.immutable ?? false,
+    alongside: (declaration.alongside ?? null) as Alongside<State> | null,
     fieldNames: fields.map(([name]) => name),
     representationOrder: [...fields].sort(([, a], [, b]) => last(a) - last(b)).map(([name]) => name),
     table: {
@@ -87,10 +118,16 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
 
 /** Throws for a declaration that would only show later that it does not fit together. */
 function checkDeclaration({ name, fields, events, removedEvent }: Declaration<Fields>): void {
-  for (const [field, { column, unique, filter }] of Object.entries(fields)) {
-    if (column === null && (unique || filter))
+  const all = Object.entries<Field>(fields)
+  for (const [field, { column, unique, filter, range }] of all) {
+    if (column === null && (unique || filter || range !== null))
       throw new Error(`${name}.${field}: a unique field and a filter need a column`)
   }
+  const written = all.filter(([, field]) => field.sequence || field.reference?.onRemove === 'detach')
+  if (written.length > 1)
+    throw new Error(
+      `${name}: at most one field, a sequence or a reference that detaches, stands before updatedAt`,
+    )
   const foreign = Object.keys(events).find((type) => !type.startsWith(`${name}.`))
   if (foreign !== undefined) throw new Error(`${name}: the event ${foreign} must begin with ${name}.`)
   // Erasing what events hold of a removed object spares those that end so: they hold the removal record.

@@ -1,4 +1,5 @@
 /** The query of a list: browsing with filters, or a sync. Everything unknown or malformed is named. */
+import type { z } from 'zod'
 import {
   invalid,
   notTimestamp,
@@ -11,7 +12,7 @@ import { type Cursor, decodeCursor } from '../kernel/cursor.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
-import type { Field } from './fields.ts'
+import type { Field } from './field.ts'
 import type { Kind } from './kind.ts'
 import { searchWords } from './representation.ts'
 
@@ -19,7 +20,8 @@ import { searchWords } from './representation.ts'
 export type Condition =
   | { readonly on: 'column'; readonly column: string; readonly type: string; readonly value: unknown }
   | { readonly on: 'tag'; readonly tag: string }
-  | { readonly on: 'createdAfter' | 'createdBefore'; readonly at: string }
+  /** Both exclusive. */
+  | { readonly on: 'after' | 'before'; readonly column: string; readonly at: string }
   | { readonly on: 'words'; readonly words: readonly string[] }
 
 export type ListQuery =
@@ -37,9 +39,26 @@ const pagingParameters = ['limit', 'offset', 'updatedAfter', 'cursor']
 /** The filters that a list of this kind takes, by parameter name. */
 export function filterNames(kind: Kind): string[] {
   const fields = kind.fieldNames.filter((name) => kind.fields[name]?.filter)
+  const ranges = Object.keys(rangeParameters(kind))
   const tag = 'tags' in kind.fields ? ['tag'] : []
   const q = kind.fieldNames.some((name) => kind.fields[name]?.search) ? ['q'] : []
-  return [...fields, ...tag, 'createdAfter', 'createdBefore', ...q]
+  return [...fields, ...tag, ...ranges, ...q]
+}
+
+/** The parameters that hold a time of the rows against a bound, and the column that each is about. */
+export function rangeParameters(
+  kind: Kind,
+): Readonly<Record<string, { readonly on: 'after' | 'before'; readonly column: string }>> {
+  const parameters: Record<string, { on: 'after' | 'before'; column: string }> = {
+    createdAfter: { on: 'after', column: 'created_at' },
+    createdBefore: { on: 'before', column: 'created_at' },
+  }
+  for (const { range, column } of Object.values(kind.fields)) {
+    if (range === null || column === null) continue
+    parameters[range.after] = { on: 'after', column: column.name }
+    parameters[range.before] = { on: 'before', column: column.name }
+  }
+  return parameters
 }
 
 /** What a list request asks for (specification, section 4.3; decisions, sections 5 and 6). */
@@ -96,12 +115,12 @@ function parseBrowse(kind: Kind, query: URLSearchParams, limit: number): Result<
 }
 
 function parseCondition(kind: Kind, name: string, text: string): Result<Condition, Problem> {
+  const range = rangeParameters(kind)[name]
+  if (range !== undefined) {
+    const at = parseTimestamp(text)
+    return at === null ? notTimestamp(name, text) : ok({ ...range, at: formatTimestamp(at) })
+  }
   switch (name) {
-    case 'createdAfter':
-    case 'createdBefore': {
-      const at = parseTimestamp(text)
-      return at === null ? notTimestamp(name, text) : ok({ on: name, at: formatTimestamp(at) })
-    }
     case 'tag':
       return text === '' || text.includes('\u0000')
         ? invalid('tag must be a tag, 1 to 50 characters.')
@@ -113,13 +132,19 @@ function parseCondition(kind: Kind, name: string, text: string): Result<Conditio
     }
     default: {
       const field = kind.fields[name] as Field
-      const parsed = field.schema.safeParse(filterValue(field, text))
+      const parsed = filterSchema(field).safeParse(filterValue(field, text))
       if (!parsed.success || field.column === null) {
         return invalid(`${name} must be ${field.accepts}; got ${quoted(text)}.`)
       }
       return ok({ on: 'column', column: field.column.name, type: field.column.type, value: parsed.data })
     }
   }
+}
+
+/** What a filter takes: whatever the field may show, except null. */
+export function filterSchema({ schema, shown, reference }: Field): z.ZodType {
+  // An id comes in any case, and is looked for as it is stored.
+  return reference === null && shown !== undefined ? shown : schema
 }
 
 /** A query is text; what a field accepts may not be. What stays text is then refused by the field. */

@@ -1,8 +1,8 @@
 /**
  * An object's one representation: made when its row is written, stored, and sent as it is by every reader.
  *
- * Its end is the commit's: `updatedAt` always, before it a number that the organization gives, before that a
- * reference that a removal elsewhere may change. A body is therefore written here only up to there.
+ * Its end is the commit's: `updatedAt` always, before it a number that the organization gives, or a reference that
+ * a removal elsewhere takes away. A body is therefore written here only up to there.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Words } from '../journal/change.ts'
@@ -42,7 +42,8 @@ export function parseRepresentation(kind: Kind, body: string): StoredObject {
 export function columnValues(kind: Kind, state: State): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(kind.fields)) {
-    if (field.column !== null && !field.sequence) values[field.column.name] = state[name]
+    if (field.column === null || field.sequence) continue
+    values[field.column.name] = field.stored === undefined ? state[name] : field.stored(state[name])
   }
   return values
 }

@@ -1,4 +1,4 @@
-/** The routes of a kind, all from its declaration: create, list and sync, read, change, delete. */
+/** The routes of a kind, all from its declaration: create, list and sync, read, change, actions, delete. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TokenDirectory } from '../access/directory.ts'
 import { callerOf, requireScope } from '../http/authenticate.ts'
@@ -12,9 +12,10 @@ import { encodeCursor } from '../kernel/cursor.ts'
 import { problem } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
 import type { Browse } from './browse.ts'
-import { type Changes, noSuch, type Precondition } from './changes.ts'
+import type { Changes, Precondition } from './changes.ts'
 import type { Kind } from './kind.ts'
 import { type ListQuery, parseListQuery } from './list-query.ts'
+import { noSuch } from './outcomes.ts'
 
 /** What the routes of one kind need. */
 export interface KindServices {
@@ -71,23 +72,51 @@ export function registerKindRoutes(
     return sendObject(reply, row.body)
   })
 
-  server.patch<WithId>(`${path}/:id`, writing, async (request, reply) => {
-    const id = parseId(request.params.id)
-    if (id === null) return sendProblem(reply, noSuch(kind, request.params.id))
-    const result = await changes.update(callerOf(request).organizationId, id, request.body, ifMatch(request))
-    if (result.outcome === 'refused') return sendProblem(reply, result.problem)
-    if (result.outcome === 'replayed') throw new Error('a PATCH carries no idempotency key')
-    return sendObject(reply, result.body)
-  })
+  if (!kind.immutable) {
+    server.patch<WithId>(`${path}/:id`, writing, async (request, reply) => {
+      const id = parseId(request.params.id)
+      if (id === null) return sendProblem(reply, noSuch(kind, request.params.id))
+      const result = await changes.update(
+        callerOf(request).organizationId,
+        id,
+        request.body,
+        ifMatch(request),
+      )
+      if (result.outcome === 'refused') return sendProblem(reply, result.problem)
+      if (result.outcome === 'replayed') throw new Error('a PATCH carries no idempotency key')
+      return sendObject(reply, result.body)
+    })
+  }
 
-  if (kind.removedEvent === null) return
-  server.delete<WithId>(`${path}/:id`, writing, async (request, reply) => {
-    const id = parseId(request.params.id)
-    if (id === null) return sendProblem(reply, noSuch(kind, request.params.id))
-    const result = await changes.remove(callerOf(request).organizationId, id, ifMatch(request))
-    if (result.outcome === 'refused') return sendProblem(reply, result.problem)
-    return reply.code(204).send()
-  })
+  for (const action of Object.keys(kind.actions)) {
+    server.post<WithId>(`${path}/:id/${action}`, writing, (request, reply) =>
+      answerOnce(request, reply, {
+        store: idempotency,
+        status: 200,
+        replay: sendObject,
+        async run(record) {
+          const id = parseId(request.params.id)
+          if (id === null) return sendProblem(reply, noSuch(kind, request.params.id))
+          const { organizationId } = callerOf(request)
+          const asked = { action, body: request.body }
+          const result = await changes.act(organizationId, id, asked, ifMatch(request), record)
+          if (result.outcome === 'replayed') return 'replayed'
+          if (result.outcome === 'refused') return sendProblem(reply, result.problem)
+          return sendObject(reply, result.body)
+        },
+      }),
+    )
+  }
+
+  if (kind.removedEvent !== null) {
+    server.delete<WithId>(`${path}/:id`, writing, async (request, reply) => {
+      const id = parseId(request.params.id)
+      if (id === null) return sendProblem(reply, noSuch(kind, request.params.id))
+      const result = await changes.remove(callerOf(request).organizationId, id, ifMatch(request))
+      if (result.outcome === 'refused') return sendProblem(reply, result.problem)
+      return reply.code(204).send()
+    })
+  }
 
   function sendCreated(reply: FastifyReply, body: string): FastifyReply {
     const { id } = JSON.parse(body) as { id: string }

@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { type FieldError, type FieldErrorCode, type Problem, validationFailed } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
-import type { Field, Fields } from './fields.ts'
+import type { Field, Fields } from './field.ts'
 import type { State } from './kind.ts'
 
 /** What a body is held against: a kind, or anything else with fields. */
@@ -97,7 +97,7 @@ function notWritable(shape: Shape, name: string, pointer: string, known: boolean
   return {
     pointer,
     code: 'unknown_field',
-    detail: `a ${shape.name} has no such field; accepted: ${accepted}`,
+    detail: `a ${shape.name} has no such field; accepted: ${accepted || 'none'}`,
   }
 }
 
@@ -123,6 +123,8 @@ function fieldErrorCode(issue: z.core.$ZodIssue): FieldErrorCode {
       return issue.origin === 'array' ? 'too_many' : 'too_long'
     case 'invalid_format':
       return 'invalid_format'
+    case 'unrecognized_keys':
+      return 'unknown_field'
     case 'custom':
       return (issue.params?.code as FieldErrorCode | undefined) ?? 'invalid_value'
     default:

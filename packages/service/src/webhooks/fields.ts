@@ -1,6 +1,7 @@
 /** What an endpoint's creation and change accept. */
 import { z } from 'zod'
-import { choice, type Field, storableText, text } from '../resource/fields.ts'
+import type { Field } from '../resource/field.ts'
+import { choice, storableText, text } from '../resource/fields.ts'
 import type { Shape } from '../resource/validate.ts'
 
 /** The shapes of creation and of change; only a change takes `status`. */

@@ -2,6 +2,7 @@
 import type { Change, IdempotencyRecord } from '../../src/journal/change.ts'
 import type { StoredRow } from '../../src/journal/rows.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
+import { createKeyedQueue } from '../../src/kernel/keyed-queue.ts'
 import { createChanges } from '../../src/resource/changes.ts'
 import type { Kind } from '../../src/resource/kind.ts'
 import { customer } from '../../src/resources/customer/index.ts'
@@ -26,8 +27,10 @@ export function decide(kind: Kind, clock: Clock): Decide {
         change = decided
         return { outcome: 'done', body: '' } as const
       },
+      commitTogether: () => Promise.reject(new Error('one change at a time')),
     }
-    const answer = await ask(createChanges({ kind, clock, journal, rows: { read: async () => row } }))
+    const rows = () => ({ read: async () => row, referring: async () => [], withUnique: async () => [] })
+    const answer = await ask(createChanges({ kind, clock, journal, rows, queue: createKeyedQueue() }))
     if (change === undefined) throw new Error(`nothing to commit: ${JSON.stringify(answer)}`)
     return change
   }

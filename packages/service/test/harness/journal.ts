@@ -3,14 +3,21 @@ import type { Pool } from 'pg'
 import { createOrganization } from '../../src/access/organizations.ts'
 import { schemaOf } from '../../src/app.ts'
 import type { SchemaFunction } from '../../src/db/migration.ts'
-import type { Change, CommitOutcome } from '../../src/journal/change.ts'
+import type { Change, CommitOutcome, Unit, UnitOutcome } from '../../src/journal/change.ts'
+import { type CommitAnswer, decodeOutcomes, encodeUnits } from '../../src/journal/commit-call.ts'
 import { createJournal } from '../../src/journal/journal.ts'
+import { formatTimestamp } from '../../src/kernel/timestamps.ts'
+import { kinds } from '../../src/resources/index.ts'
 import { type TestClock, testClock } from './clock.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { type deskDecide as Desk, deskDecide, rowOf } from './decide.ts'
 
 /** Deliveries are made, and nobody is told. */
-export const withoutWorkers = { maxAttempts: 6, onDeliveries: () => {} }
+export const withoutWorkers = {
+  maxAttempts: 6,
+  onDeliveries: () => {},
+  tables: kinds.map(({ table }) => table),
+}
 
 export interface TestJournal extends AsyncDisposable {
   readonly database: TestDatabase
@@ -19,6 +26,8 @@ export interface TestJournal extends AsyncDisposable {
   readonly organizationId: string
   readonly decide: ReturnType<typeof Desk>
   commit(...changes: Change[]): Promise<CommitOutcome[]>
+  /** All of them in one call of the commit function, whatever would otherwise go by itself. */
+  commitInOneCall(...units: Unit[]): Promise<UnitOutcome[]>
   /** Commits one change, which must succeed; the row as it is then. */
   done(change: Change | Promise<Change>): Promise<ReturnType<typeof rowOf>>
   /** Another process's journal, with a clock of its own if it is to differ. */
@@ -45,6 +54,17 @@ export async function testJournal(): Promise<TestJournal> {
     organizationId,
     decide: deskDecide(clock),
     commit,
+    async commitInOneCall(...units) {
+      const { rows } = await pool.query<{ answer: CommitAnswer }>(
+        `select ${commitFunction.name}($1, $2, $3) as answer`,
+        [
+          organizationId,
+          formatTimestamp(clock.now()),
+          encodeUnits(units, { maxAttempts: withoutWorkers.maxAttempts, patient: false }),
+        ],
+      )
+      return decodeOutcomes(units, rows[0]!.answer)
+    },
     async done(change) {
       const [outcome] = await commit(await change)
       if (outcome?.outcome !== 'done') throw new Error(`not done: ${JSON.stringify(outcome)}`)

@@ -69,7 +69,8 @@ function refusalProblems(
         ? []
         : [`no conflict about ${change.id}`]
     case 'dangling': {
-      const id = change.operation === 'remove' ? undefined : change.check[columnOf(change, outcome.field)]
+      const id =
+        change.operation === 'remove' ? undefined : change.references[columnOf(change, outcome.field)]
       const target = id === undefined ? undefined : rows.get(id)
       // What was made in the same round may have come a moment later.
       const later = done.some((other) => other.change.id === id && other.change.operation === 'create')

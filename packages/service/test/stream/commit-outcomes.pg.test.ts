@@ -1,5 +1,6 @@
 /** What the commit function answers where two changes, or two clocks, meet. */
 import { expect, test } from 'vitest'
+import type { UnitOutcome } from '../../src/journal/change.ts'
 import { audit, eventsOf } from '../harness/audit.ts'
 import { rowOf } from '../harness/decide.ts'
 import { testJournal } from '../harness/journal.ts'
@@ -34,17 +35,18 @@ test('a change of an outdated row is a conflict, whatever else it would run into
 
 test('a removal takes what refers to it, and the same call refuses what would', async () => {
   await using journal = await testJournal()
-  const { pool, decide, organizationId, commit } = journal
+  const { pool, decide, organizationId } = journal
   const ada = await journal.done(decide.customer.create(organizationId, { name: 'Ada' }))
   const of = (subject: string) => decide.ticket.create(organizationId, { subject, customerId: ada.id })
   const [changed, removed] = await Promise.all([journal.done(of('changed')), journal.done(of('removed'))])
-  const outcomes = await commit(
+  const changes = [
     await of('too late'),
     await decide.ticket.update(organizationId, changed, { subject: 'too late as well' }),
     await decide.customer.remove(organizationId, ada),
     await decide.ticket.remove(organizationId, removed),
-  )
-  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['dangling', 'conflict', 'done', 'conflict'])
+  ]
+  const outcomes = await journal.commitInOneCall(...changes.map((change) => ({ changes: [change] })))
+  expect(outcomes.map(refusalOf)).toEqual(['dangling', undefined, 'done', undefined])
   expect(await audit(pool, organizationId)).toEqual([])
   const events = (await eventsOf(pool, organizationId)).slice(-3)
   expect(events.map(({ type }) => type).sort()).toEqual([
@@ -80,3 +82,8 @@ test('values and keys that are taken refuse their change and not its neighbours'
   await journal.done(decide.customer.remove(organizationId, current))
   await journal.done(create({ email: 'ada@example.com', externalId: '1' }))
 })
+
+/** Why the change of a unit was refused; undefined when its row had moved on. */
+function refusalOf(outcome: UnitOutcome): string | undefined {
+  return outcome.outcome === 'done' ? 'done' : [...outcome.refusals.values()][0]?.outcome
+}

@@ -2,13 +2,14 @@
 import fc from 'fast-check'
 import { DatabaseError } from 'pg'
 import { expect, test } from 'vitest'
-import { type Change, exclusiveKeys } from '../../src/journal/change.ts'
+import { exclusiveKeys, type Unit } from '../../src/journal/change.ts'
 import { type CallPart, GroupCommit, type GroupLimits } from '../../src/journal/group-commit.ts'
 import { customer } from '../../src/resources/customer/index.ts'
 import { idempotencyRecord } from '../harness/decide.ts'
 
 interface Call {
   readonly parts: readonly CallPart[]
+  readonly patient: boolean
   /** Ids of the changes, a list for each organization. */
   readonly ids: readonly (readonly string[])[]
   commit(): void
@@ -20,16 +21,17 @@ function scripted(limits?: Partial<GroupLimits>) {
   const open: Call[] = []
   const calls: Call[] = []
   const group = new GroupCommit(
-    (parts) =>
+    (parts, patient) =>
       new Promise((resolve, reject) => {
-        const ids = parts.map(({ changes }) => changes.map(({ id }) => id))
+        const ids = parts.map(({ units }) => units.map(({ changes }) => changes[0]!.id))
         const close = () => open.splice(open.indexOf(call), 1)
         const call: Call = {
           parts,
+          patient,
           ids,
           commit() {
             close()
-            resolve(ids.map((part) => part.map((id) => ({ outcome: 'done', body: id }))))
+            resolve(ids.map((part) => part.map((id) => ({ outcome: 'done', bodies: [id] }))))
           },
           fail(error) {
             close()
@@ -39,25 +41,35 @@ function scripted(limits?: Partial<GroupLimits>) {
         open.push(call)
         calls.push(call)
       }),
-    { changes: 32, organizations: 16, perOrganization: 2, calls: 4, ...limits },
+    ({ changes }) => changes[0]!.operation === 'remove',
+    { changes: 32, organizations: 16, perOrganization: 2, calls: 4, farCalls: 2, ...limits },
   )
   return { group, open, calls }
 }
 
-function change(id: string, more: { email?: string; key?: string } = {}): Change {
-  return {
+/** A unit of one change. */
+function change(id: string, more: { email?: string; key?: string } = {}): Unit {
+  const one = {
+    ...common(id),
     operation: 'update',
-    table: customer.table,
-    id,
-    decidedAt: '2026-01-31T09:30:00.000Z',
-    expected: '2026-01-31T09:30:00.000Z',
     head: '{',
     columns: { email: more.email ?? null, external_id: null },
     words: null,
-    check: {},
-    events: [],
+    references: {},
+    unique: more.email === undefined ? {} : { email: more.email },
     idempotency: more.key === undefined ? null : idempotencyRecord(more.key),
-  }
+  } as const
+  return { changes: [one] }
+}
+
+/** A unit that reaches far: other rows go with this one. */
+function removal(id: string): Unit {
+  return { changes: [{ ...common(id), operation: 'remove', idempotency: null }] }
+}
+
+function common(id: string) {
+  const at = '2026-01-31T09:30:00.000Z'
+  return { table: customer.table, id, decidedAt: at, expected: at, events: [] }
 }
 
 /** Every setImmediate that is due, and what follows from it. */
@@ -133,7 +145,7 @@ test('nothing under way shares a row, unique value or key; a row keeps its order
     fc.asyncProperty(submissions, someLimits, answers, async (submissions, limits, answers) => {
       const { group, open, calls } = scripted(limits)
       const started = new Map<string, number[]>()
-      const serials = new Map<Change, number>()
+      const serials = new Map<Unit, number>()
       let settled = 0
       submissions.forEach(({ organization, id, email, key }, n) => {
         const one = change(`${organization}${id}`, {
@@ -152,14 +164,15 @@ test('nothing under way shares a row, unique value or key; a row keeps its order
           (part) => part.organizationId,
         )) {
           expect(parts.length).toBeLessThanOrEqual(limits.perOrganization)
-          for (const part of parts) expect(part.changes.length).toBeLessThanOrEqual(limits.changes)
-          const keys = parts.flatMap((part) => part.changes.flatMap(exclusiveKeys))
+          for (const part of parts) expect(part.units.length).toBeLessThanOrEqual(limits.changes)
+          const keys = parts.flatMap((part) => part.units.flatMap(exclusiveKeys))
           expect(new Set(keys).size, `keys under way of ${organization}`).toBe(keys.length)
         }
         for (const call of calls.slice(seen)) {
           expect(call.parts.length).toBeLessThanOrEqual(limits.organizations)
-          for (const one of call.parts.flatMap(({ changes }) => changes)) {
-            started.set(one.id, [...(started.get(one.id) ?? []), serials.get(one)!])
+          for (const one of call.parts.flatMap(({ units }) => units)) {
+            const { id } = one.changes[0]!
+            started.set(id, [...(started.get(id) ?? []), serials.get(one)!])
           }
         }
         seen = calls.length
@@ -212,7 +225,57 @@ test('a call that raised is run again: each organization, and in the one that ra
   const next = group.submit('a', change('a2'))
   await turn()
   open[0]!.commit()
-  expect(await next).toEqual({ outcome: 'done', body: 'a2' })
+  expect(await next).toEqual({ outcome: 'done', bodies: ['a2'] })
+})
+
+test('what reaches far goes in a call of its own, and its organization waits for it', async () => {
+  const { group, open } = scripted()
+  for (const unit of [change('a1'), removal('a2'), change('a3')]) void group.submit('a', unit)
+  void group.submit('b', change('b1'))
+  await turn()
+  expect(open.map(({ ids }) => ids)).toEqual([[['a1'], ['b1']]])
+  open[0]!.commit()
+  await turn()
+  void group.submit('b', change('b2'))
+  await turn()
+  expect(open.map(({ ids, patient }) => ({ ids, patient }))).toEqual([
+    { ids: [['a2']], patient: true },
+    { ids: [['b2']], patient: false },
+  ])
+  open[0]!.commit()
+  await turn()
+  expect(open.at(-1)!.ids).toEqual([['a3']])
+})
+
+test('no more than so many that reach far are under way, and others go on beside them', async () => {
+  const { group, open } = scripted({ calls: 1, farCalls: 2 })
+  for (const name of ['a', 'b', 'c']) void group.submit(name, removal(name))
+  void group.submit('d', change('d'))
+  await turn()
+  expect(open.map(({ ids }) => ids)).toEqual([[['a']], [['b']], [['d']]])
+  open[0]!.commit()
+  await turn()
+  expect(open.at(-1)!.ids).toEqual([['c']])
+})
+
+test('an organization whose clock is held elsewhere is found and waits by itself', async () => {
+  const { group, open, calls } = scripted()
+  const settled = Promise.all(['a1', 'a2', 'b1'].map((id) => group.submit(id[0]!, change(id))))
+  await turn()
+  open[0]!.fail(databaseError('55P03'))
+  await turn()
+  // Both again, each by itself.
+  expect(open.map(({ ids }) => ids)).toEqual([[['a1', 'a2']], [['b1']]])
+  open[1]!.commit()
+  open[0]!.fail(databaseError('55P03'))
+  await turn()
+  expect(open.map(({ ids, patient }) => ({ ids, patient }))).toEqual([{ ids: [['a1', 'a2']], patient: true }])
+  void group.submit('b', change('b2'))
+  await turn()
+  expect(open.at(-1)!.ids).toEqual([['b2']])
+  open[0]!.commit()
+  expect(await settled).toHaveLength(3)
+  expect(calls).toHaveLength(5)
 })
 
 test('a call that ran out of time is not run again change by change, each with as much time', async () => {

@@ -24,6 +24,7 @@ const limits = fc.record({
   organizations: fc.integer({ min: 1, max: 2 }),
   perOrganization: fc.integer({ min: 1, max: 3 }),
   calls: fc.integer({ min: 1, max: 3 }),
+  farCalls: fc.integer({ min: 1, max: 2 }),
 })
 
 const plan = fc.record({

@@ -39,11 +39,7 @@ export function createStreamTable(table: StreamTableColumns): string[] {
       (column) =>
         `create unique index ${name}_${column} on ${name} (organization_id, ${column}) where ${column} is not null`,
     ),
-    ...lookup.map(
-      (column) =>
-        `create index ${name}_${column} on ${name} (organization_id, ${column}, created_at desc, id desc)
-          where removed_at is null and ${column} is not null`,
-    ),
+    ...lookupIndexes(name, lookup),
     ...(words
       ? [
           // Beside the rows, so that a change of anything else writes nothing here.
@@ -58,4 +54,13 @@ export function createStreamTable(table: StreamTableColumns): string[] {
         ]
       : []),
   ]
+}
+
+/** Indexes to find rows by these columns, within the organization, newest first. */
+export function lookupIndexes(table: string, columns: readonly string[]): string[] {
+  return columns.map(
+    (column) =>
+      `create index ${table}_${column} on ${table} (organization_id, ${column}, created_at desc, id desc)
+          where removed_at is null and ${column} is not null`,
+  )
 }

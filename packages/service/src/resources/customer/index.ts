@@ -1,7 +1,8 @@
 import { createStreamTable } from '../../db/migrations/stream-table.ts'
 import { problem } from '../../kernel/errors.ts'
 import { fail, ok } from '../../kernel/result.ts'
-import { commonFields, email, locale, phone, text, timezone } from '../../resource/fields.ts'
+import { commonFields } from '../../resource/common-fields.ts'
+import { email, locale, phone, text, timezone } from '../../resource/fields.ts'
 import { defineKind } from '../../resource/kind.ts'
 
 /** A contact of the organization (decisions, section 4). */

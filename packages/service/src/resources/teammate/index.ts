@@ -1,4 +1,4 @@
-import { createStreamTable } from '../../db/migrations/stream-table.ts'
+import { createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
 import { email, flag, text } from '../../resource/fields.ts'
 import { defineKind } from '../../resource/kind.ts'
 
@@ -24,6 +24,7 @@ export const teammate = defineKind({
         words: true,
       }),
     },
+    { id: '20261121-05-teammate-filters', statements: lookupIndexes('teammates', ['email']) },
   ],
   example: { name: 'Grace Hopper', email: 'grace@example.com' },
 })

@@ -1,5 +1,6 @@
-import { createStreamTable } from '../../db/migrations/stream-table.ts'
-import { choice, commonFields, reference, sequence, text, timestamp } from '../../resource/fields.ts'
+import { createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
+import { commonFields } from '../../resource/common-fields.ts'
+import { choice, reference, sequence, text, timestamp } from '../../resource/fields.ts'
 import { defineKind } from '../../resource/kind.ts'
 import { createTicket, ticketEvents, updateTicket } from './moves.ts'
 import { ticketStatuses } from './status.ts'
@@ -86,6 +87,10 @@ export const ticket = defineKind({
         lookup: ['customer_id', 'conversation_id', 'assignee_id', 'status'],
         words: true,
       }),
+    },
+    {
+      id: '20261121-04-ticket-filters',
+      statements: lookupIndexes('tickets', ['priority', 'type']),
     },
   ],
   example: {

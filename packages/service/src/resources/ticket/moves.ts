@@ -55,6 +55,14 @@ export function updateTicket<S extends Moving>(
   })
 }
 
+export type ReopenableTicket = Pick<Moving, 'status' | 'resolvedAt'>
+
+/** An inbound message on its conversation: what waited for the customer, or was done, is open again. */
+export function reopenedByMessage<S extends ReopenableTicket>(before: S): S {
+  const rested = ['pending', 'on_hold', 'resolved'].includes(before.status)
+  return rested ? { ...before, status: 'open', resolvedAt: null } : before
+}
+
 /** Creation emits one event alone; every change emits ticket.updated, and what else changed with it. */
 export function ticketEvents(before: Moving | null, after: Moving): readonly string[] {
   if (before === null) return ['ticket.created']

@@ -1,0 +1,108 @@
+/** From states to what the journal commits: pure but for new ids. */
+import type { Change, IdempotencyRecord } from '../journal/change.ts'
+import type { StoredRow } from '../journal/rows.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { newId } from '../kernel/ids.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+import type { Kind, State } from './kind.ts'
+import {
+  changedWords,
+  columnValues,
+  type Identity,
+  parseRepresentation,
+  representationHead,
+} from './representation.ts'
+
+/** The creation of an object with this state. */
+export function creation(
+  kind: Kind,
+  clock: Clock,
+  identity: Identity,
+  state: State,
+  idempotency: IdempotencyRecord | null,
+): Change {
+  const columns = columnValues(kind, state)
+  return {
+    operation: 'create',
+    table: kind.table,
+    id: identity.id,
+    decidedAt: identity.createdAt,
+    head: representationHead(kind, identity, state, true),
+    columns,
+    words: changedWords(kind, null, state),
+    references: setReferences(kind, null, columns),
+    unique: setUnique(kind, null, columns),
+    events: changeEvents(kind, clock, null, state),
+    idempotency,
+  }
+}
+
+/** The change of a row to this state; null when no value of it changes. */
+export function alteration(
+  kind: Kind,
+  clock: Clock,
+  row: StoredRow,
+  state: State,
+  idempotency: IdempotencyRecord | null,
+): Change | null {
+  const before = parseRepresentation(kind, row.body)
+  const head = representationHead(kind, before, state, false)
+  if (row.body.startsWith(head)) return null
+  const earlier = columnValues(kind, before.state)
+  const columns = columnValues(kind, state)
+  return {
+    operation: 'update',
+    table: kind.table,
+    id: before.id,
+    decidedAt: formatTimestamp(clock.now()),
+    expected: row.updatedAt,
+    head,
+    columns,
+    words: changedWords(kind, before.state, state),
+    references: setReferences(kind, earlier, columns),
+    unique: setUnique(kind, earlier, columns),
+    events: changeEvents(kind, clock, before.state, state),
+    idempotency,
+  }
+}
+
+/** The removal of a row. */
+export function removal(kind: Kind, clock: Clock, id: string, row: StoredRow): Change {
+  const event = kind.removedEvent
+  if (event === null) throw new Error(`a ${kind.name} cannot be removed`)
+  return {
+    operation: 'remove',
+    table: kind.table,
+    id,
+    decidedAt: formatTimestamp(clock.now()),
+    expected: row.updatedAt,
+    events: [{ id: newId(clock), type: event }],
+    idempotency: null,
+  }
+}
+
+type Columns = Readonly<Record<string, unknown>>
+
+/** References that are set now: they must exist. What was set earlier is not asked again. */
+function setReferences(kind: Kind, before: Columns | null, after: Columns): Record<string, string> {
+  const references: Record<string, string> = {}
+  for (const { column } of kind.table.references) {
+    const id = after[column.name]
+    if (typeof id === 'string' && id !== before?.[column.name]) references[column.name] = id
+  }
+  return references
+}
+
+/** Unique values that are set now: nobody else may have them. */
+function setUnique(kind: Kind, before: Columns | null, after: Columns): Record<string, unknown> {
+  const unique: Record<string, unknown> = {}
+  for (const { column } of kind.table.unique) {
+    const value = after[column.name]
+    if (value !== null && value !== before?.[column.name]) unique[column.name] = value
+  }
+  return unique
+}
+
+function changeEvents(kind: Kind, clock: Clock, before: State | null, after: State) {
+  return kind.rules.events(before, after).map((type) => ({ id: newId(clock), type }))
+}

@@ -1,0 +1,36 @@
+/** What the journal refused, as a client is told. */
+import type { Refusal } from '../journal/change.ts'
+import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
+import type { Kind } from './kind.ts'
+
+/** The answer to a change that another row stands in the way of. */
+export function refusalProblem(kind: Kind, refusal: Extract<Refusal, { field: string }>): Problem {
+  return refusal.outcome === 'duplicate'
+    ? duplicate(kind, refusal.field, refusal.existingId)
+    : unknownReference(kind, refusal.field)
+}
+
+function duplicate(kind: Kind, field: string, existingId: string): Problem {
+  const detail = `Another ${kind.name} has this ${field}: change ${existingId}, or send another value.`
+  return problem('duplicate', detail, { existingId })
+}
+
+/** 422 for a field that refers to what does not exist. */
+export function unknownReference(kind: Kind, field: string): Problem {
+  const target = kind.fields[field]?.reference
+  const called = target?.condition?.otherwise ?? target?.kind
+  const pointer = `/${field}${target?.within ?? ''}`
+  return validationFailed([
+    { pointer, code: 'unknown_reference', detail: `there is no ${called} with this id` },
+  ])
+}
+
+/** 404 for an id that the organization does not have. */
+export function noSuch(kind: Kind, id: string): Problem {
+  return problem('not_found', `There is no ${kind.name} ${id}. It may have been removed; check the id.`)
+}
+
+export const tooBusy = problem(
+  'unavailable',
+  'Other writers changed the object each time this change was about to commit. Send it again.',
+)

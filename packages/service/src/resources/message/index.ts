@@ -1,0 +1,38 @@
+import { createStreamTable } from '../../db/migrations/stream-table.ts'
+import { defineKind } from '../../resource/kind.ts'
+import { arrival } from './arrival.ts'
+import { messageFields } from './fields.ts'
+import { createMessage, messageEvents } from './rules.ts'
+
+/** Something said in a conversation (decisions, section 4). */
+export const message = defineKind({
+  name: 'message',
+  plural: 'messages',
+  description: 'Something said in a conversation. It never changes.',
+  fields: messageFields,
+  events: {
+    'message.received': 'a message arrives',
+    'message.sent': 'a message goes out',
+  },
+  removedEvent: null,
+  immutable: true,
+  rules: { create: createMessage, events: messageEvents },
+  alongside: arrival,
+  migrations: [
+    {
+      id: '20261121-02-messages',
+      statements: createStreamTable({
+        name: 'messages',
+        columns: ['conversation_id uuid', 'customer_id uuid', 'author_id uuid', 'direction text'],
+        lookup: ['conversation_id', 'customer_id', 'direction'],
+        words: true,
+      }),
+    },
+  ],
+  example: {
+    conversationId: '01980000-0000-7000-8000-000000000002',
+    direction: 'inbound',
+    author: { type: 'customer', name: 'Ada Lovelace' },
+    body: 'Where is my parcel?',
+  },
+})
