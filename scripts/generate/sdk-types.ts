@@ -131,7 +131,8 @@ function byName(text: string, eventTypes: readonly string[]): string {
 
 function member(name: string, field: Field, direction: 'input' | 'output', optional: boolean): string {
   const values = typeText(fieldSchema({ ...field, nullable: false }, direction), direction)
-  const nullable = field.nullable ? ' | null' : ''
+  const saysItself = direction === 'output' && field.shown !== undefined
+  const nullable = field.nullable && !saysItself ? ' | null' : ''
   return `  /** ${field.description} */\n  ${name}${optional ? '?' : ''}: ${values}${nullable}\n`
 }
 
@@ -161,7 +162,10 @@ function typeText(schema: Json, direction: 'input' | 'output' = 'input'): string
     case 'object':
       if (schema.properties !== undefined) {
         const members = Object.entries(schema.properties as Record<string, Json>)
-        return `{ ${members.map(([name, one]) => `${name}: ${typeText(one, direction)}`).join('; ')} }`
+        const required = (schema.required ?? []) as readonly string[]
+        const member = ([name, one]: [string, Json]) =>
+          `${name}${required.includes(name) ? '' : '?'}: ${typeText(one, direction)}`
+        return `{ ${members.map(member).join('; ')} }`
       }
       return `Record<string, ${typeText(schema.additionalProperties as Json, direction)}>`
     default:

@@ -200,7 +200,7 @@ export interface Message extends Row {
   /** inbound from the customer, outbound to the customer. */
   direction: Open<'inbound' | 'outbound'>
   /** Who wrote it. Of an inbound message the customer, and of no other. */
-  author: { type: 'customer' | 'teammate' | 'ai' | 'system'; id: string; name: string }
+  author: { type: 'customer' | 'teammate' | 'ai' | 'system'; id?: string; name?: string }
   /** The text. Required unless there are attachments. */
   body: string | null
   /** How the body is written. */
@@ -208,11 +208,11 @@ export interface Message extends Row {
   /** Links to files; the files themselves are kept elsewhere. */
   attachments: { fileName: string; contentType: string; sizeBytes: number; url: string }[]
   /** When it was sent. Now, unless given. */
-  sentAt: string | null
+  sentAt: string
   /** The conversation's. */
-  channel: Open<'email' | 'chat' | 'sms' | 'whatsapp' | 'phone' | 'api'> | null
+  channel: Open<'email' | 'chat' | 'sms' | 'whatsapp' | 'phone' | 'api'>
   /** The conversation's. Becomes null when the customer is deleted. */
-  customerId: string | null | null
+  customerId: string | null
 }
 
 export interface MessageInput {
@@ -221,7 +221,7 @@ export interface MessageInput {
   /** inbound from the customer, outbound to the customer. */
   direction: 'inbound' | 'outbound'
   /** Who wrote it. Of an inbound message the customer, and of no other. */
-  author: { type: 'customer' | 'teammate' | 'ai' | 'system'; id: string; name: string }
+  author: { type: 'customer' | 'teammate' | 'ai' | 'system'; id?: string; name?: string }
   /** The text. Required unless there are attachments. */
   body?: string | null
   /** How the body is written. */

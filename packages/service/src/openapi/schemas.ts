@@ -68,7 +68,8 @@ export function fieldSchema(field: Field, direction: 'input' | 'output'): Json {
     delete schema.enum
   }
   const described = { ...schema, description: field.description }
-  if (!field.nullable) return described
+  // What is shown says by itself whether that may be null.
+  if (!field.nullable || (direction === 'output' && field.shown !== undefined)) return described
   if (direction === 'input' && Array.isArray(schema.enum)) {
     return { ...described, type: ['string', 'null'], enum: [...schema.enum, null] }
   }

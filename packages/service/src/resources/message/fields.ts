@@ -90,8 +90,14 @@ export const messageFields = {
     { access: 'create', description: 'Links to files; the files themselves are kept elsewhere.' },
     { nullable: false, initial: [] },
   ),
-  sentAt: timestamp({ access: 'create', description: 'When it was sent. Now, unless given.' }),
-  channel: choice(channels, { access: 'read', description: "The conversation's." }),
+  sentAt: {
+    ...timestamp({ access: 'create', description: 'When it was sent. Now, unless given.' }),
+    shown: z.string().meta({ format: 'date-time' }),
+  },
+  channel: {
+    ...choice(channels, { access: 'read', description: "The conversation's." }),
+    shown: z.enum(channels),
+  },
   customerId: reference(
     { kind: 'customer', onRemove: 'detach' },
     {
