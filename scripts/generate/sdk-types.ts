@@ -36,7 +36,8 @@ ${kinds.map(resourceLine).join('')}})
 function resourceLine(kind: Kind): string {
   const name = schemaName(kind)
   const resource = kind.removedEvent === null ? 'Resource' : 'RemovableResource'
-  return `  ${kind.plural}: new ${resource}<${name}, ${name}Input, ${name}Patch, ${name}Filters>(send, '${kind.plural}'),\n`
+  const patch = kind.immutable ? 'never' : `${name}Patch`
+  return `  ${kind.plural}: new ${resource}<${name}, ${name}Input, ${patch}, ${name}Filters>(send, '${kind.plural}'),\n`
 }
 
 function eventLines(kind: Kind): string[] {
@@ -58,19 +59,22 @@ ${shown.map(([field, spec]) => member(field, spec, 'output', false)).join('')}}
 export interface ${name}Input {
 ${writable.map(([field, spec]) => member(field, spec, 'input', spec.initial !== undefined)).join('')}}
 
-export interface ${name}Patch {
-${writable
-  .filter(([, spec]) => spec.access === 'write')
-  .map(([field, spec]) => member(field, spec, 'input', true))
-  .join('')}}
-
-export interface ${name}Filters {
+${patchType(kind)}export interface ${name}Filters {
 ${filterNames(kind)
   .map((filter) => {
     const field = kind.fields[filter]
     return `  ${filter}?: ${field === undefined ? 'string' : typeText(fieldSchema({ ...field, nullable: false }, 'input'))}\n`
   })
   .join('')}}
+`
+}
+
+function patchType(kind: Kind): string {
+  if (kind.immutable) return ''
+  const writable = Object.entries(kind.fields).filter(([, spec]) => spec.access === 'write')
+  return `export interface ${schemaName(kind)}Patch {
+${writable.map(([field, spec]) => member(field, spec, 'input', true)).join('')}}
+
 `
 }
 

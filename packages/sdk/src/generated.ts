@@ -232,8 +232,6 @@ export interface MessageInput {
   sentAt?: string | null
 }
 
-export interface MessagePatch {}
-
 export interface MessageFilters {
   conversationId?: string
   direction?: 'inbound' | 'outbound'
@@ -621,7 +619,7 @@ export const resources = (send: Send) => ({
     send,
     'conversations',
   ),
-  messages: new Resource<Message, MessageInput, MessagePatch, MessageFilters>(send, 'messages'),
+  messages: new Resource<Message, MessageInput, never, MessageFilters>(send, 'messages'),
   tickets: new RemovableResource<Ticket, TicketInput, TicketPatch, TicketFilters>(send, 'tickets'),
   bookings: new Resource<Booking, BookingInput, BookingPatch, BookingFilters>(send, 'bookings'),
 })
