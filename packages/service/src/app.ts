@@ -23,7 +23,9 @@ import { createKeyedQueue } from './kernel/keyed-queue.ts'
 import { loggable } from './kernel/loggable.ts'
 import { createMaintenance, type Maintenance } from './maintenance.ts'
 import { openApiDocument } from './openapi/document.ts'
+import { createBatch } from './resource/batch.ts'
 import { createBrowse } from './resource/browse.ts'
+import { registerBulkRoutes } from './resource/bulk-routes.ts'
 import { createChanges } from './resource/changes.ts'
 import type { Rows } from './resource/creations.ts'
 import type { Kind } from './resource/kind.ts'
@@ -100,14 +102,17 @@ export function createApp(options: AppOptions): App {
   const rows = createRows(pool, kinds)
   const queue = createKeyedQueue()
   for (const kind of kinds) {
+    const writing = { kind, journal, rows, clock, queue }
     const services = {
       kind,
       rows: rows(kind),
       feed: createFeed(pool, kind.table),
       browse: createBrowse(pool, kind),
-      changes: createChanges({ kind, journal, rows, clock, queue }),
+      changes: createChanges(writing),
     }
     registerKindRoutes(server, services, access)
+    const bulk = { kind, batch: createBatch(writing), lines: createFeed(pool, kind.table, '\n') }
+    registerBulkRoutes(server, bulk, access)
   }
   registerWebhooks(server, options, { box, access, wake, kinds })
   refuseOtherMethods(server, new Map(allowed))

@@ -19,14 +19,13 @@ declare module 'fastify' {
   }
 }
 
-/** 1 MiB. */
-const bodyLimit = 1024 * 1024
+const mebibyte = 1024 * 1024
 
 export function createServer(logger: FastifyBaseLogger): FastifyInstance {
   const server = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    bodyLimit,
+    bodyLimit: mebibyte,
     genReqId: (request) => requestId(request.headers['x-request-id']),
     // A drain ends what is kept alive and idle at once, and lets what is under way finish.
     forceCloseConnections: 'idle',
@@ -57,7 +56,7 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
     )
   })
   server.setErrorHandler((error: FastifyError, request, reply) => {
-    const refusal = expectedProblem(error) ?? databaseProblem(error)
+    const refusal = expectedProblem(error, request.routeOptions.bodyLimit) ?? databaseProblem(error)
     if (refusal === null || refusal.code === 'internal_error') {
       request.log.error(
         { method: request.method, url: request.routeOptions.url, err: loggable(error) },
@@ -123,13 +122,16 @@ function acceptJson(server: FastifyInstance): void {
 const malformedJson = 'MALFORMED_JSON'
 
 /** What a client did wrong before any route could say so. */
-function expectedProblem(error: FastifyError): Problem | null {
+function expectedProblem(error: FastifyError, bodyLimit: number): Problem | null {
   switch (error.code) {
     case malformedJson:
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return problem('malformed_json', `The body is not valid JSON in UTF-8: ${error.message}.`)
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return problem('body_too_large', 'The body has more than 1 MiB. Send less at once.')
+      return problem(
+        'body_too_large',
+        `The body has more than ${bodyLimit / mebibyte} MiB. Send less at once.`,
+      )
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return problem('unsupported_media_type', 'Send the body as JSON, with Content-Type: application/json.')
     default:

@@ -59,7 +59,7 @@ export const errorCatalogue = {
   body_too_large: {
     status: 413,
     title: 'The body is too large',
-    help: 'A body has at most 1 MiB.',
+    help: 'A body has at most 1 MiB, that of a batch 16 MiB.',
   },
   unsupported_media_type: {
     status: 415,

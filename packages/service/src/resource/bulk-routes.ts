@@ -1,0 +1,55 @@
+/** Many objects at once: `POST /v1/{kind}/batch` in one transaction, `GET /v1/{kind}/export` as a stream. */
+import { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import type { TokenDirectory } from '../access/directory.ts'
+import { callerOf, requireScope } from '../http/authenticate.ts'
+import type { IdempotencyStore } from '../http/idempotency.ts'
+import { unknownParameter } from '../http/list-parameters.ts'
+import { sendProblem } from '../http/problem-reply.ts'
+import { answerOnce, searchParameters, sendJson } from '../http/replies.ts'
+import type { Feed } from '../journal/feed.ts'
+import type { Batch } from './batch.ts'
+import { batchBodyLimit, parseBatchRequest } from './batch-request.ts'
+import { exportLines } from './export.ts'
+import type { Kind } from './kind.ts'
+
+export interface BulkServices {
+  readonly kind: Kind
+  readonly batch: Batch
+  /** A feed whose records are lines. */
+  readonly lines: Feed
+}
+
+export function registerBulkRoutes(
+  server: FastifyInstance,
+  { kind, batch, lines }: BulkServices,
+  access: { readonly directory: TokenDirectory; readonly idempotency: IdempotencyStore },
+): void {
+  const path = `/v1/${kind.plural}`
+  const writing = requireScope(access.directory, `${kind.plural}:write`)
+  server.post(`${path}/batch`, { onRequest: writing, bodyLimit: batchBodyLimit }, (request, reply) =>
+    answerOnce(request, reply, {
+      store: access.idempotency,
+      status: 200,
+      replay: sendJson,
+      async run(record) {
+        const asked = parseBatchRequest(kind, request.body)
+        if (!asked.ok) return sendProblem(reply, asked.error)
+        const result = await batch.run(callerOf(request).organizationId, asked.value, record)
+        if (result.outcome === 'replayed') return 'replayed'
+        if (result.outcome === 'refused') return sendProblem(reply, result.problem)
+        return sendJson(reply, result.answer)
+      },
+    }),
+  )
+
+  const reading = { onRequest: requireScope(access.directory, `${kind.plural}:read`) }
+  server.get(`${path}/export`, reading, async (request, reply) => {
+    const unknown = unknownParameter(searchParameters(request), [])
+    if (unknown !== null) return sendProblem(reply, unknown)
+    const { organizationId, organizationCreatedAt } = callerOf(request)
+    // The first page before the status: what fails until then is told as any other error.
+    const first = await exportLines(lines, { organizationId, organizationCreatedAt })
+    return reply.header('content-type', 'application/x-ndjson; charset=utf-8').send(Readable.from(first))
+  })
+}
