@@ -1,0 +1,79 @@
+/** `GET /v1/{kind}/export`: everything of a kind as lines, in the order of the stream, with a proof at its end. */
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { makeCustomer } from '../harness/desk.ts'
+import type { Api } from '../harness/service.ts'
+import { sharedService } from '../harness/shared-service.ts'
+
+const shared = sharedService()
+
+async function exported(api: Api, plural = 'customers') {
+  const answer = await api.get(`/v1/${plural}/export`)
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8')
+  expect(answer.text.endsWith('\n')).toBe(true)
+  const lines = answer.text.slice(0, -1).split('\n')
+  return { rows: lines.slice(0, -1), end: JSON.parse(lines.at(-1) as string) }
+}
+
+/** The checkpoint of these rows, as decisions define it. */
+function checkpointOf(rows: readonly string[]) {
+  let sum = 0n
+  for (const row of rows) {
+    const { id, updatedAt } = JSON.parse(row)
+    const digest = createHash('sha256').update(`${id}:${updatedAt}`).digest()
+    sum = BigInt.asUintN(64, sum + digest.readBigUInt64BE())
+  }
+  return { count: rows.length, digest: sum.toString(16).padStart(16, '0') }
+}
+
+test('of several pages is every row, as GET answers it, in order, and its checkpoint', async () => {
+  const api = await shared().newOrganization()
+  for (let n = 0; n < 3; n++) {
+    const items = Array.from({ length: 1_000 }, (_, i) => ({ name: `${n} ${i}\n "${'é'.repeat(5)}"` }))
+    await api.post('/v1/customers/batch', { items })
+  }
+  const { rows, end } = await exported(api)
+  expect(rows).toHaveLength(3_000)
+  const positions = rows.map((row) => JSON.parse(row)).map(({ updatedAt, id }) => `${updatedAt} ${id}`)
+  expect(positions).toEqual(positions.toSorted())
+  expect(rows[1_234]).toBe((await api.get(`/v1/customers/${JSON.parse(rows[1_234]!).id}`)).text)
+  expect(end).toEqual({
+    object: 'export_end',
+    nextCursor: expect.any(String),
+    checkpoint: checkpointOf(rows),
+  })
+})
+
+test('its cursor goes on from there', async () => {
+  const api = await shared().newOrganization()
+  const removed = await makeCustomer(api)
+  await api.delete(`/v1/customers/${removed.id}`)
+  const kept = await makeCustomer(api)
+  const { rows, end } = await exported(api)
+  // What was removed before is not replayed to whoever holds nothing.
+  expect(rows.map((row) => JSON.parse(row).id)).toEqual([kept.id])
+  const after = await makeCustomer(api)
+  await api.delete(`/v1/customers/${kept.id}`)
+  const { data, pagination } = (await api.get(`/v1/customers?cursor=${end.nextCursor}`)).json
+  expect(data.map(({ object, id }: { object: string; id: string }) => [object, id])).toEqual([
+    ['customer', after.id],
+    ['removed', kept.id],
+  ])
+  expect(pagination.hasMore).toBe(false)
+})
+
+test('of nothing is the end alone', async () => {
+  const api = await shared().newOrganization()
+  const { rows, end } = await exported(api, 'bookings')
+  expect(rows).toEqual([])
+  expect(end.checkpoint).toEqual({ count: 0, digest: '0000000000000000' })
+})
+
+test('takes no parameters, and needs the read scope', async () => {
+  const api = await shared().newOrganization()
+  const filtered = await api.get('/v1/customers/export?tag=vip')
+  expect([filtered.status, filtered.json.code]).toEqual([400, 'invalid_parameter'])
+  const writer = await shared().newKey(api.organizationId, ['customers:write'])
+  expect((await writer.get('/v1/customers/export')).status).toBe(403)
+})
