@@ -6,6 +6,7 @@ import { createClient } from '@deskwire/sdk'
 import { installFor, type Organization } from '../harness/installation.ts'
 import { percentiles } from '../harness/load.ts'
 import { type BenchReceiver, startReceiver } from '../harness/receiver.ts'
+import { register } from '../harness/register.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
 import type { Scale } from '../run.ts'
 
@@ -13,6 +14,7 @@ const endpointsEach = 50
 const organizations = 2
 const endpoints = endpointsEach * organizations
 const bareRequests = 30_000
+const events = ['customer.created']
 
 export async function* deliver({ runs, full }: Scale): AsyncGenerator<Result> {
   const deliveries = full ? 1_000_000 : 100_000
@@ -30,7 +32,7 @@ async function drain(changes: number, deliveries: number): Promise<Run> {
   const { receiver, service } = installation
   for (let n = 0; n < organizations; n++) {
     const organization = await installation.newOrganization()
-    await register(service.url, organization, receiver, endpointsEach)
+    await register(service.url, organization, receiver, { count: endpointsEach, events })
     await change(service.url, organization, changes)
   }
   const baseline = await bareLoop(receiver)
@@ -51,7 +53,7 @@ export async function* latency({ runs }: Scale): AsyncGenerator<Result> {
   await using installation = await installFor(startReceiver, ['--role', 'all'])
   const { receiver, service } = installation
   const organization = await installation.newOrganization()
-  await register(service.url, organization, receiver, 1)
+  await register(service.url, organization, receiver, { count: 1, events })
   const client = createClient({ baseUrl: `${service.url}/v1`, apiKey: organization.token })
   // Connections and plans are made once, not a hundred times a second.
   await receiver.reset(true)
@@ -79,17 +81,6 @@ export async function* latency({ runs }: Scale): AsyncGenerator<Result> {
   }
   const conditions = { 'events/s': rate, seconds, endpoints: 1 }
   yield summarize('latency: 2xx of the change to request at the receiver', 'ms', conditions, measured)
-}
-
-async function register(url: string, organization: Organization, receiver: BenchReceiver, count: number) {
-  for (let n = 0; n < count; n++) {
-    const response = await fetch(`${url}/v1/webhooks`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${organization.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ url: `${receiver.origin}/hook/${n}`, events: ['customer.created'] }),
-    })
-    if (response.status !== 201) throw new Error(`a webhook was refused: ${await response.text()}`)
-  }
 }
 
 async function change(url: string, organization: Organization, count: number): Promise<void> {

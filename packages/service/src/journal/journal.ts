@@ -2,7 +2,7 @@
  * The journal: the only way into the stream. A change goes in, its outcome comes out; in between it is committed
  * together with its event, its counters and its idempotency record, or not at all.
  */
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import type { SchemaFunction } from '../db/migration.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -45,16 +45,12 @@ export function createJournal(options: {
     const options = { maxAttempts, patient }
     const now = latest(formatTimestamp(clock.now()), parts)
     const [first] = parts
-    const answers =
+    const query =
       parts.length === 1 && first !== undefined
-        ? await pool.query<{ answer: CommitAnswer }>({
-            ...single,
-            values: [first.organizationId, now, encodeUnits(first.units, options)],
-          })
-        : await pool.query<{ answer: CommitAnswer }>({
-            ...several,
-            values: [now, encodeParts(parts, options)],
-          })
+        ? { ...single, values: [first.organizationId, now, encodeUnits(first.units, options)] }
+        : { ...several, values: [now, encodeParts(parts, options)] }
+    const ask = (on: Pick<Pool, 'query'>) => on.query<{ answer: CommitAnswer }>(query)
+    const answers = await (patient ? withoutHaste(pool, ask) : ask(pool))
     if (answers.rows.some(({ answer }) => answer.deliveries)) onDeliveries()
     return parts.map(({ units }, part) => {
       const row = answers.rows[part]
@@ -72,6 +68,25 @@ export function createJournal(options: {
       return { outcome: 'done', body: outcome.bodies[0] as string }
     },
     commitTogether: (organizationId, unit) => group.submit(organizationId, unit),
+  }
+}
+
+/**
+ * Lets a statement take as long as it needs, within reason, where the pool's would be cut off: a removal that reaches
+ * very many rows would otherwise fail again at each try.
+ */
+async function withoutHaste<T>(pool: Pool, run: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  try {
+    await client.query(`set statement_timeout = '15min'`)
+    const result = await run(client)
+    await client.query('reset statement_timeout')
+    client.release()
+    return result
+  } catch (error) {
+    // Not to be used again with a limit of another's.
+    client.release(true)
+    throw error
   }
 }
 

@@ -1,0 +1,136 @@
+/** Deleting a customer that ten thousand rows refer to, while the organization and another one go on writing. */
+import { installFor, type Organization } from '../harness/installation.ts'
+import { percentiles } from '../harness/load.ts'
+import { startReceiver } from '../harness/receiver.ts'
+import { register } from '../harness/register.ts'
+import { type Result, type Run, summarize } from '../harness/report.ts'
+import type { Scale } from '../run.ts'
+
+const dependents = 10_000
+
+/** What becomes of the rows that refer to the customer. */
+const fates = {
+  /** Conversations, messages and bookings stay without it. */
+  detached: fillDetached,
+  /** Tickets go with it, an event each. */
+  removed: fillTickets,
+}
+
+export async function* cascade({ runs }: Scale): AsyncGenerator<Result> {
+  for (const [fate, fill] of Object.entries(fates)) {
+    for (const endpoints of [2, 50]) {
+      const deletions: Run[] = []
+      const own: Run[] = []
+      const others: Run[] = []
+      for (let run = 0; run < runs; run++) {
+        const { milliseconds, writer, stranger } = await deletion(endpoints, fill)
+        deletions.push({ value: milliseconds })
+        own.push({ value: writer.longest, ...percentiles(writer.waits) })
+        others.push({ value: stranger.longest, ...percentiles(stranger.waits) })
+      }
+      const conditions = { dependents, endpoints }
+      const name = `cascade: delete a customer, ${dependents / 1_000}k rows ${fate}, ${endpoints} endpoints`
+      yield summarize(name, 'ms', conditions, deletions)
+      yield summarize(`${name}: longest wait of the organization's writers`, 'ms', conditions, own)
+      yield summarize(`${name}: longest wait of another organization's`, 'ms', conditions, others)
+    }
+  }
+}
+
+/** The time it takes, and how long writers waited meanwhile. */
+async function deletion(endpoints: number, fill: (call: Call, customerId: string) => Promise<void>) {
+  await using installation = await installFor(startReceiver, ['--role', 'api'])
+  const { service, receiver } = installation
+  const [organization, another] = [await installation.newOrganization(), await installation.newOrganization()]
+  const events = ['customer.deleted', 'ticket.deleted', 'customer.updated']
+  await register(service.url, organization, receiver, { count: endpoints, events })
+  const call = caller(service.url, organization)
+  const { id } = await call('POST', '/v1/customers', { name: 'Ada' })
+  await fill(call, id)
+  const writer = await writing(call)
+  const stranger = await writing(caller(service.url, another))
+  const since = performance.now()
+  await call('DELETE', `/v1/customers/${id}`)
+  const milliseconds = performance.now() - since
+  return { milliseconds, writer: await writer.stop(), stranger: await stranger.stop() }
+}
+
+type Call = (method: string, path: string, body?: unknown) => Promise<{ id: string; data: { id: string }[] }>
+
+function caller(url: string, { token }: Organization): Call {
+  return async (method, path, body) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+    return text === '' ? {} : JSON.parse(text)
+  }
+}
+
+/** One client that changes a row of its own again and again until it is stopped. */
+async function writing(call: Call) {
+  const { id } = await call('POST', '/v1/customers', { name: 'Grace' })
+  for (let n = 0; n < 50; n++) await call('PATCH', `/v1/customers/${id}`, { name: `warm ${n}` })
+  const waits: number[] = []
+  let going = true
+  const loop = (async () => {
+    for (let n = 0; going; n++) {
+      const since = performance.now()
+      await call('PATCH', `/v1/customers/${id}`, { name: `Grace ${n}` })
+      waits.push(performance.now() - since)
+    }
+  })()
+  return {
+    async stop() {
+      going = false
+      await loop
+      return { waits, longest: Math.max(...waits) }
+    },
+  }
+}
+
+async function fillTickets(call: Call, customerId: string): Promise<void> {
+  await fillWith(call, 'tickets', dependents, (n) => ({ customerId, subject: `Ticket ${n}` }))
+}
+
+async function fillDetached(call: Call, customerId: string): Promise<void> {
+  const share = Math.floor(dependents / 10)
+  const of = { customerId, channel: 'email' }
+  const conversations = await fillWith(call, 'conversations', 3 * share, (n) => ({
+    ...of,
+    subject: `C ${n}`,
+  }))
+  await fillWith(call, 'messages', 4 * share, (n) => ({
+    conversationId: conversations[n % conversations.length],
+    direction: 'outbound',
+    author: { type: 'ai' },
+    body: 'Thank you for your patience; the parcel is on its way. '.repeat(8),
+  }))
+  await fillWith(call, 'bookings', 3 * share, (n) => ({
+    customerId,
+    title: `Fitting ${n}`,
+    startAt: '2026-02-02T09:00:00.000Z',
+    endAt: '2026-02-02T09:30:00.000Z',
+    timezone: 'Europe/Berlin',
+  }))
+}
+
+/** `count` new objects; their ids. */
+async function fillWith(
+  call: Call,
+  plural: string,
+  count: number,
+  item: (n: number) => object,
+): Promise<string[]> {
+  const ids: string[] = []
+  while (ids.length < count) {
+    const size = Math.min(1_000, count - ids.length)
+    const items = Array.from({ length: size }, (_, n) => item(ids.length + n))
+    const { data } = await call('POST', `/v1/${plural}/batch`, { items })
+    ids.push(...data.map(({ id }) => id))
+  }
+  return ids
+}

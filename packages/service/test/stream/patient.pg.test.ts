@@ -1,0 +1,52 @@
+/** Units that reach far, and organizations whose clock is held for long: who waits, and who does not. */
+import { expect, test } from 'vitest'
+import { createOrganization } from '../../src/access/organizations.ts'
+import { audit } from '../harness/audit.ts'
+import { testJournal } from '../harness/journal.ts'
+import { lockRow, waitingBackends } from '../harness/locks.ts'
+
+test('a unit that reaches far may take longer than any other statement, on that connection alone', async () => {
+  await using journal = await testJournal()
+  const { pool, decide, organizationId } = journal
+  await pool.query(
+    `create function tell_limit(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+       language sql return jsonb_build_object('refused', '[]'::jsonb, 'done', (
+         select jsonb_agg(jsonb_build_object('id', c->>'id', 'body', current_setting('statement_timeout')))
+           from jsonb_array_elements(coalesce(p_changes->'customer_create', p_changes->'customer_remove')) as c))`,
+  )
+  const teller = journal.beside({ commitFunction: { name: 'tell_limit', definition: '' } })
+  const ada = await journal.done(decide.customer.create(organizationId, { name: 'Ada' }))
+  const limits: string[] = []
+  for (const change of [
+    await decide.customer.create(organizationId, { name: 'Grace' }),
+    await decide.customer.remove(organizationId, ada),
+    await decide.customer.create(organizationId, { name: 'Edsger' }),
+  ]) {
+    const outcome = await teller.commit(organizationId, change)
+    limits.push(outcome.outcome === 'done' ? outcome.body : outcome.outcome)
+  }
+  expect(limits).toEqual(['30s', '15min', '30s'])
+})
+
+test('a clock that is held for long holds up its own organization, and no other that came with it', async () => {
+  await using journal = await testJournal()
+  const { pool, database, clock, decide, organizationId } = journal
+  const { organizationId: other } = await createOrganization(pool, clock, 'Other')
+  const inOneProcess = journal.beside()
+  await using held = await lockRow(database, 'organization_clocks', { organizationId })
+  const stuck = inOneProcess.commit(
+    organizationId,
+    await decide.customer.create(organizationId, { name: 'a' }),
+  )
+  const free = inOneProcess.commit(other, await decide.customer.create(other, { name: 'b' }))
+  expect((await free).outcome).toBe('done')
+  // It has come round to waiting by itself, for as long as it takes; others come and go.
+  for (let n = 0; n < 20; n++) {
+    const next = await inOneProcess.commit(other, await decide.customer.create(other, { name: `b${n}` }))
+    expect(next.outcome).toBe('done')
+  }
+  await waitingBackends(database, 1)
+  await held.release()
+  expect((await stuck).outcome).toBe('done')
+  for (const organization of [organizationId, other]) expect(await audit(pool, organization)).toEqual([])
+})
