@@ -11,13 +11,13 @@ import {
   type ShownField,
   webhookFields,
 } from '../../packages/service/src/webhooks/records.ts'
-
-type Json = Record<string, unknown>
+import { actionTypes, resourceType } from './sdk-actions.ts'
+import { member, typeText } from './sdk-type-text.ts'
 
 export function sdkTypes(kinds: readonly Kind[]): string {
   return `/** Made by npm run generate from the declarations of the service: what belongs to one kind, and no more. */
 import type { Open, RemovalRecord, Row } from './envelope.ts'
-import { RemovableResource, Resource } from './resource.ts'
+import { type ActionOptions, ChangeableResource, RemovableResource, Resource } from './resource.ts'
 import type { Send } from './transport.ts'
 
 ${kinds.map(kindTypes).join('\n')}
@@ -34,10 +34,7 @@ ${kinds.map(resourceLine).join('')}})
 }
 
 function resourceLine(kind: Kind): string {
-  const name = schemaName(kind)
-  const resource = kind.removedEvent === null ? 'Resource' : 'RemovableResource'
-  const patch = kind.immutable ? 'never' : `${name}Patch`
-  return `  ${kind.plural}: new ${resource}<${name}, ${name}Input, ${patch}, ${name}Filters>(send, '${kind.plural}'),\n`
+  return `  ${kind.plural}: new ${resourceType(kind)}(send, '${kind.plural}'),\n`
 }
 
 function eventLines(kind: Kind): string[] {
@@ -66,7 +63,7 @@ ${filterNames(kind)
     return `  ${filter}?: ${field === undefined ? 'string' : typeText(fieldSchema({ ...field, nullable: false }, 'input'))}\n`
   })
   .join('')}}
-`
+${actionTypes(kind)}`
 }
 
 function patchType(kind: Kind): string {
@@ -131,48 +128,4 @@ ${shown(attemptFields)}}
 /** `text` with the union of all event types by its name. */
 function byName(text: string, eventTypes: readonly string[]): string {
   return text.replace(eventTypes.map((type) => `'${type}'`).join(' | '), 'keyof EventData')
-}
-
-function member(name: string, field: Field, direction: 'input' | 'output', optional: boolean): string {
-  const values = typeText(fieldSchema({ ...field, nullable: false }, direction), direction)
-  const saysItself = direction === 'output' && field.shown !== undefined
-  const nullable = field.nullable && !saysItself ? ' | null' : ''
-  return `  /** ${field.description} */\n  ${name}${optional ? '?' : ''}: ${values}${nullable}\n`
-}
-
-/** A JSON Schema, of the few shapes that fields have, as a TypeScript type. */
-function typeText(schema: Json, direction: 'input' | 'output' = 'input'): string {
-  if (Array.isArray(schema.enum)) return schema.enum.map((value) => `'${value}'`).join(' | ')
-  // Reading, a choice is open: `fieldSchema` then gives its words as examples.
-  if (direction === 'output' && Array.isArray(schema.examples)) {
-    const known = `Open<${schema.examples.map((value) => `'${value}'`).join(' | ')}>`
-    return Array.isArray(schema.type) ? `${known} | null` : known
-  }
-  if (Array.isArray(schema.anyOf)) return schema.anyOf.map((one) => typeText(one, direction)).join(' | ')
-  if (Array.isArray(schema.type) && schema.properties !== undefined) {
-    return `${typeText({ ...schema, type: 'object' }, direction)} | null`
-  }
-  if (Array.isArray(schema.type)) return schema.type.map((type) => typeText({ type }, direction)).join(' | ')
-  switch (schema.type) {
-    case 'string':
-    case 'boolean':
-    case 'null':
-      return schema.type
-    case 'integer':
-    case 'number':
-      return 'number'
-    case 'array':
-      return `(${typeText(schema.items as Json, direction)})[]`
-    case 'object':
-      if (schema.properties !== undefined) {
-        const members = Object.entries(schema.properties as Record<string, Json>)
-        const required = (schema.required ?? []) as readonly string[]
-        const member = ([name, one]: [string, Json]) =>
-          `${name}${required.includes(name) ? '' : '?'}: ${typeText(one, direction)}`
-        return `{ ${members.map(member).join('; ')} }`
-      }
-      return `Record<string, ${typeText(schema.additionalProperties as Json, direction)}>`
-    default:
-      throw new Error(`no TypeScript type for ${JSON.stringify(schema)}`)
-  }
 }

@@ -1,5 +1,5 @@
 /** For each event type, a change that causes it. A type without one does not compile. */
-import type { Client, Customer, EventType, Ticket } from '@deskwire/sdk'
+import type { Booking, Client, Conversation, Customer, EventType, Teammate, Ticket } from '@deskwire/sdk'
 
 /** One thing that was done. */
 export interface Step {
@@ -29,6 +29,51 @@ const triggers: Readonly<Record<CausedType, Trigger>> = {
     await client.customers.remove(id)
     done({ did: 'deleted', object: 'customer', id, events: ['customer.deleted'] })
   },
+  'conversation.created': async (client, done) => {
+    await newConversation(client, done)
+  },
+  'conversation.assigned': async (client, done) => {
+    const { id: assigneeId } = await newTeammate(client, done)
+    const { id } = await newConversation(client, done)
+    await client.conversations.update(id, { assigneeId })
+    done({ did: 'changed', object: 'conversation', id, events: ['conversation.assigned'] })
+  },
+  'conversation.escalated': async (client, done) => {
+    const { id } = await newConversation(client, done, 'ai')
+    await client.conversations.escalate(id)
+    done({ did: 'changed', object: 'conversation', id, events: ['conversation.escalated'] })
+  },
+  'conversation.resolved': async (client, done) => {
+    await resolvedConversation(client, done)
+  },
+  'conversation.summarized': async (client, done) => {
+    // Not waiting for the summarizer: written as an AI outside would write it.
+    const { id } = await resolvedConversation(client, done)
+    await client.conversations.summarize(id, { summary: 'The cards were jammed. They no longer are.' })
+    done({ did: 'changed', object: 'conversation', id, events: ['conversation.summarized'] })
+  },
+  'message.received': async (client, done) => {
+    const { id: conversationId } = await newConversation(client, done)
+    const body = 'The engine halts. What should I do?'
+    const { id } = await client.messages.create({
+      conversationId,
+      direction: 'inbound',
+      author: { type: 'customer' },
+      body,
+    })
+    done({ did: 'created', object: 'message', id, events: ['message.received'] })
+  },
+  'message.sent': async (client, done) => {
+    const { id: conversationId } = await newConversation(client, done)
+    const body = 'Please take the jammed card out.'
+    const { id } = await client.messages.create({
+      conversationId,
+      direction: 'outbound',
+      author: { type: 'ai' },
+      body,
+    })
+    done({ did: 'created', object: 'message', id, events: ['message.sent'] })
+  },
   'ticket.created': async (client, done) => {
     await newTicket(client, done)
   },
@@ -43,10 +88,9 @@ const triggers: Readonly<Record<CausedType, Trigger>> = {
     done({ did: 'changed', object: 'ticket', id, events: ['ticket.updated', 'ticket.status_changed'] })
   },
   'ticket.assigned': async (client, done) => {
-    const teammate = await client.teammates.create({ name: 'Grace Hopper' })
-    done({ did: 'created', object: 'teammate', id: teammate.id, events: [] })
+    const { id: assigneeId } = await newTeammate(client, done)
     const { id } = await newTicket(client, done)
-    await client.tickets.update(id, { assigneeId: teammate.id })
+    await client.tickets.update(id, { assigneeId })
     // Assigning a new ticket opens it.
     const events: CausedType[] = ['ticket.updated', 'ticket.status_changed', 'ticket.assigned']
     done({ did: 'changed', object: 'ticket', id, events })
@@ -55,6 +99,39 @@ const triggers: Readonly<Record<CausedType, Trigger>> = {
     const { id } = await newTicket(client, done)
     await client.tickets.remove(id)
     done({ did: 'deleted', object: 'ticket', id, events: ['ticket.deleted'] })
+  },
+  'booking.created': async (client, done) => {
+    await newBooking(client, done)
+  },
+  'booking.confirmed': async (client, done) => {
+    const { id } = await newBooking(client, done)
+    await client.bookings.confirm(id)
+    done({ did: 'changed', object: 'booking', id, events: ['booking.confirmed'] })
+  },
+  'booking.rescheduled': async (client, done) => {
+    const { id, endAt } = await newBooking(client, done)
+    await client.bookings.reschedule(id, { startAt: endAt, endAt: later(endAt) })
+    done({ did: 'changed', object: 'booking', id, events: ['booking.rescheduled'] })
+  },
+  'booking.cancelled': async (client, done) => {
+    const { id } = await newBooking(client, done)
+    await client.bookings.cancel(id, { by: 'customer', reason: 'The engine runs again.' })
+    done({ did: 'changed', object: 'booking', id, events: ['booking.cancelled'] })
+  },
+  'booking.completed': async (client, done) => {
+    const { id } = await newBooking(client, done, 'confirmed')
+    await client.bookings.complete(id)
+    done({ did: 'changed', object: 'booking', id, events: ['booking.completed'] })
+  },
+  'booking.no_show': async (client, done) => {
+    const { id } = await newBooking(client, done, 'confirmed')
+    await client.bookings.noShow(id)
+    done({ did: 'changed', object: 'booking', id, events: ['booking.no_show'] })
+  },
+  'booking.rejected': async (client, done) => {
+    const { id } = await newBooking(client, done)
+    await client.bookings.reject(id, { reason: 'There is no time left that day.' })
+    done({ did: 'changed', object: 'booking', id, events: ['booking.rejected'] })
   },
 }
 
@@ -71,9 +148,59 @@ async function newCustomer(client: Client, done: (step: Step) => void): Promise<
   return customer
 }
 
+async function newTeammate(client: Client, done: (step: Step) => void): Promise<Teammate> {
+  const teammate = await client.teammates.create({ name: 'Grace Hopper' })
+  done({ did: 'created', object: 'teammate', id: teammate.id, events: [] })
+  return teammate
+}
+
+async function newConversation(
+  client: Client,
+  done: (step: Step) => void,
+  handledBy: 'ai' | 'human' = 'human',
+): Promise<Conversation> {
+  const { id: customerId } = await newCustomer(client, done)
+  const subject = 'The engine halts'
+  const conversation = await client.conversations.create({ customerId, channel: 'chat', subject, handledBy })
+  done({ did: 'created', object: 'conversation', id: conversation.id, events: ['conversation.created'] })
+  return conversation
+}
+
+async function resolvedConversation(client: Client, done: (step: Step) => void): Promise<Conversation> {
+  const { id } = await newConversation(client, done)
+  const conversation = await client.conversations.resolve(id)
+  done({ did: 'changed', object: 'conversation', id, events: ['conversation.resolved'] })
+  return conversation
+}
+
 async function newTicket(client: Client, done: (step: Step) => void): Promise<Ticket> {
   const { id: customerId } = await newCustomer(client, done)
   const ticket = await client.tickets.create({ customerId, subject: 'The engine halts' })
   done({ did: 'created', object: 'ticket', id: ticket.id, events: ['ticket.created'] })
   return ticket
+}
+
+/** It has begun when it is made, so that it can be completed or missed as well. */
+async function newBooking(
+  client: Client,
+  done: (step: Step) => void,
+  status: 'pending' | 'confirmed' = 'pending',
+): Promise<Booking> {
+  const { id: customerId } = await newCustomer(client, done)
+  const startAt = '2026-01-31T09:30:00.000Z'
+  const booking = await client.bookings.create({
+    customerId,
+    title: 'A look at the engine',
+    startAt,
+    endAt: later(startAt),
+    timezone: 'Europe/London',
+    status,
+  })
+  done({ did: 'created', object: 'booking', id: booking.id, events: ['booking.created'] })
+  return booking
+}
+
+/** An hour after `time`. */
+function later(time: string): string {
+  return new Date(Date.parse(time) + 60 * 60 * 1_000).toISOString()
 }

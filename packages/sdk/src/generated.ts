@@ -1,6 +1,6 @@
 /** Made by npm run generate from the declarations of the service: what belongs to one kind, and no more. */
 import type { Open, RemovalRecord, Row } from './envelope.ts'
-import { RemovableResource, Resource } from './resource.ts'
+import { type ActionOptions, ChangeableResource, RemovableResource, Resource } from './resource.ts'
 import type { Send } from './transport.ts'
 
 /** A person who works at the desk. */
@@ -192,6 +192,44 @@ export interface ConversationFilters {
   q?: string
 }
 
+/** What `summarize` of a conversation takes. */
+export interface ConversationSummarizeInput {
+  /** What was said. */
+  summary: string
+}
+
+/** The calls of conversations: those of every kind, and its actions. */
+export class Conversations extends ChangeableResource<
+  Conversation,
+  ConversationInput,
+  ConversationPatch,
+  ConversationFilters
+> {
+  /** Hands it from an AI to a person. */
+  async escalate(id: string, options?: ActionOptions): Promise<Conversation> {
+    return this.act(id, 'escalate', undefined, options)
+  }
+
+  /** Closes it. Its summary is written some minutes later. */
+  async resolve(id: string, options?: ActionOptions): Promise<Conversation> {
+    return this.act(id, 'resolve', undefined, options)
+  }
+
+  /** Opens it again; resolvedAt, summary and summarizedAt become null. */
+  async reopen(id: string, options?: ActionOptions): Promise<Conversation> {
+    return this.act(id, 'reopen', undefined, options)
+  }
+
+  /** Writes the summary of a resolved conversation, as an AI outside does. */
+  async summarize(
+    id: string,
+    input: ConversationSummarizeInput,
+    options?: ActionOptions,
+  ): Promise<Conversation> {
+    return this.act(id, 'summarize', input, options)
+  }
+}
+
 /** Something said in a conversation. It never changes. */
 export interface Message extends Row {
   object: 'message'
@@ -200,7 +238,7 @@ export interface Message extends Row {
   /** inbound from the customer, outbound to the customer. */
   direction: Open<'inbound' | 'outbound'>
   /** Who wrote it. Of an inbound message the customer, and of no other. */
-  author: { type: 'customer' | 'teammate' | 'ai' | 'system'; id?: string; name?: string }
+  author: { type: Open<'customer' | 'teammate' | 'ai' | 'system'>; id?: string; name?: string }
   /** The text. Required unless there are attachments. */
   body: string | null
   /** How the body is written. */
@@ -355,7 +393,7 @@ export interface Booking extends Row {
   /** pending or confirmed at creation; moved by actions from then on. */
   status: Open<'pending' | 'confirmed' | 'cancelled' | 'completed' | 'no_show' | 'rejected'>
   /** Where it takes place: an address, a number or a link. */
-  location: { type: 'in_person' | 'phone' | 'video' | 'other'; value: string } | null
+  location: { type: Open<'in_person' | 'phone' | 'video' | 'other'>; value: string } | null
   /** The teammate who takes it. */
   assigneeId: string | null
   /** The conversation it came from. */
@@ -451,6 +489,61 @@ export interface BookingFilters {
   startAfter?: string
   startBefore?: string
   q?: string
+}
+
+/** What `reject` of a booking takes. */
+export interface BookingRejectInput {
+  /** Why. */
+  reason?: string | null
+}
+
+/** What `cancel` of a booking takes. */
+export interface BookingCancelInput {
+  /** Who cancels it. */
+  by: 'customer' | 'teammate' | 'system'
+  /** Why. */
+  reason?: string | null
+}
+
+/** What `reschedule` of a booking takes. */
+export interface BookingRescheduleInput {
+  /** When it starts from now on. */
+  startAt: string
+  /** When it ends from now on, after startAt. */
+  endAt: string
+}
+
+/** The calls of bookings: those of every kind, and its actions. */
+export class Bookings extends ChangeableResource<Booking, BookingInput, BookingPatch, BookingFilters> {
+  /** Confirms a pending booking. */
+  async confirm(id: string, options?: ActionOptions): Promise<Booking> {
+    return this.act(id, 'confirm', undefined, options)
+  }
+
+  /** Turns a pending booking down. */
+  async reject(id: string, input: BookingRejectInput = {}, options?: ActionOptions): Promise<Booking> {
+    return this.act(id, 'reject', input, options)
+  }
+
+  /** Cancels a booking that has not taken place. */
+  async cancel(id: string, input: BookingCancelInput, options?: ActionOptions): Promise<Booking> {
+    return this.act(id, 'cancel', input, options)
+  }
+
+  /** Moves it to another time; it stays pending or confirmed. */
+  async reschedule(id: string, input: BookingRescheduleInput, options?: ActionOptions): Promise<Booking> {
+    return this.act(id, 'reschedule', input, options)
+  }
+
+  /** It took place: from startAt on. Corrects a no-show too. */
+  async complete(id: string, options?: ActionOptions): Promise<Booking> {
+    return this.act(id, 'complete', undefined, options)
+  }
+
+  /** The customer did not come: from startAt on. Corrects a completion too. */
+  async noShow(id: string, options?: ActionOptions): Promise<Booking> {
+    return this.act(id, 'no-show', undefined, options)
+  }
 }
 
 /** What an event's `data` holds, by the event's type. */
@@ -610,16 +703,16 @@ export interface Attempt {
 
 /** The calls of every kind, by its plural. */
 export const resources = (send: Send) => ({
-  teammates: new Resource<Teammate, TeammateInput, TeammatePatch, TeammateFilters>(send, 'teammates'),
+  teammates: new ChangeableResource<Teammate, TeammateInput, TeammatePatch, TeammateFilters>(
+    send,
+    'teammates',
+  ),
   customers: new RemovableResource<Customer, CustomerInput, CustomerPatch, CustomerFilters>(
     send,
     'customers',
   ),
-  conversations: new Resource<Conversation, ConversationInput, ConversationPatch, ConversationFilters>(
-    send,
-    'conversations',
-  ),
-  messages: new Resource<Message, MessageInput, never, MessageFilters>(send, 'messages'),
+  conversations: new Conversations(send, 'conversations'),
+  messages: new Resource<Message, MessageInput, MessageFilters>(send, 'messages'),
   tickets: new RemovableResource<Ticket, TicketInput, TicketPatch, TicketFilters>(send, 'tickets'),
-  bookings: new Resource<Booking, BookingInput, BookingPatch, BookingFilters>(send, 'bookings'),
+  bookings: new Bookings(send, 'bookings'),
 })

@@ -19,7 +19,9 @@ export { etagOf } from './etag.ts'
 export type { Envelope, EventType, WebhookEvent } from './event.ts'
 export type * from './generated.ts'
 export type {
+  ActionOptions,
   CallOptions,
+  ChangeableResource,
   ChangeOptions,
   CreateOptions,
   GetOptions,

@@ -1,7 +1,7 @@
 /** The calls that every kind has, once. */
 import type { ListPage, Row } from './envelope.ts'
 import { type SyncOptions, type SyncPage, syncPages } from './sync.ts'
-import type { Send } from './transport.ts'
+import type { Answer, Call, Send } from './transport.ts'
 
 export interface CallOptions {
   /** Ends the call, pauses between repetitions included. Its reason is thrown. */
@@ -26,6 +26,9 @@ export interface ChangeOptions extends CallOptions {
   ifMatch?: string
 }
 
+/** An action is a POST, safe to repeat, and can be made conditional like a change. */
+export interface ActionOptions extends CreateOptions, ChangeOptions {}
+
 /** Newest first (specification, section 4.3). `limit` is 20 unless told, at most 100. */
 export type ListParams<Filters> = Filters & { limit?: number; offset?: number }
 
@@ -33,7 +36,7 @@ export type ListParams<Filters> = Filters & { limit?: number; offset?: number }
  * The rows of one kind. Every call throws DeskwireError when it fails, a row that does not exist included
  * (`not_found`), and repeats itself where `retry.ts` calls that safe.
  */
-export class Resource<T extends Row, Create extends object, Patch extends object, Filters extends object> {
+export class Resource<T extends Row, Create extends object, Filters extends object> {
   readonly #send: Send
   readonly #path: string
 
@@ -55,7 +58,7 @@ export class Resource<T extends Row, Create extends object, Patch extends object
   get(id: string, options: GetOptions): Promise<T | 'not_modified'>
   async get(id: string, { ifNoneMatch, signal }: GetOptions = {}): Promise<T | 'not_modified'> {
     const headers = given('if-none-match', ifNoneMatch)
-    const answer = await this.#send({ method: 'GET', path: addressOf(this.#path, id), headers, signal })
+    const answer = await this.callRow(id, { method: 'GET', headers, signal })
     return answer.status === 304 ? 'not_modified' : (answer.body as T)
   }
 
@@ -66,50 +69,62 @@ export class Resource<T extends Row, Create extends object, Patch extends object
   }
 
   /**
-   * Changes the fields given and answers the row. When no answer arrives (`connection_failed`) the change may
-   * have been made: it is not repeated for you.
-   */
-  async update(id: string, patch: Patch, { ifMatch, signal }: ChangeOptions = {}): Promise<T> {
-    const headers = given('if-match', ifMatch)
-    const answer = await this.#send({
-      method: 'PATCH',
-      path: addressOf(this.#path, id),
-      body: patch,
-      headers,
-      signal,
-    })
-    return answer.body as T
-  }
-
-  /**
    * The pages of a sync until caught up (specification, section 4.3). Keep the last page's cursor and give it to
    * the next call. See `syncPages` for what it promises and throws.
    */
   sync(options: SyncOptions = {}): AsyncGenerator<SyncPage<T>, void, undefined> {
     return syncPages<T>(this.#send, this.#path, options)
   }
+
+  /** One of the kind's own moves; one that the row's state does not allow is `invalid_transition` (409). */
+  protected async act(
+    id: string,
+    action: string,
+    body: object | undefined,
+    { idempotencyKey, ifMatch, signal }: ActionOptions = {},
+  ): Promise<T> {
+    const headers = { ...given('idempotency-key', idempotencyKey), ...given('if-match', ifMatch) }
+    const answer = await this.callRow(id, { method: 'POST', action, body, headers, signal })
+    return answer.body as T
+  }
+
+  protected callRow(id: string, { action, ...call }: RowCall): Promise<Answer> {
+    const path = addressOf(this.#path, id)
+    return this.#send({ ...call, path: action === undefined ? path : `${path}/${action}` })
+  }
 }
 
-/** The rows of a kind that can be removed. */
+/** A call about one row, or of one of its actions. */
+type RowCall = Omit<Call, 'path' | 'query'> & { action?: string }
+
+/** The rows of a kind whose fields can be changed. */
+export class ChangeableResource<
+  T extends Row,
+  Create extends object,
+  Patch extends object,
+  Filters extends object,
+> extends Resource<T, Create, Filters> {
+  /**
+   * Changes the fields given and answers the row. When no answer arrives (`connection_failed`) the change may
+   * have been made: it is not repeated for you.
+   */
+  async update(id: string, patch: Patch, { ifMatch, signal }: ChangeOptions = {}): Promise<T> {
+    const headers = given('if-match', ifMatch)
+    const answer = await this.callRow(id, { method: 'PATCH', body: patch, headers, signal })
+    return answer.body as T
+  }
+}
+
+/** The rows of a kind that can be changed and removed. */
 export class RemovableResource<
   T extends Row,
   Create extends object,
   Patch extends object,
   Filters extends object,
-> extends Resource<T, Create, Patch, Filters> {
-  readonly #send: Send
-  readonly #path: string
-
-  constructor(send: Send, name: string) {
-    super(send, name)
-    this.#send = send
-    this.#path = `/${name}`
-  }
-
+> extends ChangeableResource<T, Create, Patch, Filters> {
   /** Removes a row; removing a customer removes its tickets too. As with `update`, it is not repeated in doubt. */
   async remove(id: string, { ifMatch, signal }: ChangeOptions = {}): Promise<void> {
-    const headers = given('if-match', ifMatch)
-    await this.#send({ method: 'DELETE', path: addressOf(this.#path, id), headers, signal })
+    await this.callRow(id, { method: 'DELETE', headers: given('if-match', ifMatch), signal })
   }
 }
 

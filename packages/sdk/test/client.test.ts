@@ -1,5 +1,12 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { type Customer, createClient, etagOf } from '../src/index.ts'
+import {
+  type Booking,
+  type Customer,
+  createClient,
+  etagOf,
+  type Message,
+  type MessageInput,
+} from '../src/index.ts'
 import { customer, idOf, timeOf } from './rows.ts'
 import { problem, scripted } from './scripted.ts'
 
@@ -90,6 +97,63 @@ describe('calls', () => {
     })
     await client.customers.get(idOf(1))
     expect(asked).toEqual([`https://desk.example/v1/customers/${idOf(1)}`])
+  })
+})
+
+describe('actions', () => {
+  const conversation = { id: idOf(1), object: 'conversation', updatedAt: timeOf(1) }
+
+  test('are methods: a POST below the row, with what they take and the conditions of the caller', async () => {
+    const { client, seen } = await start(
+      { status: 200, body: conversation },
+      { status: 200, body: { id: idOf(2), object: 'booking' } },
+      { status: 200, body: { id: idOf(2), object: 'booking' } },
+      { status: 200, body: { id: idOf(2), object: 'booking' } },
+    )
+    const { bookings, conversations } = client
+    expect(await conversations.resolve(idOf(1))).toEqual(conversation)
+    const times = { startAt: '2026-02-02T09:00:00.000Z', endAt: '2026-02-02T09:30:00.000Z' }
+    await bookings.reschedule(idOf(2), times, { ifMatch: '"then"', idempotencyKey: 'move-7' })
+    await bookings.noShow(idOf(2))
+    await bookings.reject(idOf(2))
+    expect(seen.map(({ method, path, body }) => ({ method, path, body }))).toEqual([
+      { method: 'POST', path: `/v1/conversations/${idOf(1)}/resolve`, body: undefined },
+      { method: 'POST', path: `/v1/bookings/${idOf(2)}/reschedule`, body: times },
+      { method: 'POST', path: `/v1/bookings/${idOf(2)}/no-show`, body: undefined },
+      { method: 'POST', path: `/v1/bookings/${idOf(2)}/reject`, body: {} },
+    ])
+    expect(seen[1]?.headers).toMatchObject({ 'if-match': '"then"', 'idempotency-key': 'move-7' })
+    expect(seen[0]?.headers['if-match']).toBeUndefined()
+    // Made by the client, so that a repetition in doubt is no second move.
+    expect(seen[0]?.headers['idempotency-key']).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('of a wrong state are refused with the code of the service', async () => {
+    const { client } = await start(problem(409, 'invalid_transition'))
+    await expect(client.conversations.reopen(idOf(1))).rejects.toMatchObject({ code: 'invalid_transition' })
+    await expect(client.bookings.confirm('..')).rejects.toThrow(TypeError)
+  })
+
+  test('have types: what a kind cannot do is not there', () => {
+    const { bookings, conversations, messages, teammates } = createClient({ baseUrl: 'http://h/v1', apiKey })
+    expectTypeOf(conversations.summarize).parameter(1).toEqualTypeOf<{ summary: string }>()
+    expectTypeOf(bookings.cancel).parameter(1).toExtend<{ by: 'customer' | 'teammate' | 'system' }>()
+    expectTypeOf(bookings.cancel).returns.resolves.toEqualTypeOf<Booking>()
+    expectTypeOf(messages).not.toHaveProperty('update')
+    expectTypeOf(messages).not.toHaveProperty('remove')
+    expectTypeOf(teammates).not.toHaveProperty('remove')
+    expect('update' in messages).toBe(false)
+    expect('remove' in conversations).toBe(false)
+  })
+
+  test('members of an object that may be missing are optional; its words are open to read, closed to write', () => {
+    const author = { type: 'teammate', id: idOf(3) } as const
+    expectTypeOf(author).toExtend<MessageInput['author']>()
+    expectTypeOf<{ type: 'ai' }>().toExtend<MessageInput['author']>()
+    expectTypeOf<{ type: 'robot' }>().not.toExtend<MessageInput['author']>()
+    expectTypeOf<Message['author']['id']>().toEqualTypeOf<string | undefined>()
+    expectTypeOf<'robot'>().toExtend<Message['author']['type']>()
+    expectTypeOf<Message['attachments'][number]['sizeBytes']>().toEqualTypeOf<number>()
   })
 })
 

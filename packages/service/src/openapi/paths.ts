@@ -115,7 +115,7 @@ function actionOperation(kind: Kind, action: string): Json {
 }
 
 /** `no-show` → `noShow`. */
-function camelCase(words: string): string {
+export function camelCase(words: string): string {
   return words.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 

@@ -1,0 +1,70 @@
+/** What a client can do with the rows of a kind: the class it gets, with a method for each action. */
+import { camelCase } from '../../packages/service/src/openapi/paths.ts'
+import { schemaName } from '../../packages/service/src/openapi/schemas.ts'
+import type { Kind } from '../../packages/service/src/resource/kind.ts'
+import { member } from './sdk-type-text.ts'
+
+/** The class of a kind's calls, as it is named after `new`. */
+export function resourceType(kind: Kind): string {
+  return hasActions(kind) ? className(kind) : sharedType(kind)
+}
+
+/** The class with a kind's actions, after the types of what they take; nothing for a kind that has none. */
+export function actionTypes(kind: Kind): string {
+  if (!hasActions(kind)) return ''
+  const names = Object.keys(kind.actions)
+  return `
+${names.map((action) => inputType(kind, action)).join('')}
+/** The calls of ${kind.plural}: those of every kind, and its actions. */
+export class ${className(kind)} extends ${sharedType(kind)} {
+${names.map((action) => method(kind, action)).join('\n')}}
+`
+}
+
+function hasActions(kind: Kind): boolean {
+  return Object.keys(kind.actions).length > 0
+}
+
+/** `conversations` → `Conversations`. */
+function className({ plural }: Kind): string {
+  return capitalized(camelCase(plural))
+}
+
+/** What the kind shares with others: a row that never changes, one that does, one that can be removed too. */
+function sharedType(kind: Kind): string {
+  const name = schemaName(kind)
+  if (kind.immutable) return `Resource<${name}, ${name}Input, ${name}Filters>`
+  const shared = kind.removedEvent === null ? 'ChangeableResource' : 'RemovableResource'
+  return `${shared}<${name}, ${name}Input, ${name}Patch, ${name}Filters>`
+}
+
+function inputName(kind: Kind, action: string): string {
+  return `${schemaName(kind)}${capitalized(camelCase(action))}Input`
+}
+
+function inputType(kind: Kind, action: string): string {
+  const fields = Object.entries(kind.actions[action]?.fields ?? {})
+  if (fields.length === 0) return ''
+  return `
+/** What \`${camelCase(action)}\` of a ${kind.name} takes. */
+export interface ${inputName(kind, action)} {
+${fields.map(([name, field]) => member(name, field, 'input', field.initial !== undefined)).join('')}}
+`
+}
+
+function method(kind: Kind, action: string): string {
+  const { description, fields } = kind.actions[action] as Kind['actions'][string]
+  const given = Object.values(fields)
+  const isOptional = given.every(({ initial }) => initial !== undefined)
+  const input = given.length === 0 ? '' : `input: ${inputName(kind, action)}${isOptional ? ' = {}' : ''}, `
+  const sent = given.length === 0 ? 'undefined' : 'input'
+  return `  /** ${description} */
+  async ${camelCase(action)}(id: string, ${input}options?: ActionOptions): Promise<${schemaName(kind)}> {
+    return this.act(id, '${action}', ${sent}, options)
+  }
+`
+}
+
+function capitalized(word: string): string {
+  return `${word[0]?.toUpperCase()}${word.slice(1)}`
+}

@@ -1,0 +1,55 @@
+/** Fields and JSON Schemas in the words of TypeScript. */
+import { fieldSchema } from '../../packages/service/src/openapi/schemas.ts'
+import type { Field } from '../../packages/service/src/resource/field.ts'
+
+type Json = Record<string, unknown>
+
+/** One member of an interface, with what it is for. */
+export function member(name: string, field: Field, direction: 'input' | 'output', optional: boolean): string {
+  const values = typeText(fieldSchema({ ...field, nullable: false }, direction), direction)
+  const saysItself = direction === 'output' && field.shown !== undefined
+  const nullable = field.nullable && !saysItself ? ' | null' : ''
+  return `  /** ${field.description} */\n  ${name}${optional ? '?' : ''}: ${values}${nullable}\n`
+}
+
+/** A JSON Schema, of the few shapes that fields have, as a TypeScript type. */
+export function typeText(schema: Json, direction: 'input' | 'output' = 'input'): string {
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => `'${value}'`).join(' | ')
+  // Reading, a choice is open: `fieldSchema` then gives its words as examples.
+  if (direction === 'output' && Array.isArray(schema.examples)) {
+    const known = `Open<${schema.examples.map((value) => `'${value}'`).join(' | ')}>`
+    return Array.isArray(schema.type) ? `${known} | null` : known
+  }
+  if (Array.isArray(schema.anyOf)) return schema.anyOf.map((one) => typeText(one, direction)).join(' | ')
+  if (Array.isArray(schema.type) && schema.properties !== undefined) {
+    return `${typeText({ ...schema, type: 'object' }, direction)} | null`
+  }
+  if (Array.isArray(schema.type)) return schema.type.map((type) => typeText({ type }, direction)).join(' | ')
+  switch (schema.type) {
+    case 'string':
+    case 'boolean':
+    case 'null':
+      return schema.type
+    case 'integer':
+    case 'number':
+      return 'number'
+    case 'array':
+      return `(${typeText(schema.items as Json, direction)})[]`
+    case 'object':
+      if (schema.properties !== undefined) {
+        const members = Object.entries(schema.properties as Record<string, Json>)
+        const required = (schema.required ?? []) as readonly string[]
+        // Reading, a choice inside an object is as open as one that is a field.
+        const value = (one: Json) =>
+          direction === 'output' && Array.isArray(one.enum)
+            ? `Open<${typeText(one, direction)}>`
+            : typeText(one, direction)
+        const member = ([name, one]: [string, Json]) =>
+          `${name}${required.includes(name) ? '' : '?'}: ${value(one)}`
+        return `{ ${members.map(member).join('; ')} }`
+      }
+      return `Record<string, ${typeText(schema.additionalProperties as Json, direction)}>`
+    default:
+      throw new Error(`no TypeScript type for ${JSON.stringify(schema)}`)
+  }
+}
