@@ -1,0 +1,90 @@
+/** An operation's declaration as OpenAPI has it. */
+import { headersOf } from './headers.ts'
+import type { Answer, Json, Operation, Parameter } from './part.ts'
+import { refusalResponses } from './refusals.ts'
+
+/** One entry of `paths`. What follows from a declaration is added here, so that no declaration repeats it. */
+export function operationObject(operation: Operation): Json {
+  const { id, tag, summary, access, body, once, answers, events } = operation
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...nonEmpty('description', descriptionOf(operation)),
+    ...(access === 'public' ? { security: [] } : { 'x-scope': access }),
+    ...(events === undefined ? {} : { 'x-events': events }),
+    ...nonEmpty('parameters', parametersOf(operation)),
+    ...(body === undefined ? {} : { requestBody: requestBody(body) }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(answers).map(([status, answer]) => [status, response(answer, once)]),
+      ),
+      ...refusalResponses(operation),
+    },
+  }
+}
+
+function descriptionOf({ description, access, events }: Operation): string {
+  return [
+    description,
+    events === undefined ? undefined : eventSentence(events),
+    access === 'public' ? 'Needs no key.' : `Needs a key with the scope \`${access}\`.`,
+  ]
+    .filter((sentence) => sentence !== undefined)
+    .join('\n\n')
+}
+
+function eventSentence(events: readonly string[]): string {
+  if (events.length === 0) return 'Causes no event: follow it with a sync.'
+  return `Can cause ${events.map((type) => `\`${type}\``).join(', ')}.`
+}
+
+function parametersOf({ path, parameters = [], once }: Operation): readonly object[] {
+  const described = new Set(parameters.filter((one) => one.in === 'path').map(({ name }) => name))
+  const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  return [
+    ...ids.filter((name) => !described.has(name)).map(idParameter),
+    ...parameters,
+    ...(once ? [idempotencyKey] : []),
+  ].map((one) => (one.in === 'path' ? { ...one, required: true } : one))
+}
+
+function idParameter(name: string): Parameter {
+  const whose = name === 'id' ? 'The id' : `The ${name.replace(/Id$/, '')}'s id`
+  return { name, in: 'path', description: `${whose}.`, schema: { type: 'string', format: 'uuid' } }
+}
+
+const idempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Of your choice. The same request again under the same key, within 24 hours, is made once and answered alike.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$', examples: ['signup-7'] },
+}
+
+function requestBody(schema: string): Json {
+  return {
+    required: true,
+    content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
+  }
+}
+
+function response(answer: Answer, once = false): Json {
+  const { description, schema, mediaType = 'application/json', examples, headers = [] } = answer
+  const shown = Object.entries(examples ?? {}).map(([name, value]) => [name, { value }])
+  return {
+    description,
+    headers: headersOf([...headers, ...(once ? ['Idempotent-Replayed'] : [])]),
+    ...(schema === undefined
+      ? {}
+      : {
+          content: {
+            [mediaType]: { schema, ...(shown.length === 0 ? {} : { examples: Object.fromEntries(shown) }) },
+          },
+        }),
+  }
+}
+
+function nonEmpty(name: string, value: string | readonly unknown[]): Json {
+  return value.length === 0 ? {} : { [name]: value }
+}
