@@ -115,7 +115,7 @@ export function createApp(options: AppOptions): App {
     registerBulkRoutes(server, bulk, access)
   }
   registerWebhooks(server, options, { box, access, wake, kinds })
-  const routes = new Map(allowed)
+  const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
   const maintenance = createMaintenance({ pool, clock, log, logRetention: settings.logRetention })
   return { server, routes, maintenance }

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 import { errorPath, exampleProblem } from '../kernel/problem-body.ts'
-import { type Html, html } from './html.ts'
+import { type Html, html, inline } from './html.ts'
 
 /** What stands in the frame of a page. */
 export interface Content {
@@ -50,9 +50,9 @@ export function errorPage(name: string): Content | null {
 <h1>${title}</h1>
 <p class="facts"><span class="status">${status}</span> <code>${code}</code></p>
 <h2>What it means</h2>
-<p>${means}</p>
+<p>${inline(means)}</p>
 <h2>What to do next</h2>
-<p>${help}</p>
+<p>${inline(help)}</p>
 <h2>An example</h2>
 <pre tabindex="0" aria-label="An example"><code>HTTP/1.1 ${statusName(status)}
 Content-Type: application/problem+json; charset=utf-8

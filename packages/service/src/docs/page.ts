@@ -1,9 +1,10 @@
-/** The frame of every page that the service serves: head, the way around, and the content. */
+/** The frame of every page that the service serves: head, the way around, and the body of the page. */
 import { type Html, html } from './html.ts'
 
 export interface Page {
   readonly title: string
-  readonly content: Html
+  /** Has the id `content` on what the reader came for. */
+  readonly body: Html
   /** What it needs of assets, by the address that each is served at. */
   readonly styles: readonly string[]
   readonly scripts?: readonly string[]
@@ -11,7 +12,7 @@ export interface Page {
 }
 
 /** The whole document. */
-export function renderPage({ title, content, styles, scripts = [], icon }: Page): string {
+export function renderPage({ title, body, styles, scripts = [], icon }: Page): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -33,9 +34,7 @@ ${styles.map((address) => html`<link rel="stylesheet" href="${address}">\n`)}${s
 <a href="/openapi.json">openapi.json</a>
 </nav>
 </header>
-<main id="content">
-${content}
-</main>
+${body}
 </body>
 </html>
 `.text

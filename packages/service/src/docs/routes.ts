@@ -28,10 +28,10 @@ export function registerDocs(server: FastifyInstance, document: Json): void {
     const { style, icon, reference, swagger, swaggerStyle } = await assets()
     const page = renderPage({
       title: 'API reference · Deskwire',
-      content: html`<h1 class="hidden">API reference</h1>
-<div id="reference"></div>
-<noscript><p class="note">The interactive reference needs JavaScript. What it shows is <a href="/openapi.json">openapi.json</a>;
-the <a href="/docs/errors">errors</a> have pages without.</p></noscript>`,
+      body: html`<div id="reference"></div>
+<noscript><main class="page"><h1>API reference</h1>
+<p>The interactive reference needs JavaScript. What it shows is <a href="/openapi.json">openapi.json</a>; the
+<a href="/docs/errors">errors</a> have pages without.</p></main></noscript>`,
       styles: [swaggerStyle.address, style.address],
       scripts: [swagger.address, reference.address],
       icon: icon.address,
@@ -64,7 +64,8 @@ the <a href="/docs/errors">errors</a> have pages without.</p></noscript>`,
     { title, content }: Content,
   ): Promise<FastifyReply> {
     const { style, icon } = await assets()
-    const page = renderPage({ title, content, styles: [style.address], icon: icon.address })
+    const body = html`<main class="page" id="content">\n${content}\n</main>`
+    const page = renderPage({ title, body, styles: [style.address], icon: icon.address })
     return sendPage(request, reply, page)
   }
 }

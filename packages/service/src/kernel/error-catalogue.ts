@@ -7,9 +7,9 @@ import type { ProblemMembers } from './errors.ts'
 export interface ErrorEntry {
   readonly status: number
   readonly title: string
-  /** What has happened, for somebody who sees the code for the first time. */
+  /** What has happened, for somebody who sees the code for the first time. Code stands between backticks. */
   readonly means: string
-  /** What to do next. */
+  /** What to do next. Code stands between backticks. */
   readonly help: string
   /** A `detail` as it can be answered. */
   readonly example: string
@@ -22,7 +22,7 @@ export const errorCatalogue = {
     status: 400,
     title: 'The body is not valid JSON',
     means: 'The bytes of the body are not one JSON value in UTF-8. Nothing of the request was looked at.',
-    help: 'Send one JSON object, UTF-8 encoded, with Content-Type: application/json.',
+    help: 'Send one JSON object, UTF-8 encoded, with `Content-Type: application/json`.',
     example: 'The body is not valid JSON in UTF-8: Unexpected end of JSON input.',
   },
   invalid_parameter: {
@@ -38,7 +38,7 @@ export const errorCatalogue = {
     title: 'The cursor is not one of this list',
     means:
       'A cursor belongs to one list of one organization, and its characters carry a checksum: this one was altered, or is of another list or organization.',
-    help: 'Send the nextCursor of this very list unchanged, or start again with updatedAfter.',
+    help: 'Send the `nextCursor` of this very list unchanged, or start again with `updatedAfter`.',
     example:
       'The cursor is not one of this list. Send the nextCursor of GET /v1/tickets unchanged, with a key of the same organization.',
   },
@@ -47,7 +47,7 @@ export const errorCatalogue = {
     title: 'A sync takes no filters',
     means:
       'A sync reports every row, and every removal. Filtered, it would leave a copy with rows that no longer match.',
-    help: 'Send only updatedAfter or cursor, and limit. Filter on your side, or browse without a sync parameter.',
+    help: 'Send only `updatedAfter` or `cursor`, and `limit`. Filter on your side, or browse without a sync parameter.',
     example:
       'A sync takes limit, updatedAfter and cursor only; leave out status, or browse without a sync parameter.',
   },
@@ -56,7 +56,7 @@ export const errorCatalogue = {
     title: 'The API key is missing or unknown',
     means:
       'The service does not know who is calling: there is no Authorization header, it is not of the form Bearer and a key, or the key is not known here.',
-    help: 'Send Authorization: Bearer with a key of this installation. A mistyped key fails its checksum.',
+    help: 'Send `Authorization: Bearer` with a key of this installation. A mistyped key fails its checksum.',
     example: 'Send the header Authorization: Bearer dwk_…, with an API key.',
   },
   key_expired: {
@@ -86,7 +86,7 @@ export const errorCatalogue = {
     status: 405,
     title: 'The method is not allowed here',
     means: 'The address exists, and takes other methods than this one.',
-    help: 'The Allow header lists the methods that are.',
+    help: 'The `Allow` header lists the methods that are.',
     example: 'PUT is not allowed here; allowed: DELETE, GET, HEAD, PATCH.',
   },
   body_too_large: {
@@ -100,7 +100,7 @@ export const errorCatalogue = {
     status: 415,
     title: 'The content type is not supported',
     means: 'The body is of a type that the service does not read.',
-    help: 'Send Content-Type: application/json.',
+    help: 'Send `Content-Type: application/json`.',
     example: 'Send the body as JSON, with Content-Type: application/json.',
   },
   duplicate: {
@@ -108,7 +108,7 @@ export const errorCatalogue = {
     title: 'Another object already has this value',
     means:
       'A value that is unique within the organization, like an email address or an externalId, already belongs to another object.',
-    help: 'existingId names the object that has it: update that one, or send another value.',
+    help: '`existingId` names the object that has it: update that one, or send another value.',
     example:
       'Another customer has this email: change 01980000-0000-7000-8000-000000000002, or send another value.',
     with: { existingId: '01980000-0000-7000-8000-000000000002' },
@@ -124,14 +124,14 @@ export const errorCatalogue = {
     status: 409,
     title: 'The delivery is pending',
     means: 'A retry is for a delivery that failed; this one still has attempts to come.',
-    help: 'An attempt is coming at nextAttemptAt. Wait for it.',
+    help: 'An attempt is coming at `nextAttemptAt`. Wait for it.',
     example: 'This delivery is pending: its next attempt is due at 2026-01-31T09:31:00.000Z. Wait for it.',
   },
   webhook_disabled: {
     status: 409,
     title: 'The endpoint is disabled',
     means: 'A disabled endpoint is sent nothing but pings, so a retry would not go out.',
-    help: 'disabledReason says why. Mend it and PATCH status to active, then retry.',
+    help: '`disabledReason` says why. Mend it and PATCH `status` to `active`, then retry.',
     example: 'The endpoint is disabled (failing). Mend it, PATCH its status to active, then retry.',
   },
   limit_reached: {
@@ -152,7 +152,7 @@ export const errorCatalogue = {
     status: 409,
     title: 'The ticket is closed',
     means: 'A closed ticket is a record of what was; most of its fields keep their values.',
-    help: 'A closed ticket takes changes of tags, subject, priority and customAttributes only, and can be deleted.',
+    help: 'A closed ticket takes changes of `tags`, `subject`, `priority` and `customAttributes` only, and can be deleted.',
     example:
       'The ticket is closed: assigneeId cannot change. Only tags, subject, priority, customAttributes can.',
   },
@@ -161,7 +161,7 @@ export const errorCatalogue = {
     title: 'The cursor is from before a restore',
     means:
       'The database went back to an earlier state. What a copy has taken in since is not in it any more, so no cursor from before leads on.',
-    help: 'The database was restored from an older backup. Start again with an empty copy and updatedAfter.',
+    help: 'The database was restored from an older backup. Start again with an empty copy and `updatedAfter`.',
     example:
       'The database was restored from a backup older than this cursor. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',
   },
@@ -169,7 +169,7 @@ export const errorCatalogue = {
     status: 412,
     title: 'The object is not in the version that If-Match names',
     means: 'Somebody else changed the object since the version that you know. Nothing was changed.',
-    help: 'Read it again, and send the change with its current ETag.',
+    help: 'Read it again, and send the change with its current `ETag`.',
     example:
       'If-Match does not name the current version, which is "2026-01-31T09:30:00.000Z". Read the object again and decide anew.',
   },
@@ -177,7 +177,7 @@ export const errorCatalogue = {
     status: 422,
     title: 'The body does not follow the rules',
     means: 'The body is JSON, and does not follow the rules of its fields. Nothing was changed.',
-    help: 'errors lists every field that is wrong, as a JSON pointer, and what it accepts.',
+    help: '`errors` lists every field that is wrong, as a JSON pointer, and what it accepts.',
     example: '/subject: is required: must be a string of 1 to 255 characters (no U+0000)',
     with: {
       errors: [
@@ -224,7 +224,7 @@ export const errorCatalogue = {
     title: 'Something went wrong on our side',
     means:
       'The service met something that it did not expect. It is in the log of the installation, under the requestId.',
-    help: 'The request may or may not have taken effect. Report the requestId; repeat it with the same Idempotency-Key.',
+    help: 'The request may or may not have taken effect. Report the `requestId`; repeat it with the same `Idempotency-Key`.',
     example:
       'Something went wrong on our side, and the change may or may not have taken effect. Report the requestId.',
   },
@@ -232,7 +232,7 @@ export const errorCatalogue = {
     status: 503,
     title: 'The service cannot answer right now',
     means: 'The database cannot be reached, or is too busy for this request just now. Nothing was changed.',
-    help: 'Send it again after a moment, a POST with the same Idempotency-Key.',
+    help: 'Send it again after a moment, a POST with the same `Idempotency-Key`.',
     example:
       'The database cannot be reached or is too busy right now; nothing was changed. Send the request again.',
   },

@@ -31,10 +31,7 @@ export function openApiDocument(parts: readonly ApiPart[]): Json {
     paths: Object.fromEntries(
       [...Map.groupBy(operations, ({ path }) => path)].map(([path, these]) => [
         path,
-        {
-          parameters: [{ $ref: '#/components/parameters/X-Request-Id' }],
-          ...unique(these.map((operation) => [operation.method, operationObject(operation)])),
-        },
+        unique(these.map((operation) => [operation.method, operationObject(operation)])),
       ]),
     ),
     webhooks: unique(sent.map((event) => [event.type, sentEventObject(event)])),

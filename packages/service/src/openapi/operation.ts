@@ -10,10 +10,10 @@ export function operationObject(operation: Operation): Json {
     operationId: id,
     tags: [tag],
     summary,
-    ...nonEmpty('description', descriptionOf(operation)),
+    description: descriptionOf(operation),
     ...(access === 'public' ? { security: [] } : { 'x-scope': access }),
     ...(events === undefined ? {} : { 'x-events': events }),
-    ...nonEmpty('parameters', parametersOf(operation)),
+    parameters: parametersOf(operation),
     ...(body === undefined ? {} : { requestBody: requestBody(body) }),
     responses: {
       ...Object.fromEntries(
@@ -42,11 +42,16 @@ function eventSentence(events: readonly string[]): string {
 function parametersOf({ path, parameters = [], once }: Operation): readonly object[] {
   const described = new Set(parameters.filter((one) => one.in === 'path').map(({ name }) => name))
   const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
-  return [
+  const own = [
     ...ids.filter((name) => !described.has(name)).map(idParameter),
     ...parameters,
     ...(once ? [idempotencyKey] : []),
-  ].map((one) => (one.in === 'path' ? { ...one, required: true } : one))
+  ]
+  return [
+    ...own.map((one) => (one.in === 'path' ? { ...one, required: true } : one)),
+    // Not once for the whole path: Swagger UI does not follow references there.
+    { $ref: '#/components/parameters/X-Request-Id' },
+  ]
 }
 
 function idParameter(name: string): Parameter {
@@ -83,8 +88,4 @@ function response(answer: Answer, once = false): Json {
           },
         }),
   }
-}
-
-function nonEmpty(name: string, value: string | readonly unknown[]): Json {
-  return value.length === 0 ? {} : { [name]: value }
 }
