@@ -28,7 +28,7 @@ export function registerDocs(server: FastifyInstance, document: Json): void {
     const { style, icon, reference, swagger, swaggerStyle } = await assets()
     const page = renderPage({
       title: 'API reference · Deskwire',
-      body: html`<div id="reference"></div>
+      body: html`<div id="content"><div id="reference"></div></div>
 <noscript><main class="page"><h1>API reference</h1>
 <p>The interactive reference needs JavaScript. What it shows is <a href="/openapi.json">openapi.json</a>; the
 <a href="/docs/errors">errors</a> have pages without.</p></main></noscript>`,
