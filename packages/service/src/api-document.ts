@@ -11,7 +11,7 @@ import { endpointPart } from './webhooks/endpoint-openapi.ts'
 /** `openapi.json` for an installation with these kinds. */
 export function apiDocument(kinds: readonly Kind[]): Json {
   return openApiDocument([
-    ...kinds.map(kindPart),
+    ...kinds.map((kind) => kindPart(kind, kinds)),
     endpointPart(kinds),
     deliveryPart(kinds),
     healthPart,

@@ -98,7 +98,7 @@ export function createApp(options: AppOptions): App {
     allowed.set(url, methods)
   })
   registerHealth(server, pool)
-  registerDocs(server, apiDocument(kinds))
+  registerDocs(server, () => apiDocument(kinds))
   const rows = createRows(pool, kinds)
   const queue = createKeyedQueue()
   for (const kind of kinds) {

@@ -13,16 +13,19 @@ import { type Content, errorIndex, errorPage, unknownErrorPage } from './error-p
 import { html } from './html.ts'
 import { renderPage } from './page.ts'
 
-/** Registers them for this document. Files are read when the first page is asked for. */
-export function registerDocs(server: FastifyInstance, document: Json): void {
-  const json = withVersion(JSON.stringify(document), 'application/json; charset=utf-8')
+/** Registers them. The document is made, and files are read, for whoever asks first. */
+export function registerDocs(server: FastifyInstance, makeDocument: () => Json): void {
+  let document: Versioned | null = null
   let reading: Promise<Assets> | null = null
   const assets = () => {
     reading ??= readAssets()
     return reading
   }
 
-  server.get('/openapi.json', (request, reply) => sendVersioned(request, reply, json))
+  server.get('/openapi.json', (request, reply) => {
+    document ??= withVersion(JSON.stringify(makeDocument()), 'application/json; charset=utf-8')
+    return sendVersioned(request, reply, document)
+  })
 
   server.get('/docs', async (request, reply) => {
     const { style, icon, reference, swagger, swaggerStyle } = await assets()

@@ -1,20 +1,20 @@
 /** An operation's declaration as OpenAPI has it. */
 import { headersOf } from './headers.ts'
-import type { Answer, Json, Operation, Parameter } from './part.ts'
+import type { Answer, Carriers, Json, Operation, Parameter } from './part.ts'
 import { refusalResponses } from './refusals.ts'
 
 /** One entry of `paths`. What follows from a declaration is added here, so that no declaration repeats it. */
 export function operationObject(operation: Operation): Json {
-  const { id, tag, summary, access, body, once, answers, events } = operation
+  const { id, tag, summary, access, body, bodyOptional, once, answers, events } = operation
   return {
     operationId: id,
     tags: [tag],
     summary,
     description: descriptionOf(operation),
     ...(access === 'public' ? { security: [] } : { 'x-scope': access }),
-    ...(events === undefined ? {} : { 'x-events': events }),
+    ...(events === undefined ? {} : { 'x-events': [...events.always, ...events.sometimes] }),
     parameters: parametersOf(operation),
-    ...(body === undefined ? {} : { requestBody: requestBody(body) }),
+    ...(body === undefined ? {} : { requestBody: requestBody(body, !bodyOptional) }),
     responses: {
       ...Object.fromEntries(
         Object.entries(answers).map(([status, answer]) => [status, response(answer, once)]),
@@ -34,9 +34,13 @@ function descriptionOf({ description, access, events }: Operation): string {
     .join('\n\n')
 }
 
-function eventSentence(events: readonly string[]): string {
-  if (events.length === 0) return 'Causes no event: follow it with a sync.'
-  return `Can cause ${events.map((type) => `\`${type}\``).join(', ')}.`
+function eventSentence(events: Carriers): string {
+  const named = (types: readonly string[]) => types.map((type) => `\`${type}\``).join(', ')
+  const { always, sometimes, silent } = events
+  if (always.length === 0 && sometimes.length === 0) return 'Causes no event: sync only.'
+  if (silent) return `Can cause ${named(sometimes)}; otherwise no event: sync only.`
+  if (always.length === 0) return `Causes one or more of ${named(sometimes)}.`
+  return `Causes ${named(always)}${sometimes.length === 0 ? '' : `, and can cause ${named(sometimes)}`}.`
 }
 
 function parametersOf({ path, parameters = [], once }: Operation): readonly object[] {
@@ -67,9 +71,9 @@ const idempotencyKey: Parameter = {
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$', examples: ['signup-7'] },
 }
 
-function requestBody(schema: string): Json {
+function requestBody(schema: string, required: boolean): Json {
   return {
-    required: true,
+    required,
     content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
   }
 }

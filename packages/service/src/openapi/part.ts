@@ -35,16 +35,27 @@ export interface Operation {
   readonly access: Access
   /** Beside those of the path, the request id, and the key of a POST that is made once. */
   readonly parameters?: readonly Parameter[]
-  /** The schema of its JSON body. */
+  /** The schema of its JSON body, and whether it can do without. */
   readonly body?: string
+  readonly bodyOptional?: boolean
   /** Answers that are no refusals, by status. */
   readonly answers: Readonly<Record<string, Answer>>
   /** Refusals of its own; those that follow from access, body and repetition are added. */
   readonly errors?: readonly ErrorCode[]
   /** Takes an Idempotency-Key (decisions, section 8). */
   readonly once?: boolean
-  /** Event types that it can cause; none means sync only. Left out where nothing of the stream changes. */
-  readonly events?: readonly string[]
+  /** Events that it causes; none means sync only. Left out where nothing of the stream changes. */
+  readonly events?: Carriers
+}
+
+/** Event types that tell of a change. */
+export interface Carriers {
+  /** Sent with every one. */
+  readonly always: readonly string[]
+  /** Sent with some: to some values, or in some states. */
+  readonly sometimes: readonly string[]
+  /** Whether there are changes that no event tells of. */
+  readonly silent: boolean
 }
 
 export interface Parameter {

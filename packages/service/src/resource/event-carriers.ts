@@ -1,103 +1,87 @@
 /**
- * Which event tells of a change of which field, found out rather than declared: the kind's own rules are asked, with
- * states that differ in just that field. A field that no event tells of is sync only (decisions, section 4.1).
+ * Which event tells of which change: of a field, or of a move. It is found out rather than declared, from what the
+ * kind's own rules do (`transitions.ts`). What no event tells of is sync only (decisions, section 4.1).
  */
 import { isDeepStrictEqual } from 'node:util'
-import { exampleTime } from '../openapi/examples.ts'
-import type { Kind, State } from './kind.ts'
-import { exampleState, sampleValues, wordsOf } from './samples.ts'
+import type { Carriers } from '../openapi/part.ts'
+import type { Kind } from './kind.ts'
+import { createdStates } from './samples.ts'
+import { type Transition, transitions } from './transitions.ts'
 
-export interface Carriers {
-  /** Sent whenever the field changes. */
-  readonly always: readonly string[]
-  /** Sent for some changes of it: to some values, or in some states. */
-  readonly sometimes: readonly string[]
+/** The events of a field's changes; for one that only creation sets, that of the creation. */
+export function fieldCarriers(kind: Kind, name: string): Carriers {
+  const changing = changesOf(kind, name)
+  return changing.length === 0 && setAtCreation(kind, name) ? creationCarriers(kind) : carriers(changing)
 }
 
-/** One change that the rules allow. */
-interface Transition {
-  /** The field that was sent. */
-  readonly sent: string
-  readonly before: State
-  readonly after: State
-  readonly events: readonly string[]
+/** What the documents say about a field's events, in one or two sentences. */
+export function carrierSentence(kind: Kind, name: string): string {
+  const told = fieldCarriers(kind, name)
+  const created = changesOf(kind, name).length === 0 && setAtCreation(kind, name)
+  return [
+    toldBy(told, created),
+    detaches(kind, name) && told.always.length + told.sometimes.length > 0
+      ? 'No event tells when it becomes null: sync only.'
+      : '',
+  ]
+    .filter((sentence) => sentence !== '')
+    .join(' ')
 }
 
-/** By field, the events of its changes; for a field set at creation alone, that of the creation. */
-export function eventCarriers(kind: Kind): Readonly<Record<string, Carriers>> {
-  const transitions = [...allowedTransitions(kind)]
-  const atCreation = { always: kind.rules.events(null, exampleState(kind)), sometimes: [] }
-  return Object.fromEntries(
-    Object.entries(kind.fields).map(([name, { access, sequence }]) => {
-      if (access === 'create' || sequence) return [name, atCreation]
-      const own = access === 'write' ? sends(name) : moves(name)
-      return [name, carriers(transitions.filter(own))]
-    }),
+function toldBy({ always, sometimes, silent }: Carriers, created: boolean): string {
+  const all = [...always, ...sometimes]
+  if (all.length === 0) return 'No event: sync only.'
+  if (created) return `Set at creation: told by ${named(all, 'or')}.`
+  if (silent) return `Told by ${named(sometimes, 'or')}; some changes by no event: sync only.`
+  if (always.length === 0) return `Told by ${named(sometimes, 'or')}.`
+  return `Told by ${named(always, 'and')}${sometimes.length === 0 ? '' : `, some changes also by ${named(sometimes, 'or')}`}.`
+}
+
+function named(types: readonly string[], word: 'and' | 'or'): string {
+  const codes = types.map((type) => `\`${type}\``)
+  return codes.length < 2 ? codes.join() : `${codes.slice(0, -1).join(', ')} ${word} ${codes.at(-1)}`
+}
+
+/** The events of a creation: of each word of each choice. */
+export function creationCarriers(kind: Kind): Carriers {
+  return split(createdStates(kind).map((created) => kind.rules.events(null, created)))
+}
+
+/** The events that a PATCH can cause. */
+export function updateCarriers(kind: Kind): Carriers {
+  return carriers(transitions(kind).filter(({ by }) => 'field' in by))
+}
+
+/** The events that an action can cause. */
+export function actionCarriers(kind: Kind, action: string): Carriers {
+  return carriers(transitions(kind).filter(({ by }) => 'action' in by && by.action === action))
+}
+
+/** Its changes. One that clients change with others along is judged by what they do to it themselves. */
+function changesOf(kind: Kind, name: string): readonly Transition[] {
+  const changed = transitions(kind).filter(
+    ({ before, after }) => !isDeepStrictEqual(before[name], after[name]),
   )
+  if (kind.fields[name]?.access !== 'write') return changed
+  return changed.filter(({ by }) => !('field' in by) || by.field === name)
 }
 
-/** The events that any change by PATCH can cause. */
-export function updateEvents(kind: Kind): readonly string[] {
-  const caused = new Set([...allowedTransitions(kind)].flatMap(({ events }) => events))
-  return Object.keys(kind.events).filter((type) => caused.has(type))
+function setAtCreation(kind: Kind, name: string): boolean {
+  const field = kind.fields[name]
+  return kind.immutable || field?.access === 'create' || field?.sequence === true
 }
 
-/** What the documents say about a field's events. */
-export function carrierSentence(kind: Kind, name: string, { always, sometimes }: Carriers): string {
-  const names = (types: readonly string[]) => types.map((type) => `\`${type}\``).join(', ')
-  if (always.length === 0 && sometimes.length === 0) return 'No event: sync only.'
-  if (kind.fields[name]?.access === 'create') return `Set at creation: ${names(always)}.`
-  if (always.length === 0) return `Some changes are told by ${names(sometimes)}, the others by no event.`
-  const more = sometimes.length === 0 ? '' : `; some changes also by ${names(sometimes)}`
-  return `Told by ${names(always)}${more}.`
+function detaches(kind: Kind, name: string): boolean {
+  return kind.fields[name]?.reference?.onRemove === 'detach'
 }
 
-/** Every change of one field, from states that differ in their choices, that the rules let through. */
-function* allowedTransitions(kind: Kind): Iterable<Transition> {
-  const writable = kind.fieldNames.filter((name) => kind.fields[name]?.access === 'write')
-  for (const state of variations(kind)) {
-    for (const name of writable) {
-      for (const from of sampleValues(kind, name)) {
-        for (const to of sampleValues(kind, name)) {
-          const transition = tryChange(kind, { ...state, [name]: from }, name, to)
-          if (transition !== null) yield transition
-        }
-      }
-    }
-  }
+function carriers(changes: readonly Transition[]): Carriers {
+  return split(changes.map(({ events }) => events))
 }
 
-/** The example, and the example with each word of each choice. */
-function variations(kind: Kind): readonly State[] {
-  const state = exampleState(kind)
-  const choices = Object.entries(kind.fields).flatMap(([name, field]) =>
-    (wordsOf(field) ?? []).map((word) => ({ ...state, [name]: word })),
-  )
-  return [state, ...choices]
-}
-
-function tryChange(kind: Kind, before: State, name: string, to: unknown): Transition | null {
-  const draft = { ...before, [name]: to }
-  if (isDeepStrictEqual(before, draft)) return null
-  const updated = kind.rules.update?.(before, draft, new Set([name]), { now: later })
-  const after = updated === undefined ? draft : updated.ok ? updated.value : null
-  if (after === null || isDeepStrictEqual(before, after)) return null
-  return { sent: name, before, after, events: kind.rules.events(before, after) }
-}
-
-/** Later than the example was made. */
-const later = exampleTime.replace('T09', 'T10')
-
-function sends(name: string) {
-  return ({ sent }: Transition) => sent === name
-}
-
-function moves(name: string) {
-  return ({ before, after }: Transition) => !isDeepStrictEqual(before[name], after[name])
-}
-
-function carriers(transitions: readonly Transition[]): Carriers {
-  const types = [...new Set(transitions.flatMap(({ events }) => events))]
-  const always = types.filter((type) => transitions.every(({ events }) => events.includes(type)))
-  return { always, sometimes: types.filter((type) => !always.includes(type)) }
+function split(changes: readonly (readonly string[])[]): Carriers {
+  const types = [...new Set(changes.flat())]
+  const always = types.filter((type) => changes.every((events) => events.includes(type)))
+  const sometimes = types.filter((type) => !always.includes(type))
+  return { always, sometimes, silent: changes.some((events) => events.length === 0) }
 }

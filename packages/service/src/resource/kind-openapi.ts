@@ -4,6 +4,7 @@ import { exampleId, exampleList, examplePagination } from '../openapi/examples.t
 import {
   type Answer,
   type ApiPart,
+  type Carriers,
   header,
   type Operation,
   type Parameter,
@@ -12,21 +13,31 @@ import {
   ref,
 } from '../openapi/part.ts'
 import { exampleCheckpoint, exampleRemoval } from '../openapi/shared-schemas.ts'
-import { updateEvents } from './event-carriers.ts'
+import { actionCarriers, creationCarriers, updateCarriers } from './event-carriers.ts'
 import type { Kind } from './kind.ts'
-import { exampleObject, fieldSchema, kindSchemas, schemaName } from './kind-schemas.ts'
-import { filterNames } from './list-query.ts'
-import { exampleState } from './samples.ts'
+import { exampleObject, exampleSubject } from './kind-examples.ts'
+import {
+  actionSchemaName,
+  camelCase,
+  capitalized,
+  fieldSchema,
+  kindSchemas,
+  requiredOf,
+  schemaName,
+} from './kind-schemas.ts'
+import { filterNames, filterSchema, rangeParameters } from './list-query.ts'
 
-export function kindPart(kind: Kind): ApiPart {
+/** `kinds` are all of the installation: removing an object can take others with it. */
+export function kindPart(kind: Kind, kinds: readonly Kind[]): ApiPart {
   return {
     tags: [{ name: kind.plural, description: kind.description }],
     operations: [
       list(kind),
       create(kind),
       read(kind),
-      update(kind),
-      ...(kind.removedEvent === null ? [] : [remove(kind, kind.removedEvent)]),
+      ...(kind.immutable ? [] : [update(kind)]),
+      ...Object.keys(kind.actions).map((action) => act(kind, action)),
+      ...(kind.removedEvent === null ? [] : [remove(kind, kind.removedEvent, kinds)]),
     ],
     schemas: kindSchemas(kind),
     sent: Object.entries(kind.events).map(([type, when]) => ({
@@ -34,7 +45,7 @@ export function kindPart(kind: Kind): ApiPart {
       summary: `Sent when ${when}`,
       ...(type === kind.removedEvent
         ? { data: ref('Removed'), example: exampleRemoval(kind.name) }
-        : { data: ref(schemaName(kind)), example: exampleObject(kind) }),
+        : { data: ref(schemaName(kind)), example: exampleSubject(kind, type) }),
     })),
   }
 }
@@ -81,7 +92,7 @@ function create(kind: Kind): Operation {
     answers: { 201: { ...object(kind), headers: ['ETag', 'Location'] } },
     errors: ['duplicate'],
     once: true,
-    events: kind.rules.events(null, exampleState(kind)),
+    events: withMoved(creationCarriers(kind), kind.alongside?.events ?? []),
   }
 }
 
@@ -106,32 +117,66 @@ function update(kind: Kind): Operation {
     body: `${schemaName(kind)}Patch`,
     answers: { 200: object(kind) },
     errors: ['not_found', 'duplicate', ...(kind.refusals ?? []), 'version_mismatch'],
-    events: updateEvents(kind),
+    events: updateCarriers(kind),
   }
 }
 
-function remove(kind: Kind, event: string): Operation {
+function act(kind: Kind, action: string): Operation {
+  const { description, fields } = kind.actions[action] as Kind['actions'][string]
+  const names = Object.entries(fields)
+  return {
+    ...operation(kind, camelCase(action), description, `/{id}/${action}`),
+    parameters: [ifMatch],
+    ...(names.length === 0
+      ? {}
+      : { body: actionSchemaName(kind, action), bodyOptional: requiredOf(names).length === 0 }),
+    answers: { 200: object(kind) },
+    errors: ['not_found', 'invalid_transition', 'version_mismatch'],
+    once: true,
+    events: actionCarriers(kind, action),
+  }
+}
+
+function remove(kind: Kind, event: string, kinds: readonly Kind[]): Operation {
+  const along = kinds.filter(({ table }) =>
+    table.references.some((reference) => reference.kind === kind.name && reference.onRemove === 'remove'),
+  )
   return {
     ...operation(kind, 'delete', `Delete a ${kind.name}`, '/{id}'),
     parameters: [ifMatch],
     answers: { 204: { description: 'Deleted.' } },
     errors: ['not_found', 'version_mismatch'],
-    events: [event],
+    events: withMoved(
+      { always: [event], sometimes: [], silent: false },
+      along.flatMap(({ removedEvent }) => removedEvent ?? []),
+    ),
   }
 }
 
-const methods = { list: 'get', create: 'post', get: 'get', update: 'patch', delete: 'delete' } as const
+/** The events of the object, and those of others that may move with it. */
+function withMoved(carriers: Carriers, moved: readonly string[]): Carriers {
+  return { ...carriers, sometimes: [...carriers.sometimes, ...moved] }
+}
+
+/** By the verb; an action is a POST. */
+const methods: Readonly<Record<string, Operation['method']>> = {
+  list: 'get',
+  get: 'get',
+  update: 'patch',
+  delete: 'delete',
+}
 
 /** What an operation on the kind has in any case. */
-function operation(kind: Kind, verb: keyof typeof methods, summary: string, below = '') {
+function operation(kind: Kind, verb: string, summary: string, below = '') {
+  const method = methods[verb] ?? 'post'
   const many = verb === 'list' ? kind.plural : kind.name
   return {
-    method: methods[verb],
+    method,
     path: `/v1/${kind.plural}${below}`,
-    id: `${verb}${many[0]?.toUpperCase()}${many.slice(1)}`,
+    id: `${verb}${capitalized(many)}`,
     tag: kind.plural,
     summary,
-    access: `${kind.plural}:${methods[verb] === 'get' ? 'read' : 'write'}` as const,
+    access: `${kind.plural}:${method === 'get' ? 'read' : 'write'}` as const,
   }
 }
 
@@ -145,12 +190,19 @@ const ifMatch = header(
 )
 
 function filters(kind: Kind): readonly Parameter[] {
+  const ranges = rangeParameters(kind)
   return filterNames(kind).map((name) => {
     const created = createdParameters.find((parameter) => parameter.name === name)
     const field = kind.fields[name]
     if (created !== undefined) return created
     if (field !== undefined) {
-      return query(name, fieldSchema({ ...field, nullable: false }, 'input'), `Has this ${name}.`)
+      const schema = filterSchema(field)
+      return query(name, fieldSchema({ ...field, schema, nullable: false }, 'input'), `Has this ${name}.`)
+    }
+    const range = ranges[name]
+    if (range !== undefined) {
+      const than = range.on === 'after' ? 'Later than this' : 'Earlier than this'
+      return query(name, { type: 'string', format: 'date-time' }, `${than}, exclusive.`)
     }
     const help = name === 'q' ? 'Has words that begin with each of these.' : 'Has this tag.'
     return query(name, { type: 'string', minLength: 1 }, help)

@@ -1,11 +1,10 @@
 /** A kind's schemas: the object as it is read, and the bodies of creation and change. */
 import { z } from 'zod'
-import { exampleIdentity, exampleTime } from '../openapi/examples.ts'
 import type { Json } from '../openapi/part.ts'
-import { carrierSentence, eventCarriers } from './event-carriers.ts'
-import type { Field } from './fields.ts'
+import { carrierSentence, fieldCarriers } from './event-carriers.ts'
+import type { Field } from './field.ts'
 import type { Kind } from './kind.ts'
-import { exampleState } from './samples.ts'
+import { exampleInput, exampleObject } from './kind-examples.ts'
 
 /** `customer_note` → `CustomerNote`. */
 export function schemaName(kind: Kind): string {
@@ -18,11 +17,10 @@ export function kindSchemas(kind: Kind): Readonly<Record<string, Json>> {
   const fields = Object.entries(kind.fields)
   const atCreation = fields.filter(([, field]) => field.access !== 'read')
   const later = fields.filter(([, field]) => field.access === 'write')
-  const carriers = eventCarriers(kind)
   const shown = kind.representationOrder.map((field) => {
-    const { always = [], sometimes = [] } = carriers[field] ?? {}
+    const { always, sometimes } = fieldCarriers(kind, field)
     const schema = fieldSchema(kind.fields[field] as Field, 'output')
-    const told = carrierSentence(kind, field, { always, sometimes })
+    const told = carrierSentence(kind, field)
     return [
       field,
       { ...schema, description: `${schema.description} ${told}`, 'x-events': [...always, ...sometimes] },
@@ -50,11 +48,12 @@ export function kindSchemas(kind: Kind): Readonly<Record<string, Json>> {
       type: 'object',
       additionalProperties: false,
       ...(kind.demands === undefined ? {} : { description: kind.demands }),
-      required: atCreation.filter(([, field]) => field.initial === undefined).map(([field]) => field),
+      required: requiredOf(atCreation),
       properties: inputs(atCreation),
       examples: [kind.example],
     },
-    ...(later.length === 0
+    ...actionSchemas(kind),
+    ...(kind.immutable
       ? {}
       : {
           [`${name}Patch`]: {
@@ -72,14 +71,38 @@ export function kindSchemas(kind: Kind): Readonly<Record<string, Json>> {
   }
 }
 
-/** The kind's example as it is read once it was created. */
-export function exampleObject(kind: Kind): Json {
-  const state = exampleState(kind)
-  const own = kind.representationOrder.map((field) => [
-    field,
-    kind.fields[field]?.sequence ? 1 : state[field],
-  ])
-  return { ...exampleIdentity(kind.name), ...Object.fromEntries(own), updatedAt: exampleTime }
+/** What an action's body takes: `…Summarize`. */
+export function actionSchemaName(kind: Kind, action: string): string {
+  return `${schemaName(kind)}${capitalized(camelCase(action))}`
+}
+
+function actionSchemas(kind: Kind): Readonly<Record<string, Json>> {
+  const withBody = Object.entries(kind.actions).filter(([, { fields }]) => Object.keys(fields).length > 0)
+  return Object.fromEntries(
+    withBody.map(([action, { fields }]) => [
+      actionSchemaName(kind, action),
+      {
+        type: 'object',
+        additionalProperties: false,
+        required: requiredOf(Object.entries(fields)),
+        properties: inputs(Object.entries(fields)),
+        examples: [exampleInput(kind, action)],
+      },
+    ]),
+  )
+}
+
+/** `no-show` → `noShow`. */
+export function camelCase(words: string): string {
+  return words.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+export function capitalized(word: string): string {
+  return `${word[0]?.toUpperCase()}${word.slice(1)}`
+}
+
+export function requiredOf(fields: readonly (readonly [string, Field])[]): readonly string[] {
+  return fields.filter(([, { initial }]) => initial === undefined).map(([name]) => name)
 }
 
 /** What bodies accept: each field with its rule in words. */
@@ -116,7 +139,8 @@ export function fieldSchema(field: Field, direction: 'input' | 'output'): Record
     delete schema.enum
   }
   const described = { ...schema, description: field.description }
-  if (!field.nullable) return described
+  // What is shown says by itself whether that may be null.
+  if (!field.nullable || (direction === 'output' && field.shown !== undefined)) return described
   if (direction === 'input' && Array.isArray(schema.enum)) {
     return { ...described, type: ['string', 'null'], enum: [...schema.enum, null] }
   }
