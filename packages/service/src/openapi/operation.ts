@@ -34,7 +34,8 @@ function descriptionOf({ description, access, events }: Operation): string {
     .join('\n\n')
 }
 
-function eventSentence(events: Carriers): string {
+/** What the documents say about the events of a call. */
+export function eventSentence(events: Carriers): string {
   const named = (types: readonly string[]) => types.map((type) => `\`${type}\``).join(', ')
   const { always, sometimes, silent } = events
   if (always.length === 0 && sometimes.length === 0) return 'Causes no event: sync only.'
