@@ -3,6 +3,7 @@ import { docsPart } from './docs/docs-openapi.ts'
 import { healthPart } from './http/health-openapi.ts'
 import { openApiDocument } from './openapi/document.ts'
 import type { Json } from './openapi/part.ts'
+import { bulkPart } from './resource/bulk-openapi.ts'
 import type { Kind } from './resource/kind.ts'
 import { kindPart } from './resource/kind-openapi.ts'
 import { deliveryPart } from './webhooks/delivery-openapi.ts'
@@ -12,6 +13,7 @@ import { endpointPart } from './webhooks/endpoint-openapi.ts'
 export function apiDocument(kinds: readonly Kind[]): Json {
   return openApiDocument([
     ...kinds.map((kind) => kindPart(kind, kinds)),
+    bulkPart,
     endpointPart(kinds),
     deliveryPart(kinds),
     healthPart,

@@ -13,6 +13,7 @@ import {
   ref,
 } from '../openapi/part.ts'
 import { exampleCheckpoint, exampleRemoval } from '../openapi/shared-schemas.ts'
+import { bulkOperations, bulkSchemas } from './bulk-openapi.ts'
 import { actionCarriers, creationCarriers, updateCarriers } from './event-carriers.ts'
 import type { Kind } from './kind.ts'
 import { exampleObject, exampleSubject } from './kind-examples.ts'
@@ -38,8 +39,9 @@ export function kindPart(kind: Kind, kinds: readonly Kind[]): ApiPart {
       ...(kind.immutable ? [] : [update(kind)]),
       ...Object.keys(kind.actions).map((action) => act(kind, action)),
       ...(kind.removedEvent === null ? [] : [remove(kind, kind.removedEvent, kinds)]),
+      ...bulkOperations(kind),
     ],
-    schemas: kindSchemas(kind),
+    schemas: { ...kindSchemas(kind), ...bulkSchemas(kind) },
     sent: Object.entries(kind.events).map(([type, when]) => ({
       type,
       summary: `Sent when ${when}`,

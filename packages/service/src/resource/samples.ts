@@ -30,15 +30,12 @@ const values: readonly unknown[] = [
   ['b'],
   { a: 'b' },
   { a: 'c' },
-  { type: 'teammate', name: 'Grace Hopper' },
-  { type: 'video', value: 'https://example.com/room' },
-  { type: 'phone', value: '+4930123456' },
 ]
 
 /** Every word of a choice; of another field some values, null among them where it is one. */
 export function sampleValues(field: Field, example?: unknown): readonly unknown[] {
   const words = wordsOf(field)
-  const accepted = [example, ...(words ?? values)].flatMap((value) => {
+  const accepted = [example, ...(field.examples ?? words ?? values)].flatMap((value) => {
     const parsed = field.schema.safeParse(value)
     return parsed.success ? [parsed.data] : []
   })

@@ -27,7 +27,9 @@ test('the reference lists every operation and every event, asks no other host, a
     Object.keys(item).filter((name) => methods.includes(name)),
   )
   const blocks = page.locator('.opblock')
-  await expect.poll(() => blocks.count()).toBe(operations.length + Object.keys(webhooks).length)
+  await expect
+    .poll(() => blocks.count(), { timeout: 30_000 })
+    .toBe(operations.length + Object.keys(webhooks).length)
   expect(await page.locator('h1, .title').first().innerText()).toContain('Deskwire')
   expect(requests.length).toBeGreaterThan(5)
   expect(requests.filter((url) => !url.startsWith(`${service.url}/`) && !url.startsWith('data:'))).toEqual([])

@@ -65,7 +65,7 @@ test('every operation and parameter is described, and every field of every schem
   }
   for (const [name, { properties = {} }] of Object.entries<Json>(document.components.schemas)) {
     for (const [field, schema] of Object.entries<Json>(properties)) {
-      if (schema.const === undefined) expect(schema.description, `${name}.${field}`).toMatch(/\.$/)
+      if (schema.const === undefined) expect(resolved(schema).description, `${name}.${field}`).toMatch(/\.$/)
     }
   }
 })
