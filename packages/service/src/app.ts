@@ -2,6 +2,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import { createTokenDirectory } from './access/directory.ts'
+import { apiDocument } from './api-document.ts'
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { coreMigrations } from './db/migrations/core.ts'
 import { webhookMigrations } from './db/migrations/webhooks.ts'
@@ -10,6 +11,7 @@ import { deliveryFunctions } from './delivery/functions.ts'
 import { createLanes } from './delivery/lanes.ts'
 import { attemptsOf } from './delivery/schedule.ts'
 import { createResolver } from './delivery/target/resolver.ts'
+import { registerDocs } from './docs/routes.ts'
 import { registerHealth } from './http/health.ts'
 import { createIdempotencyStore } from './http/idempotency.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
@@ -22,7 +24,6 @@ import type { Clock } from './kernel/clock.ts'
 import { createKeyedQueue } from './kernel/keyed-queue.ts'
 import { loggable } from './kernel/loggable.ts'
 import { createMaintenance, type Maintenance } from './maintenance.ts'
-import { openApiDocument } from './openapi/document.ts'
 import { createBatch } from './resource/batch.ts'
 import { createBrowse } from './resource/browse.ts'
 import { registerBulkRoutes } from './resource/bulk-routes.ts'
@@ -54,6 +55,8 @@ export function schemaOf(
 
 export interface App {
   readonly server: FastifyInstance
+  /** The methods that each address takes, as the server has them: `/v1/tickets/:id`. */
+  readonly routes: ReadonlyMap<string, ReadonlySet<string>>
   readonly maintenance: Maintenance
 }
 
@@ -95,10 +98,7 @@ export function createApp(options: AppOptions): App {
     allowed.set(url, methods)
   })
   registerHealth(server, pool)
-  const document = JSON.stringify(openApiDocument(kinds))
-  server.get('/openapi.json', (_request, reply) =>
-    reply.header('content-type', 'application/json; charset=utf-8').send(document),
-  )
+  registerDocs(server, () => apiDocument(kinds))
   const rows = createRows(pool, kinds)
   const queue = createKeyedQueue()
   for (const kind of kinds) {
@@ -115,8 +115,10 @@ export function createApp(options: AppOptions): App {
     registerBulkRoutes(server, bulk, access)
   }
   registerWebhooks(server, options, { box, access, wake, kinds })
-  refuseOtherMethods(server, new Map(allowed))
-  return { server, maintenance: createMaintenance({ pool, clock, log, logRetention: settings.logRetention }) }
+  const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
+  refuseOtherMethods(server, routes)
+  const maintenance = createMaintenance({ pool, clock, log, logRetention: settings.logRetention })
+  return { server, routes, maintenance }
 }
 
 /** A reader of rows for each kind. */

@@ -3,6 +3,7 @@
  * reference and the types of the SDK are made from these tables. The compiler holds them to the records that are sent.
  */
 import type { DeliveryErrorCode } from '../delivery/decide.ts'
+import type { Json } from '../openapi/part.ts'
 import type { attemptRecord, deliveryRecord, WebhookRecord } from './webhook.ts'
 
 /** A field as it is shown: its JSON Schema, and what it means. */
@@ -113,4 +114,24 @@ export const attemptFields: Shown<ReturnType<typeof attemptRecord>> = {
   error: field(error, 'Why it failed; null when it succeeded.'),
   durationMs: field({ type: 'integer' }, 'How long it took, in milliseconds.'),
   responseBody: field(nullable(text), 'The beginning of the answer, 1 KiB at most, as text.'),
+}
+
+/** The schema of a record with these fields. */
+export function recordSchema(
+  description: string,
+  fields: Readonly<Record<string, ShownField>>,
+  example: object,
+): Json {
+  return {
+    type: 'object',
+    description,
+    required: Object.keys(fields),
+    properties: Object.fromEntries(
+      Object.entries(fields).map(([name, field]) => [
+        name,
+        { ...field.schema, description: field.description },
+      ]),
+    ),
+    examples: [example],
+  }
 }
