@@ -3,30 +3,10 @@
  * reference and the types of the SDK are made from these tables. The compiler holds them to the records that are sent.
  */
 import type { DeliveryErrorCode } from '../delivery/decide.ts'
+import { count, field, nullable, type Shown, text, time, uuid, words } from '../resource/shown-field.ts'
 import type { attemptRecord, deliveryRecord, WebhookRecord } from './webhook.ts'
 
-/** A field as it is shown: its JSON Schema, and what it means. */
-export interface ShownField {
-  readonly schema: Readonly<Record<string, unknown>>
-  readonly description: string
-}
-
-type Shown<R> = { readonly [Name in keyof R]: ShownField }
-
-const uuid = { type: 'string', format: 'uuid' }
-const text = { type: 'string' }
-const count = { type: 'integer', minimum: 0 }
-const time = { type: 'string', format: 'date-time' }
-/** Words known today: reading, a choice is open. */
-const words = (...examples: readonly string[]) => ({ type: 'string', examples })
-
-function nullable(schema: { type: string }) {
-  return { ...schema, type: [schema.type, 'null'] }
-}
-
-function field(schema: Record<string, unknown>, description: string): ShownField {
-  return { schema, description }
-}
+export type { ShownField } from '../resource/shown-field.ts'
 
 const errorCodes = {
   timeout: 'no whole answer in time',

@@ -1,0 +1,25 @@
+/** The vocabulary in which records that are no kind are declared for the documents and for the types of the SDK. */
+
+/** A field as it is shown: its JSON Schema, and what it means. */
+export interface ShownField {
+  readonly schema: Readonly<Record<string, unknown>>
+  readonly description: string
+}
+
+/** Every field of a record, declared: the compiler holds the two together. */
+export type Shown<R> = { readonly [Name in keyof R]: ShownField }
+
+export const uuid = { type: 'string', format: 'uuid' }
+export const text = { type: 'string' }
+export const count = { type: 'integer', minimum: 0 }
+export const time = { type: 'string', format: 'date-time' }
+/** Words known today: reading, a choice is open. */
+export const words = (...examples: readonly string[]) => ({ type: 'string', examples })
+
+export function nullable(schema: { type: string }) {
+  return { ...schema, type: [schema.type, 'null'] }
+}
+
+export function field(schema: Record<string, unknown>, description: string): ShownField {
+  return { schema, description }
+}
