@@ -11,10 +11,15 @@ export interface ErrorEntry {
 }
 
 export const errorCatalogue = {
+  malformed_request: {
+    status: 400,
+    title: 'The request is not valid HTTP',
+    help: 'The connection is closed. Something between you and the service may have altered the request.',
+  },
   malformed_json: {
     status: 400,
-    title: 'The body is not valid JSON',
-    help: 'Send one JSON object, UTF-8 encoded, with Content-Type: application/json.',
+    title: 'The body is not JSON that is accepted here',
+    help: 'Send one JSON object, UTF-8 encoded, at most 64 levels deep, with Content-Type: application/json.',
   },
   invalid_parameter: {
     status: 400,
@@ -39,7 +44,7 @@ export const errorCatalogue = {
   key_expired: {
     status: 401,
     title: 'The API key has expired',
-    help: 'Use another key of the organization, or make a new one: a key that has expired stays so.',
+    help: 'Use another key of the organization, or make a new one: a key that has expired stays so. After a rotation, use the newer token.',
   },
   insufficient_scope: {
     status: 403,
@@ -55,6 +60,11 @@ export const errorCatalogue = {
     status: 405,
     title: 'The method is not allowed here',
     help: 'The Allow header lists the methods that are.',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'The request did not arrive in time',
+    help: 'Headers and body have a minute to arrive. Send it again over a new connection.',
   },
   body_too_large: {
     status: 413,
@@ -90,6 +100,11 @@ export const errorCatalogue = {
     status: 409,
     title: 'There are as many as there may be',
     help: 'Delete one that is not needed.',
+  },
+  last_managing_key: {
+    status: 409,
+    title: 'No other key could manage keys',
+    help: 'An organization keeps a living key with api_keys:manage. Make another one first.',
   },
   invalid_transition: {
     status: 409,
@@ -135,6 +150,16 @@ export const errorCatalogue = {
     status: 422,
     title: 'The Idempotency-Key was used with another body',
     help: 'Use a new key for a new request; repeat a key only with the very same body.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'There were too many requests',
+    help: 'Nothing was done. Wait for the seconds of Retry-After; RateLimit and RateLimit-Policy say what is left of which limit.',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'Address and headers are too large',
+    help: 'Together they have at most 16 KiB.',
   },
   internal_error: {
     status: 500,
