@@ -40,9 +40,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ['kernel', 'journal', 'access'],
   resource: ['kernel', 'db', 'journal', 'access', 'http'],
   resources: ['kernel', 'db', 'resource'],
-  openapi: ['kernel', 'http', 'resource', 'webhooks'],
+  openapi: ['kernel', 'access', 'http', 'resource', 'webhooks', 'keys', 'organization'],
   delivery: ['kernel', 'db', 'journal', 'access'],
   webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'resource', 'delivery'],
+  keys: ['kernel', 'db', 'journal', 'access', 'http', 'resource', 'delivery'],
+  organization: ['kernel', 'access', 'http', 'resource'],
   top: [
     'kernel',
     'db',
@@ -54,6 +56,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'openapi',
     'delivery',
     'webhooks',
+    'keys',
+    'organization',
   ],
 }
 
