@@ -89,8 +89,8 @@ function remember(good: Set<string>, hash: string): void {
 /** Whoever has one address of IPv6 has the 2^64 of its network. */
 function networkOf(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address
-  const [head = '', tail] = address.split('::')
-  const groups = head.split(':')
-  const missing = tail === undefined ? 0 : 8 - groups.length - tail.split(':').length
-  return [...groups, ...Array.from({ length: Math.max(0, missing) }, () => '0')].slice(0, 4).join(':')
+  const [head = [], tail = []] = address.split('::').map((part) => (part === '' ? [] : part.split(':')))
+  // Where there is no `::`, none are missing.
+  const missing = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => '0')
+  return [...head, ...missing, ...tail].slice(0, 4).join(':')
 }

@@ -68,7 +68,11 @@ export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
     count(who) {
       const now = clock.now()
       const before = stand(who, now)
-      if (quota(before, now, true).remaining === 0) return quota(before, now, false)
+      if (quota(before, now, true).remaining === 0) {
+        // What a clock that was set back made too late is kept as it counts now.
+        fullAt.set(who, before)
+        return quota(before, now, false)
+      }
       const full = before + interval
       // To the end, so that the front is the least recently counted.
       fullAt.delete(who)
