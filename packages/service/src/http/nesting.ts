@@ -5,8 +5,10 @@ export const deepestNesting = 64
 
 const quote = 0x22
 const backslash = 0x5c
-const openings = new Set([0x5b, 0x7b])
-const closings = new Set([0x5d, 0x7d])
+/** `[` and `{`, `]` and `}` differ in this bit alone. */
+const curly = 0x20
+const opening = 0x7b
+const closing = 0x7d
 
 /**
  * Whether objects and arrays are within each other deeper than `deepestNesting`, found before anything is parsed. What
@@ -21,9 +23,9 @@ export function isTooDeep(json: Uint8Array): boolean {
       if (byte === backslash) n++
       else if (byte === quote) inText = false
     } else if (byte === quote) inText = true
-    else if (openings.has(byte)) {
+    else if ((byte | curly) === opening) {
       if (++depth > deepestNesting) return true
-    } else if (closings.has(byte)) depth--
+    } else if ((byte | curly) === closing) depth--
   }
   return false
 }
