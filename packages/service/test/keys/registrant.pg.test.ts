@@ -1,14 +1,17 @@
 /** A key's endpoints end with it, at once: by its revocation, and by its expiry (decisions, section 7). */
+import type { Logger } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { createRegistrants, type Registrants } from '../../src/delivery/registrants.ts'
+import { startWorker } from '../../src/roles/worker.ts'
 import { type TestClock, testClock } from '../harness/clock.ts'
+import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
 import { heldSend } from '../harness/held-send.ts'
 import { deliveriesOf, hour, makeWebhook, readWebhook } from '../harness/hooks.ts'
 import { asToken, makeKey } from '../harness/keys.ts'
-import { lockRow, waitingBackends } from '../harness/locks.ts'
-import type { Api } from '../harness/service.ts'
+import { eventually, lockRow, waitingBackends } from '../harness/locks.ts'
+import { type Api, testService } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
 const clock = testClock()
@@ -206,4 +209,29 @@ describe('an expiry', () => {
       client.release(true)
     }
   })
+})
+
+test('a worker that runs looks by itself, with nothing to deliver', async () => {
+  await using service = await testService()
+  const { api, database, app } = service
+  const key = await makeKey(api, { scopes })
+  const webhook = await makeWebhook(asToken(service, api, key.token))
+  const worker = startWorker({
+    address: database.connection,
+    log: app.server.log as Logger,
+    settings: deliverySettings,
+  })
+  try {
+    await database.pool.query('update api_keys set expires_at = $1 where organization_id = $2 and id = $3', [
+      new Date(0).toISOString(),
+      api.organizationId,
+      key.id,
+    ])
+    await eventually('it is disabled', async () => {
+      const { disabledReason } = await readWebhook(api, webhook.id)
+      return disabledReason === 'registrant_revoked'
+    })
+  } finally {
+    await worker.stop()
+  }
 })
