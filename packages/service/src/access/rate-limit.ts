@@ -1,20 +1,23 @@
 /**
- * How often a key may call: a bucket that holds `burst` requests and is filled at `perSecond`. A bucket is one number,
- * the time at which it will be full again (the generic cell rate algorithm), and a full one is forgotten, so that
- * memory is held only by those who called within the last `burst / perSecond` seconds.
+ * How often a key may call: a bucket that holds `burst` requests and is filled at `perSecond`. What is missing in it is
+ * counted in thousandths of a request, of which `perSecond` come back in a millisecond: whole numbers, so that nothing
+ * is lost to rounding. A full bucket is forgotten, so memory is held only by those who called within the last
+ * `burst / perSecond` seconds.
  *
  * Buckets belong to a process: with several of them behind a balancer a key may do as much in each.
  */
 import type { Clock } from '../kernel/clock.ts'
 
+/** Whole numbers, at least 1. */
 export interface RateLimit {
   readonly perSecond: number
-  /** Requests that may come at once after a rest; at least 1. */
+  /** Requests that may come at once after a rest. */
   readonly burst: number
 }
 
-/** What is left of a limit after a request was counted, or was not. */
+/** How somebody stands with a limit. */
 export interface Quota {
+  /** Whether the request may be made. */
   readonly allowed: boolean
   /** Requests that may be made at once from here. */
   readonly remaining: number
@@ -28,66 +31,79 @@ export interface Quota {
 export interface RateLimiter {
   /** Counts a request of `who`, if it may be made. One that may not costs nothing. */
   count(who: string): Quota
-  /** How `who` stands, without counting anything. */
+  /** How `who` stands, without counting anything; `allowed` says what a request would be told. */
   look(who: string): Quota
   /** Buckets that are remembered. */
   readonly size: number
 }
+
+interface Bucket {
+  /** Thousandths of a request. */
+  readonly missing: number
+  /** When that was so, in milliseconds since the Unix epoch. */
+  readonly at: number
+}
+
+/** Thousandths. */
+const request = 1_000
 
 /** The strictest bound on what is remembered, whoever calls. The least recently counted is forgotten first. */
 const rememberedAtMost = 100_000
 
 /** Buckets under one limit, as many as there are callers. */
 export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
-  const interval = 1_000 / limit.perSecond
-  const window = interval * limit.burst
-  /** When each bucket will be full, in milliseconds since the Unix epoch; the least recently counted first. */
-  const fullAt = new Map<string, number>()
+  const { perSecond, burst } = limit
+  /** The least recently counted first. */
+  const buckets = new Map<string, Bucket>()
 
-  function stand(who: string, now: number): number {
-    // Never further away than a whole burst: a clock that was set back is no reason to wait longer.
-    return Math.min(Math.max(fullAt.get(who) ?? now, now), now + window)
+  function missingNow(bucket: Bucket | undefined, now: number): number {
+    if (bucket === undefined) return 0
+    // A clock that was set back gives nothing back, and takes nothing.
+    return Math.max(0, bucket.missing - Math.max(0, now - bucket.at) * perSecond)
   }
 
-  function quota(full: number, now: number, allowed: boolean): Quota {
-    // A sum of many intervals is off by some billionths.
-    const remaining = Math.max(0, Math.floor((now + window - full) / interval + 1e-6))
-    const retryAfter = remaining > 0 ? 0 : full + interval - window - now
-    return { allowed, remaining, retryAfter, fullAfter: full - now, limit }
+  function quota(missing: number, allowed: boolean): Quota {
+    const left = burst * request - missing
+    const remaining = Math.floor(left / request)
+    return {
+      allowed,
+      remaining,
+      retryAfter: remaining > 0 ? 0 : Math.ceil((request - left) / perSecond),
+      fullAfter: Math.ceil(missing / perSecond),
+      limit,
+    }
   }
 
   /** Forgets, from the front, what is full again: what stands before it has waited longer. */
   function forget(now: number): void {
-    for (const [who, full] of fullAt) {
-      if (full > now && fullAt.size <= rememberedAtMost) return
-      fullAt.delete(who)
+    for (const [who, bucket] of buckets) {
+      if (buckets.size <= rememberedAtMost && missingNow(bucket, now) > 0) return
+      buckets.delete(who)
     }
   }
 
   return {
     count(who) {
       const now = clock.now()
-      const before = stand(who, now)
-      if (quota(before, now, true).remaining === 0) {
-        // What a clock that was set back made too late is kept as it counts now.
-        fullAt.set(who, before)
-        return quota(before, now, false)
+      const before = missingNow(buckets.get(who), now)
+      const standing = quota(before, before + request <= burst * request)
+      if (!standing.allowed) {
+        // As of now, so that time goes on from here though the clock was set back.
+        buckets.set(who, { missing: before, at: now })
+        return standing
       }
-      const full = before + interval
       // To the end, so that the front is the least recently counted.
-      fullAt.delete(who)
-      fullAt.set(who, full)
+      buckets.delete(who)
+      buckets.set(who, { missing: before + request, at: now })
       forget(now)
-      return quota(full, now, true)
+      return quota(before + request, true)
     },
     look(who) {
-      const now = clock.now()
-      const full = stand(who, now)
-      const standing = quota(full, now, true)
-      return { ...standing, allowed: standing.remaining > 0 }
+      const missing = missingNow(buckets.get(who), clock.now())
+      return quota(missing, missing + request <= burst * request)
     },
     get size() {
-      return fullAt.size
+      return buckets.size
     },
   }
 }
