@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openApiDocument } from '../packages/service/src/openapi/document.ts'
+import { apiDocument } from '../packages/service/src/api-document.ts'
 import { kinds } from '../packages/service/src/resources/index.ts'
 import { accessTypes } from './generate/access-types.ts'
 import { errorPage } from './generate/errors.ts'
@@ -20,7 +20,7 @@ import { webhookPage } from './generate/webhooks.ts'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 const files: Readonly<Record<string, () => string>> = {
-  'openapi.json': () => `${JSON.stringify(openApiDocument(kinds), null, 2)}\n`,
+  'openapi.json': () => `${JSON.stringify(apiDocument(kinds), null, 2)}\n`,
   'docs/reference/errors.md': errorPage,
   'docs/reference/events.md': () => eventPage(kinds),
   'docs/reference/fields.md': () => fieldPage(kinds),

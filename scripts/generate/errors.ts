@@ -1,4 +1,5 @@
-import { errorCatalogue, fieldErrorCodes } from '../../packages/service/src/kernel/errors.ts'
+import { errorCatalogue } from '../../packages/service/src/kernel/error-catalogue.ts'
+import { fieldErrorCodes } from '../../packages/service/src/kernel/errors.ts'
 import { madeBy, table } from './markdown.ts'
 
 /** The error catalogue: every code, its status, and what to do. */

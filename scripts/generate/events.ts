@@ -1,7 +1,9 @@
+import { eventSentence } from '../../packages/service/src/openapi/operation.ts'
 import type { Kind } from '../../packages/service/src/resource/kind.ts'
+import { kindPart } from '../../packages/service/src/resource/kind-openapi.ts'
 import { madeBy, table } from './markdown.ts'
 
-/** The event types, in the order of the kinds. */
+/** The event types, in the order of the kinds, and which move causes which. */
 export function eventPage(kinds: readonly Kind[]): string {
   const rows = kinds.flatMap((kind) =>
     Object.entries(kind.events).map(([type, when]) => [
@@ -10,7 +12,6 @@ export function eventPage(kinds: readonly Kind[]): string {
       type === kind.removedEvent ? 'the removal record' : `the ${kind.name}`,
     ]),
   )
-  const silent = kinds.filter((kind) => Object.keys(kind.events).length === 0).map((kind) => kind.plural)
   return `${madeBy}
 # Events
 
@@ -20,6 +21,25 @@ ${table(['type', 'sent when', 'data'], [...rows, ['`ping`', 'on request; it cann
 
 How to receive them: [webhooks](../guides/webhooks.md).
 
-Changes of ${silent.join(', ')} have no events: follow them with a sync.
+## Moves and their events
+
+What is marked *sync only* is in the stream like every change, at its place, and no event tells of it: a copy that must
+have it follows the [sync](../guides/sync.md). Which event tells of which field is in
+[objects and fields](fields.md).
+
+${table(
+  ['call', 'does', 'events'],
+  kinds.flatMap((kind) => moves(kind, kinds)),
+)}
+
+Changes that come by themselves: a removed customer leaves conversations, messages and bookings whose \`customerId\` becomes
+null, and a message moves its conversation's \`lastMessageAt\`; an inbound one reopens the conversation. These have no event:
+sync only.
 `
+}
+
+function moves(kind: Kind, kinds: readonly Kind[]): string[][] {
+  return kindPart(kind, kinds).operations.flatMap(({ method, path, summary, events }) =>
+    events === undefined ? [] : [[`\`${method.toUpperCase()} ${path}\``, summary, eventSentence(events)]],
+  )
 }

@@ -1,17 +1,19 @@
+import { carrierSentence } from '../../packages/service/src/resource/event-carriers.ts'
 import type { Kind } from '../../packages/service/src/resource/kind.ts'
 import { filterNames } from '../../packages/service/src/resource/list-query.ts'
 import { madeBy, table } from './markdown.ts'
 
 const access = { write: 'any time', create: 'at creation', read: 'the service' } as const
 
-/** Every kind with its fields: what they accept, who sets them. */
+/** Every kind with its fields: what they accept, who sets them, which events tell of them. */
 export function fieldPage(kinds: readonly Kind[]): string {
   return `${madeBy}
 # Objects and their fields
 
 Every object also has \`id\` (UUIDv7), \`object\` (its kind), \`organizationId\`, \`createdAt\` and \`updatedAt\`, all set by
 the service. A field that is not listed, or not yours to set, is refused (422). The rules that lists, moves and
-references follow are in the [specification](../specification.md).
+references follow are in the [specification](../specification.md). What is *sync only* no
+[event](events.md) tells of; it is in the stream like every change.
 ${kinds.map(section).join('')}`
 }
 
@@ -29,6 +31,7 @@ function section(kind: Kind): string {
     ]
       .filter((sentence) => sentence !== '')
       .join(' '),
+    carrierSentence(kind, name),
   ])
   return `
 ## ${kind.name}
@@ -36,7 +39,7 @@ function section(kind: Kind): string {
 ${kind.description} \`/v1/${kind.plural}\`, scopes \`${kind.plural}:read\` and \`${kind.plural}:write\`.
 ${kind.removedEvent === null ? 'It cannot be deleted.' : `Deleting one: \`DELETE /v1/${kind.plural}/{id}\`.`}
 
-${table(['field', 'set', 'accepts', 'meaning'], rows)}
+${kind.demands === undefined ? '' : `${kind.demands}\n\n`}${table(['field', 'set', 'accepts', 'meaning', 'events'], rows)}
 
 Filters of the list: ${filterNames(kind)
     .map((name) => `\`${name}\``)

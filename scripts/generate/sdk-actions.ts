@@ -1,7 +1,6 @@
 /** What a client can do with the rows of a kind: the class it gets, with a method for each action. */
-import { camelCase } from '../../packages/service/src/openapi/paths.ts'
-import { schemaName } from '../../packages/service/src/openapi/schemas.ts'
 import type { Kind } from '../../packages/service/src/resource/kind.ts'
+import { camelCase, capitalized, schemaName } from '../../packages/service/src/resource/kind-schemas.ts'
 import { member } from './sdk-type-text.ts'
 
 /** The class of a kind's calls, as it is named after `new`. */
@@ -63,8 +62,4 @@ function method(kind: Kind, action: string): string {
     return this.act(id, '${action}', ${sent}, options)
   }
 `
-}
-
-function capitalized(word: string): string {
-  return `${word[0]?.toUpperCase()}${word.slice(1)}`
 }

@@ -1,6 +1,6 @@
 /** Fields and JSON Schemas in the words of TypeScript. */
-import { fieldSchema } from '../../packages/service/src/openapi/schemas.ts'
 import type { Field, Fields } from '../../packages/service/src/resource/field.ts'
+import { fieldSchema } from '../../packages/service/src/resource/kind-schemas.ts'
 import type { ShownField } from '../../packages/service/src/resource/shown-field.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 /** The SDK's types of every kind, from the same declarations that validate and document them. */
-import { fieldSchema, schemaName } from '../../packages/service/src/openapi/schemas.ts'
 import type { Field } from '../../packages/service/src/resource/field.ts'
 import type { Kind } from '../../packages/service/src/resource/kind.ts'
+import { fieldSchema, schemaName } from '../../packages/service/src/resource/kind-schemas.ts'
 import { filterNames } from '../../packages/service/src/resource/list-query.ts'
 import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
 import { webhookShapes } from '../../packages/service/src/webhooks/fields.ts'

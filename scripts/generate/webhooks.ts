@@ -1,11 +1,11 @@
 import type { Kind } from '../../packages/service/src/resource/kind.ts'
+import type { ShownField } from '../../packages/service/src/resource/shown-field.ts'
 import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
 import { webhookShapes } from '../../packages/service/src/webhooks/fields.ts'
 import {
   attemptFields,
   deliveryErrorCodes,
   deliveryFields,
-  type ShownField,
   secretField,
   webhookFields,
 } from '../../packages/service/src/webhooks/records.ts'

@@ -6,6 +6,7 @@ import { createLookUp } from './access/directory.ts'
 import type { RateLimit } from './access/rate-limit.ts'
 import { scopeNames } from './access/scopes.ts'
 import { createUseRecorder } from './access/uses.ts'
+import { apiDocument } from './api-document.ts'
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { coreMigrations } from './db/migrations/core.ts'
 import { keyMigrations } from './db/migrations/keys.ts'
@@ -16,6 +17,7 @@ import { createLanes } from './delivery/lanes.ts'
 import { expireFunction } from './delivery/registrants.ts'
 import { attemptsOf } from './delivery/schedule.ts'
 import { createResolver } from './delivery/target/resolver.ts'
+import { registerDocs } from './docs/routes.ts'
 import { registerHealth } from './http/health.ts'
 import { createIdempotencyStore } from './http/idempotency.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
@@ -32,7 +34,6 @@ import { createKeys } from './keys/keys.ts'
 import { registerKeyRoutes } from './keys/routes.ts'
 import { createKeyStore } from './keys/store.ts'
 import { createMaintenance, type Maintenance } from './maintenance.ts'
-import { openApiDocument } from './openapi/document.ts'
 import { createOrganizations } from './organization/organization.ts'
 import { registerOrganizationRoutes } from './organization/routes.ts'
 import { createBatch } from './resource/batch.ts'
@@ -71,6 +72,8 @@ export function schemaOf(
 
 export interface App {
   readonly server: FastifyInstance
+  /** The methods that each address takes, as the server has them: `/v1/tickets/:id`. */
+  readonly routes: ReadonlyMap<string, ReadonlySet<string>>
   readonly maintenance: Maintenance
 }
 
@@ -114,10 +117,7 @@ export function createApp(options: AppOptions): App {
     allowed.set(url, methods)
   })
   registerHealth(server, pool)
-  const document = JSON.stringify(openApiDocument(kinds))
-  server.get('/openapi.json', (_request, reply) =>
-    reply.header('content-type', 'application/json; charset=utf-8').send(document),
-  )
+  registerDocs(server, () => apiDocument(kinds))
   const rows = createRows(pool, kinds)
   const queue = createKeyedQueue()
   for (const kind of kinds) {
@@ -136,8 +136,10 @@ export function createApp(options: AppOptions): App {
   registerWebhooks(server, options, { box, access, wake, kinds })
   registerKeys(server, options, { box, access, wake, kinds })
   registerOrganizationRoutes(server, createOrganizations(pool, clock), access)
-  refuseOtherMethods(server, new Map(allowed))
-  return { server, maintenance: createMaintenance({ pool, clock, log, logRetention: settings.logRetention }) }
+  const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
+  refuseOtherMethods(server, routes)
+  const maintenance = createMaintenance({ pool, clock, log, logRetention: settings.logRetention })
+  return { server, routes, maintenance }
 }
 
 /** Who comes in. Uses that are noted are written before the server has closed. */

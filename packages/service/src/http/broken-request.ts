@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { errorCatalogue, type Problem, problem } from '../kernel/errors.ts'
-import { problemBody } from './problem-reply.ts'
+import { errorCatalogue } from '../kernel/error-catalogue.ts'
+import { type Problem, problem } from '../kernel/errors.ts'
+import { problemBody } from '../kernel/problem-body.ts'
 
 /** Of the request line and all headers, in bytes. */
 export const headerLimit = 16 * 1024

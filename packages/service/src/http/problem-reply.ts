@@ -1,22 +1,8 @@
 /** Refusals as the wire has them: `application/problem+json` (RFC 9457; decisions, section 8). */
 import type { FastifyReply } from 'fastify'
-import { errorCatalogue, type Problem } from '../kernel/errors.ts'
-
-/** The body of a problem answer. */
-export function problemBody(refusal: Problem, requestId: string): Record<string, unknown> {
-  const { code, detail, errors, existingId } = refusal
-  const { status, title } = errorCatalogue[code]
-  return {
-    type: `/docs/errors/${code}`,
-    title,
-    status,
-    code,
-    detail,
-    requestId,
-    ...(errors === undefined ? {} : { errors }),
-    ...(existingId === undefined ? {} : { existingId }),
-  }
-}
+import { errorCatalogue } from '../kernel/error-catalogue.ts'
+import type { Problem } from '../kernel/errors.ts'
+import { problemBody } from '../kernel/problem-body.ts'
 
 /** Answers with the problem. */
 export function sendProblem(reply: FastifyReply, refusal: Problem): FastifyReply {

@@ -34,6 +34,8 @@ export interface Plan<S> {
 }
 
 export interface Alongside<S> {
+  /** Event types of other kinds that it can cause, for the documents. */
+  readonly events: readonly string[]
   /** The object that a creation moves: creations that share one wait for each other rather than losing races. */
   queuedBehind(draft: S): string
   plan(drafts: readonly S[], desk: DeskReader): Promise<Plan<S>>

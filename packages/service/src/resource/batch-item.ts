@@ -1,5 +1,6 @@
 /** One item of a batch: what it comes to, and how the answer shows that. */
-import { errorCatalogue, type Problem, problem, validationFailed } from '../kernel/errors.ts'
+import { errorCatalogue } from '../kernel/error-catalogue.ts'
+import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import type { Kind, RuleContext, State } from './kind.ts'
 import { parsePatch } from './validate.ts'

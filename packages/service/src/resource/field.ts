@@ -47,6 +47,8 @@ export interface Field<V = unknown> {
   /** What is accepted, as the end of "must be …". */
   readonly accepts: string
   readonly description: string
+  /** Values that it accepts, for the documents, where those that `samples.ts` tries do not fit. */
+  readonly examples?: readonly unknown[]
   readonly column: Column | null
   readonly unique: boolean
   readonly filter: boolean

@@ -61,6 +61,8 @@ export interface Declaration<F extends Fields> {
   readonly immutable?: boolean
   /** What else a creation changes, in the same commit. */
   readonly alongside?: Alongside<StateOf<F>>
+  /** What its rules demand beyond what each field says by itself, in a sentence for the documents. */
+  readonly demands?: string
   /** Error codes that its own rules refuse with, beside those of every kind. */
   readonly refusals?: readonly ErrorCode[]
   /** Every event type its changes can emit, with what it is sent for. */

@@ -1,8 +1,9 @@
 /** The vocabulary in which records that are no kind are declared for the documents and for the types of the SDK. */
+import type { Json } from '../openapi/part.ts'
 
 /** A field as it is shown: its JSON Schema, and what it means. */
 export interface ShownField {
-  readonly schema: Readonly<Record<string, unknown>>
+  readonly schema: Json
   readonly description: string
 }
 
@@ -22,4 +23,21 @@ export function nullable(schema: { type: string }) {
 
 export function field(schema: Record<string, unknown>, description: string): ShownField {
   return { schema, description }
+}
+
+/** The schema of a record with these fields. */
+export function recordSchema(
+  description: string,
+  fields: Readonly<Record<string, ShownField>>,
+  example: object,
+): Json {
+  return {
+    type: 'object',
+    description,
+    required: Object.keys(fields),
+    properties: Object.fromEntries(
+      Object.entries(fields).map(([name, { schema, description }]) => [name, { ...schema, description }]),
+    ),
+    examples: [example],
+  }
 }

@@ -6,8 +6,6 @@ import type { DeliveryErrorCode } from '../delivery/decide.ts'
 import { count, field, nullable, type Shown, text, time, uuid, words } from '../resource/shown-field.ts'
 import type { attemptRecord, deliveryRecord, WebhookRecord } from './webhook.ts'
 
-export type { ShownField } from '../resource/shown-field.ts'
-
 const errorCodes = {
   timeout: 'no whole answer in time',
   connection_failed: 'no connection, or one that broke',

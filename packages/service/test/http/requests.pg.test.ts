@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { errorCatalogue } from '../../src/kernel/errors.ts'
+import { errorCatalogue } from '../../src/kernel/error-catalogue.ts'
 import { makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
 import { rawRequest } from '../harness/raw-request.ts'
 import type { Answer } from '../harness/service.ts'

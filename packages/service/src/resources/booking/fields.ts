@@ -58,6 +58,7 @@ export const bookingFields = {
     'an object {type, value}: type in_person, phone, video or other; value a string of 1 to 2000 characters',
     'text',
     { description: 'Where it takes place: an address, a number or a link.' },
+    { examples: [{ type: 'video', value: 'https://example.com/room' }] },
   ),
   assigneeId: reference(
     { kind: 'teammate', onRemove: 'keep', condition: { column: 'active', otherwise: 'active teammate' } },

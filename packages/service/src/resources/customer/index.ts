@@ -5,6 +5,8 @@ import { commonFields } from '../../resource/common-fields.ts'
 import { email, locale, phone, text, timezone } from '../../resource/fields.ts'
 import { defineKind } from '../../resource/kind.ts'
 
+const identity = 'At least one of name, email, phone and externalId must have a value.'
+
 /** A contact of the organization (decisions, section 4). */
 export const customer = defineKind({
   name: 'customer',
@@ -31,6 +33,7 @@ export const customer = defineKind({
     'customer.deleted': 'a contact is deleted',
   },
   removedEvent: 'customer.deleted',
+  demands: identity,
   rules: {
     create: identified,
     update: (_before, draft) => identified(draft),
@@ -62,6 +65,6 @@ interface Identity {
 function identified<S extends Identity>(draft: S) {
   // An empty name identifies nobody either.
   if (draft.name || draft.email || draft.phone || draft.externalId) return ok(draft)
-  const detail = 'At least one of name, email, phone and externalId must have a value.'
-  return fail(problem('validation_failed', detail, { errors: [{ pointer: '', code: 'required', detail }] }))
+  const errors = [{ pointer: '', code: 'required', detail: identity }] as const
+  return fail(problem('validation_failed', identity, { errors }))
 }

@@ -14,6 +14,7 @@ import { type ReopenableTicket, reopenedByMessage } from '../ticket/moves.ts'
 import type { Message } from './fields.ts'
 
 export const arrival: Alongside<Message> = {
+  events: ['ticket.updated', 'ticket.status_changed'],
   queuedBehind: (draft) => draft.conversationId,
   async plan(drafts, desk) {
     const ids = drafts.map((draft) => draft.conversationId)

@@ -68,6 +68,7 @@ export const messageFields = {
       description: 'Who wrote it. Of an inbound message the customer, and of no other.',
     },
     {
+      examples: [{ type: 'teammate', name: 'Grace Hopper' }],
       stored: ({ id }) => id ?? null,
       reference: { kind: 'teammate', onRemove: 'keep', within: '/id' },
     },

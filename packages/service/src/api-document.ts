@@ -1,0 +1,26 @@
+/** The API as a document: every module's part, in the order in which they are shown. */
+import { docsPart } from './docs/docs-openapi.ts'
+import { healthPart } from './http/health-openapi.ts'
+import { keyPart } from './keys/key-openapi.ts'
+import { openApiDocument } from './openapi/document.ts'
+import type { Json } from './openapi/part.ts'
+import { organizationPart } from './organization/organization-openapi.ts'
+import { bulkPart } from './resource/bulk-openapi.ts'
+import type { Kind } from './resource/kind.ts'
+import { kindPart } from './resource/kind-openapi.ts'
+import { deliveryPart } from './webhooks/delivery-openapi.ts'
+import { endpointPart } from './webhooks/endpoint-openapi.ts'
+
+/** `openapi.json` for an installation with these kinds. */
+export function apiDocument(kinds: readonly Kind[]): Json {
+  return openApiDocument([
+    ...kinds.map((kind) => kindPart(kind, kinds)),
+    bulkPart,
+    endpointPart(kinds),
+    deliveryPart(kinds),
+    keyPart(kinds),
+    organizationPart,
+    healthPart,
+    docsPart,
+  ])
+}

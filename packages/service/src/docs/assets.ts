@@ -1,0 +1,64 @@
+/**
+ * The files that pages are made with: ours, and those of Swagger UI. Each is served at an address with a hash of its
+ * content, so that a browser may keep it for good.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+
+export interface Asset {
+  /** Where it is served. */
+  readonly address: string
+  readonly mediaType: string
+  readonly bytes: Buffer
+  readonly gzipped: Buffer
+}
+
+const own = fileURLToPath(new URL('../../assets/', import.meta.url))
+
+/** As published it stands beside ours (`scripts/build.ts`); in the repository it is a package. */
+const published = join(own, 'swagger-ui')
+const swaggerUi = existsSync(published)
+  ? published
+  : dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+
+const files = {
+  style: [own, 'docs.css'],
+  icon: [own, 'icon.svg'],
+  reference: [own, 'reference.js'],
+  swaggerStyle: [swaggerUi, 'swagger-ui.css'],
+  swagger: [swaggerUi, 'swagger-ui-bundle.js'],
+} as const
+
+export type Assets = Readonly<Record<keyof typeof files, Asset>>
+
+/** Reads them all: some two megabytes. */
+export async function readAssets(): Promise<Assets> {
+  const read = Object.entries(files).map(
+    async ([name, [directory, file]]) => [name, await readAsset(directory, file)] as const,
+  )
+  return Object.fromEntries(await Promise.all(read)) as unknown as Assets
+}
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+async function readAsset(directory: string, file: string): Promise<Asset> {
+  const bytes = await readFile(join(directory, file))
+  const [, name = '', extension = ''] = /^(.*)\.(\w+)$/.exec(file) ?? []
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16)
+  return {
+    address: `/docs/assets/${name}.${hash}.${extension}`,
+    mediaType: mediaTypes[extension] as string,
+    bytes,
+    gzipped: await promisify(gzip)(bytes),
+  }
+}

@@ -1,0 +1,79 @@
+/** The error catalogue as pages: an index, and one for each code, which problems point to with their `type`. */
+import { STATUS_CODES } from 'node:http'
+import { errorCatalogue } from '../kernel/error-catalogue.ts'
+import type { ErrorCode } from '../kernel/errors.ts'
+import { errorPath, exampleProblem } from '../kernel/problem-body.ts'
+import { type Html, html, inline } from './html.ts'
+
+/** What stands in the frame of a page. */
+export interface Content {
+  readonly title: string
+  readonly content: Html
+}
+
+const byStatus = Map.groupBy(
+  Object.keys(errorCatalogue) as ErrorCode[],
+  (code) => errorCatalogue[code].status,
+)
+const statuses = [...byStatus.keys()].sort((a, b) => a - b)
+
+/** Every code, by status. */
+export function errorIndex(): Content {
+  return {
+    title: 'Errors · Deskwire',
+    content: html`<h1>Errors</h1>
+<p>Every refusal is a problem (RFC 9457, <code>application/problem+json</code>). Decide by its <code>code</code>, show its
+<code>detail</code>, keep its <code>requestId</code>; its <code>type</code> leads to one of these pages.</p>
+${statuses.map(
+  (status) => html`<section aria-labelledby="s${status}">
+<h2 id="s${status}">${statusName(status)}</h2>
+<dl class="codes">
+${byStatus.get(status)?.map(
+  (code) => html`<dt><a href="${errorPath(code)}"><code>${code}</code></a></dt>
+<dd>${errorCatalogue[code].title}</dd>
+`,
+)}</dl>
+</section>
+`,
+)}`,
+  }
+}
+
+/** The page of a code; null for one that there is not. */
+export function errorPage(name: string): Content | null {
+  if (!Object.hasOwn(errorCatalogue, name)) return null
+  const code = name as ErrorCode
+  const { status, title, means, help } = errorCatalogue[code]
+  return {
+    title: `${code} · Deskwire`,
+    content: html`<p class="trail"><a href="/docs/errors">Errors</a> / ${statusName(status)}</p>
+<h1>${title}</h1>
+<p class="facts"><span class="status">${status}</span> <code>${code}</code></p>
+<h2>What it means</h2>
+<p>${inline(means)}</p>
+<h2>What to do next</h2>
+<p>${inline(help)}</p>
+<h2>An example</h2>
+<pre tabindex="0" aria-label="An example"><code>HTTP/1.1 ${statusName(status)}
+Content-Type: application/problem+json; charset=utf-8
+
+${JSON.stringify(exampleProblem(code), null, 2)}</code></pre>
+`,
+  }
+}
+
+/** What is said of a code that there is not. */
+export function unknownErrorPage(name: string): Content {
+  return {
+    title: 'No such error · Deskwire',
+    content: html`<p class="trail"><a href="/docs/errors">Errors</a></p>
+<h1>There is no such error</h1>
+<p>No problem of this version has the code <code>${name}</code>. <a href="/docs/errors">All codes</a> are listed; one that a
+newer version answers with is explained there.</p>
+`,
+  }
+}
+
+function statusName(status: number): string {
+  return `${status} ${STATUS_CODES[status]}`
+}

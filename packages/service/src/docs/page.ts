@@ -1,0 +1,41 @@
+/** The frame of every page that the service serves: head, the way around, and the body of the page. */
+import { type Html, html } from './html.ts'
+
+export interface Page {
+  readonly title: string
+  /** Has the id `content` on what the reader came for. */
+  readonly body: Html
+  /** What it needs of assets, by the address that each is served at. */
+  readonly styles: readonly string[]
+  readonly scripts?: readonly string[]
+  readonly icon: string
+}
+
+/** The whole document. */
+export function renderPage({ title, body, styles, scripts = [], icon }: Page): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" type="image/svg+xml" href="${icon}">
+${styles.map((address) => html`<link rel="stylesheet" href="${address}">\n`)}${scripts.map(
+  (address) => html`<script defer src="${address}"></script>\n`,
+)}</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header class="bar">
+<a class="brand" href="/docs">Deskwire</a>
+<nav aria-label="Documentation">
+<a href="/docs">Reference</a>
+<a href="/docs/errors">Errors</a>
+<a href="/openapi.json">openapi.json</a>
+</nav>
+</header>
+${body}
+</body>
+</html>
+`.text
+}

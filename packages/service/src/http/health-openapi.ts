@@ -1,0 +1,29 @@
+/** What `health.ts` answers, for the document. */
+import type { ApiPart, Operation } from '../openapi/part.ts'
+
+export const healthPart: ApiPart = {
+  tags: [{ name: 'service', description: 'The installation itself.' }],
+  operations: [
+    probe('healthz', 'Whether the process answers', 'ok'),
+    { ...probe('readyz', 'Whether the process and its database answer', 'ready'), errors: ['unavailable'] },
+  ],
+  schemas: {},
+}
+
+function probe(name: string, summary: string, status: string): Operation {
+  return {
+    method: 'get',
+    path: `/${name}`,
+    id: name,
+    tag: 'service',
+    summary,
+    access: 'public',
+    answers: {
+      200: {
+        description: 'It does.',
+        schema: { type: 'object', required: ['status'], properties: { status: { const: status } } },
+        examples: { [status]: { status } },
+      },
+    },
+  }
+}

@@ -1,0 +1,282 @@
+/**
+ * Every error the API can answer with, once: status, title, what it means and what a caller does about it. The problem
+ * answers, `openapi.json`, the pages under `/docs/errors/` and the catalogue in the docs are all made from this table.
+ */
+import type { ProblemMembers } from './errors.ts'
+
+export interface ErrorEntry {
+  readonly status: number
+  readonly title: string
+  /** What has happened, for somebody who sees the code for the first time. Code stands between backticks. */
+  readonly means: string
+  /** What to do next. Code stands between backticks. */
+  readonly help: string
+  /** A `detail` as it can be answered. */
+  readonly example: string
+  /** What else a problem with this code has, as it can be answered. */
+  readonly with?: ProblemMembers
+}
+
+export const errorCatalogue = {
+  malformed_request: {
+    status: 400,
+    title: 'The request is not valid HTTP',
+    means: 'What came over the connection cannot be read as a request of HTTP/1.1. The connection is closed.',
+    help: 'Something between you and the service may have altered the request. Send it over a new connection.',
+    example: 'This is not valid HTTP/1.1. The connection is closed.',
+  },
+  malformed_json: {
+    status: 400,
+    title: 'The body is not JSON that is accepted here',
+    means:
+      'The bytes of the body are not one JSON value in UTF-8, or its objects and arrays are too deep within each other. Nothing of the request was looked at.',
+    help: 'Send one JSON object, UTF-8 encoded, at most 64 levels deep, with `Content-Type: application/json`.',
+    example: 'The body is not valid JSON in UTF-8: Unexpected end of JSON input.',
+  },
+  invalid_parameter: {
+    status: 400,
+    title: 'A query or path parameter is not valid',
+    means:
+      'A parameter of the query, a header or the path has a value that is not accepted, or the query has a parameter that this address does not take.',
+    help: 'The detail names the parameter and what it accepts.',
+    example: 'limit must be an integer from 1 to 100; got "many".',
+  },
+  invalid_cursor: {
+    status: 400,
+    title: 'The cursor is not one of this list',
+    means:
+      'A cursor belongs to one list of one organization, and its characters carry a checksum: this one was altered, or is of another list or organization.',
+    help: 'Send the `nextCursor` of this very list unchanged, or start again with `updatedAfter`.',
+    example:
+      'The cursor is not one of this list. Send the nextCursor of GET /v1/tickets unchanged, with a key of the same organization.',
+  },
+  filter_not_allowed_in_sync: {
+    status: 400,
+    title: 'A sync takes no filters',
+    means:
+      'A sync reports every row, and every removal. Filtered, it would leave a copy with rows that no longer match.',
+    help: 'Send only `updatedAfter` or `cursor`, and `limit`. Filter on your side, or browse without a sync parameter.',
+    example:
+      'A sync takes limit, updatedAfter and cursor only; leave out status, or browse without a sync parameter.',
+  },
+  unauthorized: {
+    status: 401,
+    title: 'The API key is missing or unknown',
+    means:
+      'The service does not know who is calling: there is no Authorization header, it is not of the form Bearer and a key, or the key is not known here.',
+    help: 'Send `Authorization: Bearer` with a key of this installation. A mistyped key fails its checksum.',
+    example: 'Send the header Authorization: Bearer dwk_…, with an API key.',
+  },
+  key_expired: {
+    status: 401,
+    title: 'The API key has expired',
+    means:
+      'The key was good until the time that it was made to expire at; or this token of it was replaced, and its last day is over.',
+    help: 'Use another key of the organization, or make a new one: a key that has expired stays so. After a rotation, use the newer token.',
+    example: 'This API key has expired. Make a new one.',
+  },
+  insufficient_scope: {
+    status: 403,
+    title: 'The API key lacks a scope',
+    means: 'The key is known, and may not do this.',
+    help: 'The detail names the scope. Use a key that holds it; write does not imply read.',
+    example: 'This needs a key with the scope tickets:write; write does not imply read.',
+  },
+  not_found: {
+    status: 404,
+    title: 'There is nothing at this address',
+    means:
+      'Nothing is at this address for this organization. An object of another organization is answered like one that never existed.',
+    help: 'The id is unknown to the organization of the key, or was removed, or the path is mistyped.',
+    example:
+      'There is no ticket 01980000-0000-7000-8000-000000000003. It may have been removed; check the id.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'The method is not allowed here',
+    means: 'The address exists, and takes other methods than this one.',
+    help: 'The `Allow` header lists the methods that are.',
+    example: 'PUT is not allowed here; allowed: DELETE, GET, HEAD, PATCH.',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'The request did not arrive in time',
+    means: 'Headers and body have a minute to arrive as a whole. The connection is closed.',
+    help: 'Send it again over a new connection.',
+    example: 'The request did not arrive as a whole in time. Send it again.',
+  },
+  body_too_large: {
+    status: 413,
+    title: 'The body is too large',
+    means: 'The body has more bytes than this address takes. It was not read to its end.',
+    help: 'A body has at most 1 MiB, that of a batch 16 MiB.',
+    example: 'The body has more than 1 MiB. Send less at once.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'The content type is not supported',
+    means: 'The body is of a type that the service does not read.',
+    help: 'Send `Content-Type: application/json`.',
+    example: 'Send the body as JSON, with Content-Type: application/json.',
+  },
+  duplicate: {
+    status: 409,
+    title: 'Another object already has this value',
+    means:
+      'A value that is unique within the organization, like an email address or an externalId, already belongs to another object.',
+    help: '`existingId` names the object that has it: update that one, or send another value.',
+    example:
+      'Another customer has this email: change 01980000-0000-7000-8000-000000000002, or send another value.',
+    with: { existingId: '01980000-0000-7000-8000-000000000002' },
+  },
+  delivery_succeeded: {
+    status: 409,
+    title: 'The delivery has succeeded',
+    means: 'A retry is for a delivery that failed; this one was answered with a 2xx.',
+    help: 'The receiver has it: there is nothing to retry.',
+    example: 'This delivery has succeeded: the receiver has it.',
+  },
+  delivery_pending: {
+    status: 409,
+    title: 'The delivery is pending',
+    means: 'A retry is for a delivery that failed; this one still has attempts to come.',
+    help: 'An attempt is coming at `nextAttemptAt`. Wait for it.',
+    example: 'This delivery is pending: its next attempt is due at 2026-01-31T09:31:00.000Z. Wait for it.',
+  },
+  webhook_disabled: {
+    status: 409,
+    title: 'The endpoint is disabled',
+    means: 'A disabled endpoint is sent nothing but pings, so a retry would not go out.',
+    help: '`disabledReason` says why. Mend it and PATCH `status` to `active`, then retry.',
+    example: 'The endpoint is disabled (failing). Mend it, PATCH its status to active, then retry.',
+  },
+  limit_reached: {
+    status: 409,
+    title: 'There are as many as there may be',
+    means: 'The organization has as many of these as it may have.',
+    help: 'Delete one that is not needed.',
+    example: 'An organization has at most 50 endpoints. Delete one that is not needed.',
+  },
+  last_managing_key: {
+    status: 409,
+    title: 'No other key could manage keys',
+    means:
+      'The organization has no other living key that may make keys, so without this one nobody could make another over HTTP.',
+    help: 'Make another key with `api_keys:manage` first.',
+    example:
+      'No other living key of the organization has api_keys:manage or *. Make one before this one loses it.',
+  },
+  invalid_transition: {
+    status: 409,
+    title: 'The state does not allow this move',
+    means: 'The object is in a state from which this move does not lead anywhere.',
+    help: 'The detail names the current state and the moves it allows.',
+    example: 'The ticket is pending and cannot become closed; allowed from pending: open, on_hold, resolved.',
+  },
+  ticket_closed: {
+    status: 409,
+    title: 'The ticket is closed',
+    means: 'A closed ticket is a record of what was; most of its fields keep their values.',
+    help: 'A closed ticket takes changes of `tags`, `subject`, `priority` and `customAttributes` only, and can be deleted.',
+    example:
+      'The ticket is closed: assigneeId cannot change. Only tags, subject, priority, customAttributes can.',
+  },
+  cursor_too_old: {
+    status: 410,
+    title: 'The cursor is from before a restore',
+    means:
+      'The database went back to an earlier state. What a copy has taken in since is not in it any more, so no cursor from before leads on.',
+    help: 'The database was restored from an older backup. Start again with an empty copy and `updatedAfter`.',
+    example:
+      'The database was restored from a backup older than this cursor. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',
+  },
+  version_mismatch: {
+    status: 412,
+    title: 'The object is not in the version that If-Match names',
+    means: 'Somebody else changed the object since the version that you know. Nothing was changed.',
+    help: 'Read it again, and send the change with its current `ETag`.',
+    example:
+      'If-Match does not name the current version, which is "2026-01-31T09:30:00.000Z". Read the object again and decide anew.',
+  },
+  validation_failed: {
+    status: 422,
+    title: 'The body does not follow the rules',
+    means: 'The body is JSON, and does not follow the rules of its fields. Nothing was changed.',
+    help: '`errors` lists every field that is wrong, as a JSON pointer, and what it accepts.',
+    example: '/subject: is required: must be a string of 1 to 255 characters (no U+0000)',
+    with: {
+      errors: [
+        {
+          pointer: '/subject',
+          code: 'required',
+          detail: 'is required: must be a string of 1 to 255 characters (no U+0000)',
+        },
+      ],
+    },
+  },
+  url_not_https: {
+    status: 422,
+    title: 'The URL is not https',
+    means: 'An endpoint was given an address that is not https.',
+    help: 'Deliveries are sent over TLS only: give an https URL.',
+    example: 'The URL must begin with https://, not http:; send an https URL.',
+  },
+  url_not_public: {
+    status: 422,
+    title: 'The URL does not lead to a public address',
+    means:
+      'A name in the URL resolves to an address of a private, loopback or otherwise special network, or the URL names such an address itself.',
+    help: 'Every address of the name must be public. For a private network the operator can allow its addresses.',
+    example: 'internal.example.com leads to an address that is not public (10.1.2.3, private use).',
+  },
+  url_not_resolvable: {
+    status: 422,
+    title: 'The name of the URL has no address',
+    means: 'The name in the URL could not be turned into an address.',
+    help: 'Check the name, and that its DNS servers answer; then send it again.',
+    example: 'hooks.example.com does not exist or has no address',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    title: 'The Idempotency-Key was used with another body',
+    means:
+      'The key stands for another request of the last 24 hours. Answering this one with that answer would be wrong, and so would making it anew.',
+    help: 'Use a new key for a new request; repeat a key only with the very same body.',
+    example: 'The Idempotency-Key signup-7 was used with another body. Use a new key for a new request.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'There were too many requests',
+    means:
+      'The key has made more requests than its limit allows, or too many unknown keys came from this address. Nothing was done.',
+    help: 'Wait for the seconds of `Retry-After`. `RateLimit` and `RateLimit-Policy` say what is left of which limit.',
+    example:
+      'This key has called too often: it may make 100 requests a second, and 500 at once after a rest. Send it again after Retry-After.',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'Address and headers are too large',
+    means:
+      'The line with the address and all headers have more bytes than the service reads. The connection is closed.',
+    help: 'Together they have at most 16 KiB. What is long belongs into a body.',
+    example:
+      'The address and the headers have more than 16 KiB together. Send less in them; what is long belongs into a body.',
+  },
+  internal_error: {
+    status: 500,
+    title: 'Something went wrong on our side',
+    means:
+      'The service met something that it did not expect. It is in the log of the installation, under the requestId.',
+    help: 'The request may or may not have taken effect. Report the `requestId`; repeat it with the same `Idempotency-Key`.',
+    example:
+      'Something went wrong on our side, and the change may or may not have taken effect. Report the requestId.',
+  },
+  unavailable: {
+    status: 503,
+    title: 'The service cannot answer right now',
+    means: 'The database cannot be reached, or is too busy for this request just now. Nothing was changed.',
+    help: 'Send it again after a moment, a POST with the same `Idempotency-Key`.',
+    example:
+      'The database cannot be reached or is too busy right now; nothing was changed. Send the request again.',
+  },
+} as const satisfies Record<string, ErrorEntry>

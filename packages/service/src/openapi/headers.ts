@@ -1,0 +1,46 @@
+/** Every header that an answer can have, once; answers refer to them by name. */
+import { exampleId, exampleTime } from './examples.ts'
+import type { Json } from './part.ts'
+
+const text = (description: string, example: string): Json => ({
+  description,
+  schema: { type: 'string', examples: [example] },
+})
+
+export const headerComponents: Readonly<Record<string, Json>> = {
+  'X-Request-Id': text(
+    'The id of this request: the one that was sent, or one that was made. Logs and problems have it.',
+    'b1946ac9-2492-4d23-8a3e-3f1b5a1c5e0d',
+  ),
+  ETag: text(
+    "The object's version: its `updatedAt` in quotes. For If-Match and If-None-Match.",
+    `"${exampleTime}"`,
+  ),
+  Location: text('The path of what was made.', `/v1/webhooks/${exampleId(3)}`),
+  'Idempotent-Replayed': text(
+    'There, and `true`, when this is the kept answer to an earlier request with the same Idempotency-Key.',
+    'true',
+  ),
+  'Cache-Control': text('How long the answer may be kept.', 'no-cache'),
+  'WWW-Authenticate': text('How to authenticate.', 'Bearer realm="deskwire"'),
+  Allow: text('The methods that the address takes.', 'GET, HEAD, POST'),
+  'RateLimit-Policy': text(
+    'How often the key may call: `q` requests at once, which come back within `w` seconds. Not there where nothing is limited.',
+    '"default";q=500;w=5',
+  ),
+  RateLimit: text(
+    'What is left of the limit: `r` requests now; in `t` seconds all are there again.',
+    '"default";r=499;t=1',
+  ),
+  'Retry-After': text('In how many seconds to send it again.', '1'),
+}
+
+/** What every answer to a key says of its limit. */
+export const limitHeaders = ['RateLimit-Policy', 'RateLimit']
+
+/** The headers of an answer, with the one that every answer has. */
+export function headersOf(names: readonly string[]): Json {
+  return Object.fromEntries(
+    ['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  )
+}

@@ -1,0 +1,108 @@
+/** An operation's declaration as OpenAPI has it. */
+import { headersOf, limitHeaders } from './headers.ts'
+import type { Access, Answer, Carriers, Json, Operation, Parameter } from './part.ts'
+import { refusalResponses } from './refusals.ts'
+
+/** One entry of `paths`. What follows from a declaration is added here, so that no declaration repeats it. */
+export function operationObject(operation: Operation): Json {
+  const { id, tag, summary, access, body, bodyOptional, answers, events } = operation
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: descriptionOf(operation),
+    ...(access === 'public' ? { security: [] } : {}),
+    ...(access === 'public' || access === 'any key' ? {} : { 'x-scope': access }),
+    ...(events === undefined ? {} : { 'x-events': [...events.always, ...events.sometimes] }),
+    parameters: parametersOf(operation),
+    ...(body === undefined ? {} : { requestBody: requestBody(body, !bodyOptional) }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(answers).map(([status, answer]) => [status, response(answer, operation)]),
+      ),
+      ...refusalResponses(operation),
+    },
+  }
+}
+
+function descriptionOf({ description, access, events }: Operation): string {
+  return [description, events === undefined ? undefined : eventSentence(events), accessSentence(access)]
+    .filter((sentence) => sentence !== undefined)
+    .join('\n\n')
+}
+
+function accessSentence(access: Access): string {
+  switch (access) {
+    case 'public':
+      return 'Needs no key.'
+    case 'any key':
+      return 'Needs a key, whatever its scopes.'
+    default:
+      return `Needs a key with the scope \`${access}\`.`
+  }
+}
+
+/** What the documents say about the events of a call. */
+export function eventSentence(events: Carriers): string {
+  const named = (types: readonly string[]) => types.map((type) => `\`${type}\``).join(', ')
+  const { always, sometimes, silent } = events
+  if (always.length === 0 && sometimes.length === 0) return 'Causes no event: sync only.'
+  if (silent) return `Can cause ${named(sometimes)}; otherwise no event: sync only.`
+  if (always.length === 0) return `Causes one or more of ${named(sometimes)}.`
+  return `Causes ${named(always)}${sometimes.length === 0 ? '' : `, and can cause ${named(sometimes)}`}.`
+}
+
+function parametersOf({ path, parameters = [], once }: Operation): readonly object[] {
+  const described = new Set(parameters.filter((one) => one.in === 'path').map(({ name }) => name))
+  const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const own = [
+    ...ids.filter((name) => !described.has(name)).map(idParameter),
+    ...parameters,
+    ...(once ? [idempotencyKey] : []),
+  ]
+  return [
+    ...own.map((one) => (one.in === 'path' ? { ...one, required: true } : one)),
+    // Not once for the whole path: Swagger UI does not follow references there.
+    { $ref: '#/components/parameters/X-Request-Id' },
+  ]
+}
+
+function idParameter(name: string): Parameter {
+  const whose = name === 'id' ? 'The id' : `The ${name.replace(/Id$/, '')}'s id`
+  return { name, in: 'path', description: `${whose}.`, schema: { type: 'string', format: 'uuid' } }
+}
+
+const idempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Of your choice. The same request again under the same key, within 24 hours, is made once and answered alike.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$', examples: ['signup-7'] },
+}
+
+function requestBody(schema: string, required: boolean): Json {
+  return {
+    required,
+    content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
+  }
+}
+
+function response(answer: Answer, { access, once }: Pick<Operation, 'access' | 'once'>): Json {
+  const { description, schema, mediaType = 'application/json', examples, headers = [] } = answer
+  const shown = Object.entries(examples ?? {}).map(([name, value]) => [name, { value }])
+  return {
+    description,
+    headers: headersOf([
+      ...headers,
+      ...(once ? ['Idempotent-Replayed'] : []),
+      ...(access === 'public' ? [] : limitHeaders),
+    ]),
+    ...(schema === undefined
+      ? {}
+      : {
+          content: {
+            [mediaType]: { schema, ...(shown.length === 0 ? {} : { examples: Object.fromEntries(shown) }) },
+          },
+        }),
+  }
+}

@@ -1,0 +1,75 @@
+/** Refusals as the document shows them: which an operation can give, and what each looks like. */
+import { errorCatalogue } from '../kernel/error-catalogue.ts'
+import type { ErrorCode } from '../kernel/errors.ts'
+import { errorPath, exampleProblem } from '../kernel/problem-body.ts'
+import { headersOf, limitHeaders } from './headers.ts'
+import type { Json, Operation } from './part.ts'
+
+const codes = Object.keys(errorCatalogue) as readonly ErrorCode[]
+
+const problemType = 'application/problem+json'
+const problemSchema = { $ref: '#/components/schemas/Problem' }
+
+/** Headers that refusals of a status have. */
+const refusalHeaders: Readonly<Record<string, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  405: ['Allow'],
+  429: ['Retry-After', ...limitHeaders],
+  503: ['Retry-After'],
+}
+
+/** Every code that the operation can refuse with, those that follow from its declaration included. */
+export function refusalsOf({ access, body, once, parameters, errors }: Operation): readonly ErrorCode[] {
+  const withQuery = parameters?.some((parameter) => parameter.in === 'query')
+  const possible: readonly ErrorCode[] = [
+    ...(errors ?? []),
+    ...(access === 'public' ? [] : (['unauthorized', 'key_expired', 'rate_limited'] as const)),
+    ...(access === 'public' || access === 'any key' ? [] : (['insufficient_scope'] as const)),
+    ...(withQuery ? (['invalid_parameter'] as const) : []),
+    ...(body === undefined
+      ? []
+      : (['malformed_json', 'body_too_large', 'unsupported_media_type', 'validation_failed'] as const)),
+    // The object that a kept answer tells of can have been removed since, and the answer erased with it.
+    ...(once ? (['invalid_parameter', 'idempotency_key_reused', 'not_found'] as const) : []),
+    ...(access === 'public' ? [] : (['internal_error', 'unavailable'] as const)),
+  ]
+  return codes.filter((code) => possible.includes(code))
+}
+
+/** Answers by status: codes of one status share its entry. */
+export function refusalResponses(operation: Operation): Record<string, Json> {
+  const byStatus = Map.groupBy(refusalsOf(operation), (code) => String(errorCatalogue[code].status))
+  return Object.fromEntries([...byStatus].map(([status, these]) => [status, response(status, these)]))
+}
+
+/** A response for each code, for operations that give no other of its status. */
+export const refusalComponents: Json = Object.fromEntries(
+  codes.map((code) => [code, inline(String(errorCatalogue[code].status), [code])]),
+)
+
+/** A whole problem for each code. */
+export const problemExamples: Json = Object.fromEntries(
+  codes.map((code) => [code, { summary: errorCatalogue[code].title, value: exampleProblem(code) }]),
+)
+
+function response(status: string, these: readonly ErrorCode[]): Json {
+  const [only] = these
+  return these.length === 1 ? { $ref: `#/components/responses/${only}` } : inline(status, these)
+}
+
+function inline(status: string, these: readonly ErrorCode[]): Json {
+  const lines = these.map((code) => {
+    const { title, help } = errorCatalogue[code]
+    return `[\`${code}\`](${errorPath(code)}): ${title}. ${help}`
+  })
+  return {
+    description: lines.join('\n\n'),
+    headers: headersOf(refusalHeaders[status] ?? []),
+    content: {
+      [problemType]: {
+        schema: problemSchema,
+        examples: Object.fromEntries(these.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+      },
+    },
+  }
+}

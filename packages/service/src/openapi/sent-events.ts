@@ -1,0 +1,71 @@
+/** What a receiver is sent, by type (OpenAPI 3.1, `webhooks`; specification, section 6). */
+import { exampleId, exampleTime } from './examples.ts'
+import { header, type Json, type SentEvent } from './part.ts'
+
+export const sentTag = {
+  name: 'events',
+  description:
+    'What is sent to endpoints: a POST with a signed envelope. A receiver answers it with any 2xx.',
+}
+
+/** One entry of `webhooks`. */
+export function sentEventObject({ type, summary, data, example }: SentEvent): Json {
+  return {
+    post: {
+      operationId: `on${type.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}`,
+      tags: [sentTag.name],
+      summary,
+      security: [],
+      parameters: [
+        {
+          ...header('X-Service-Event-Id', 'The event, identical on every attempt: deduplicate by it.'),
+          required: true,
+          schema: { type: 'string', format: 'uuid' },
+        },
+        { ...header('X-Service-Event-Type', 'The type.'), required: true, schema: { const: type } },
+        {
+          ...header(
+            'X-Service-Signature',
+            't=<unix seconds>,v1=<hex>: HMAC-SHA256 over `<t>.<raw body>` under the secret, a v1 for each secret that signs.',
+          ),
+          required: true,
+          schema: { type: 'string', pattern: '^t=[0-9]+(,v1=[0-9a-f]{64})+$' },
+        },
+      ],
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': { schema: envelope(type, data), example: { ...head(type), data: example } },
+        },
+      },
+      responses: {
+        '2XX': { description: 'Taken. Anything else, or nothing within ten seconds, is a failed attempt.' },
+      },
+    },
+  }
+}
+
+function head(type: string) {
+  return {
+    id: exampleId(9),
+    type,
+    apiVersion: 'v1',
+    createdAt: exampleTime,
+    organizationId: exampleId(0),
+  }
+}
+
+function envelope(type: string, data: Json): Json {
+  return {
+    type: 'object',
+    required: ['id', 'type', 'apiVersion', 'createdAt', 'organizationId', 'data'],
+    properties: {
+      id: { type: 'string', format: 'uuid', description: 'Of the event, as in X-Service-Event-Id.' },
+      type: { const: type },
+      apiVersion: { type: 'string', examples: ['v1'] },
+      createdAt: { type: 'string', format: 'date-time', description: 'When the change was made.' },
+      organizationId: { type: 'string', format: 'uuid' },
+      data,
+    },
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Every sort of change that a kind's rules let through, found by trying: from the example, created with each word of
+ * each choice, along the kind's actions, and from each state reached by a change of each single field. The documents
+ * are made from what these changes do, so that they cannot say anything else.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { Kind, State } from './kind.ts'
+import { createdStates, sampleInputs, sampleValues, wordsOf } from './samples.ts'
+
+export interface Transition {
+  /** The field that a PATCH sent, or the action that was asked for. */
+  readonly by: { readonly field: string } | { readonly action: string; readonly input: State }
+  readonly before: State
+  readonly after: State
+  readonly events: readonly string[]
+}
+
+/** Later than every time of an example, so that what has to wait for one can happen. */
+const now = '2026-03-01T12:00:00.000Z'
+
+/** Actions in a row that are tried: enough to undo what another has done. */
+const depth = 3
+
+const known = new WeakMap<Kind, readonly Transition[]>()
+
+/** All of them. A kind's rules are pure, so they are tried once. */
+export function transitions(kind: Kind): readonly Transition[] {
+  const found = known.get(kind) ?? explore(kind)
+  known.set(kind, found)
+  return found
+}
+
+function explore(kind: Kind): readonly Transition[] {
+  const { states, acted } = followActions(kind, createdStates(kind))
+  return [...acted, ...distinctInChoices(kind, states).flatMap((state) => patches(kind, state))]
+}
+
+function followActions(kind: Kind, start: readonly State[]) {
+  const states = new Map(start.map((state) => [JSON.stringify(state), state]))
+  const acted: Transition[] = []
+  let latest = [...states.values()]
+  for (let step = 0; step < depth; step++) {
+    const made = latest.flatMap((state) => actions(kind, state))
+    acted.push(...made)
+    const reached = new Map(made.map(({ after }) => [JSON.stringify(after), after]))
+    latest = [...reached].flatMap(([key, state]) => (states.has(key) ? [] : [state]))
+    for (const state of latest) states.set(JSON.stringify(state), state)
+  }
+  return { states: [...states.values()], acted }
+}
+
+function actions(kind: Kind, before: State): Transition[] {
+  return Object.entries(kind.actions).flatMap(([action, { fields, apply }]) =>
+    sampleInputs(fields).flatMap((input) => {
+      const after = apply(before, input, { now })
+      return after.ok ? transition(kind, { action, input }, before, after.value) : []
+    }),
+  )
+}
+
+/** One state for each combination of words: rules decide by those. */
+function distinctInChoices(kind: Kind, states: readonly State[]): readonly State[] {
+  const choices = kind.fieldNames.filter((name) => {
+    const field = kind.fields[name]
+    return field !== undefined && wordsOf(field) !== null
+  })
+  return [
+    ...new Map(states.map((state) => [JSON.stringify(choices.map((name) => state[name])), state])).values(),
+  ]
+}
+
+/** Changes of one field each, from each of its values to each other. */
+function patches(kind: Kind, state: State): Transition[] {
+  if (kind.immutable) return []
+  return Object.entries(kind.fields)
+    .filter(([, { access }]) => access === 'write')
+    .flatMap(([name, field]) => {
+      const samples = sampleValues(field, kind.example[name])
+      if (samples.length < 2)
+        throw new Error(`samples.ts has no two values that ${kind.name}.${name} accepts`)
+      const pairs = samples.flatMap((from) => samples.map((to) => ({ from, to })))
+      return pairs.flatMap(({ from, to }) => {
+        const before = { ...state, [name]: from }
+        const draft = { ...state, [name]: to }
+        const after = kind.rules.update?.(before, draft, new Set([name]), { now })
+        if (after === undefined) return transition(kind, { field: name }, before, draft)
+        return after.ok ? transition(kind, { field: name }, before, after.value) : []
+      })
+    })
+}
+
+/** None when no value changes: such a change is not made. */
+function transition(kind: Kind, by: Transition['by'], before: State, after: State): Transition[] {
+  if (isDeepStrictEqual(before, after)) return []
+  return [{ by, before, after, events: kind.rules.events(before, after) }]
+}
