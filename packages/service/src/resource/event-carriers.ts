@@ -2,11 +2,9 @@
  * Which event tells of which change: of a field, or of a move. It is found out rather than declared, from what the
  * kind's own rules do (`transitions.ts`). What no event tells of is sync only (decisions, section 4.1).
  */
-import { isDeepStrictEqual } from 'node:util'
 import type { Carriers } from '../openapi/part.ts'
 import type { Kind } from './kind.ts'
-import { createdStates } from './samples.ts'
-import { type Transition, transitions } from './transitions.ts'
+import { explore, type Transition } from './transitions.ts'
 
 /** The events of a field's changes; for one that only creation sets, that of the creation. */
 export function fieldCarriers(kind: Kind, name: string): Carriers {
@@ -44,24 +42,22 @@ function named(types: readonly string[], word: 'and' | 'or'): string {
 
 /** The events of a creation: of each word of each choice. */
 export function creationCarriers(kind: Kind): Carriers {
-  return split(createdStates(kind).map((created) => kind.rules.events(null, created)))
+  return split(explore(kind).created.map((created) => kind.rules.events(null, created)))
 }
 
 /** The events that a PATCH can cause. */
 export function updateCarriers(kind: Kind): Carriers {
-  return carriers(transitions(kind).filter(({ by }) => 'field' in by))
+  return carriers(explore(kind).transitions.filter(({ by }) => 'field' in by))
 }
 
 /** The events that an action can cause. */
 export function actionCarriers(kind: Kind, action: string): Carriers {
-  return carriers(transitions(kind).filter(({ by }) => 'action' in by && by.action === action))
+  return carriers(explore(kind).transitions.filter(({ by }) => 'action' in by && by.action === action))
 }
 
 /** Its changes. One that clients change with others along is judged by what they do to it themselves. */
 function changesOf(kind: Kind, name: string): readonly Transition[] {
-  const changed = transitions(kind).filter(
-    ({ before, after }) => !isDeepStrictEqual(before[name], after[name]),
-  )
+  const changed = explore(kind).transitions.filter((transition) => transition.changed.has(name))
   if (kind.fields[name]?.access !== 'write') return changed
   return changed.filter(({ by }) => !('field' in by) || by.field === name)
 }

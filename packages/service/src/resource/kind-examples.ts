@@ -3,8 +3,8 @@ import { exampleIdentity, exampleTime } from '../openapi/examples.ts'
 import type { Json } from '../openapi/part.ts'
 import type { Field } from './field.ts'
 import type { Kind, State } from './kind.ts'
-import { createdStates, exampleState, sampleValues } from './samples.ts'
-import { transitions } from './transitions.ts'
+import { exampleState, sampleValues } from './samples.ts'
+import { explore } from './transitions.ts'
 
 /** The example as it is read once it was created, or an object in this state. */
 export function exampleObject(kind: Kind, state: State = exampleState(kind)): Json {
@@ -22,13 +22,14 @@ function shownValue(kind: Kind, name: string, state: State): unknown {
 
 /** The object that an event of this type brings. */
 export function exampleSubject(kind: Kind, type: string): Json {
-  const created = createdStates(kind).find((state) => kind.rules.events(null, state).includes(type))
-  return exampleObject(kind, created ?? transitions(kind).find(({ events }) => events.includes(type))?.after)
+  const { created, transitions } = explore(kind)
+  const made = created.find((state) => kind.rules.events(null, state).includes(type))
+  return exampleObject(kind, made ?? transitions.find(({ events }) => events.includes(type))?.after)
 }
 
 /** A body with which the action does something. */
 export function exampleInput(kind: Kind, action: string): State {
-  const made = transitions(kind).flatMap(({ by }) =>
+  const made = explore(kind).transitions.flatMap(({ by }) =>
     'action' in by && by.action === action ? [by.input] : [],
   )
   const [first] = made.sort((a, b) => given(b) - given(a))

@@ -12,6 +12,8 @@ export interface Transition {
   readonly by: { readonly field: string } | { readonly action: string; readonly input: State }
   readonly before: State
   readonly after: State
+  /** The fields whose values differ. */
+  readonly changed: ReadonlySet<string>
   readonly events: readonly string[]
 }
 
@@ -21,18 +23,26 @@ const now = '2026-03-01T12:00:00.000Z'
 /** Actions in a row that are tried: enough to undo what another has done. */
 const depth = 3
 
-const known = new WeakMap<Kind, readonly Transition[]>()
+export interface Explored {
+  /** States that a creation can lead to. */
+  readonly created: readonly State[]
+  readonly transitions: readonly Transition[]
+}
 
-/** All of them. A kind's rules are pure, so they are tried once. */
-export function transitions(kind: Kind): readonly Transition[] {
-  const found = known.get(kind) ?? explore(kind)
+const known = new WeakMap<Kind, Explored>()
+
+/** All that was found. A kind's rules are pure, so they are tried once. */
+export function explore(kind: Kind): Explored {
+  const found = known.get(kind) ?? tryRules(kind)
   known.set(kind, found)
   return found
 }
 
-function explore(kind: Kind): readonly Transition[] {
-  const { states, acted } = followActions(kind, createdStates(kind))
-  return [...acted, ...distinctInChoices(kind, states).flatMap((state) => patches(kind, state))]
+function tryRules(kind: Kind): Explored {
+  const created = createdStates(kind)
+  const { states, acted } = followActions(kind, created)
+  const patched = distinctInChoices(kind, states).flatMap((state) => patches(kind, state))
+  return { created, transitions: [...acted, ...patched] }
 }
 
 function followActions(kind: Kind, start: readonly State[]) {
@@ -91,6 +101,7 @@ function patches(kind: Kind, state: State): Transition[] {
 
 /** None when no value changes: such a change is not made. */
 function transition(kind: Kind, by: Transition['by'], before: State, after: State): Transition[] {
-  if (isDeepStrictEqual(before, after)) return []
-  return [{ by, before, after, events: kind.rules.events(before, after) }]
+  const changed = kind.fieldNames.filter((name) => !isDeepStrictEqual(before[name], after[name]))
+  if (changed.length === 0) return []
+  return [{ by, before, after, changed: new Set(changed), events: kind.rules.events(before, after) }]
 }

@@ -8,7 +8,7 @@ import {
   updateCarriers,
 } from '../../src/resource/event-carriers.ts'
 import type { Kind } from '../../src/resource/kind.ts'
-import { transitions } from '../../src/resource/transitions.ts'
+import { explore } from '../../src/resource/transitions.ts'
 import { kinds } from '../../src/resources/index.ts'
 
 const kind = (name: string) => kinds.find((one) => one.name === name) as Kind
@@ -31,7 +31,7 @@ test('every event type of every kind is found, and no other', () => {
 test('every action of every kind is tried where it does something', () => {
   for (const one of kinds) {
     for (const action of Object.keys(one.actions)) {
-      const made = transitions(one).filter(({ by }) => 'action' in by && by.action === action)
+      const made = explore(one).transitions.filter(({ by }) => 'action' in by && by.action === action)
       expect({ kind: one.name, action, tried: made.length > 0 }).toEqual({
         kind: one.name,
         action,
