@@ -8,9 +8,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { apiDocument } from '../packages/service/src/api-document.ts'
 import { kinds } from '../packages/service/src/resources/index.ts'
+import { accessTypes } from './generate/access-types.ts'
 import { errorPage } from './generate/errors.ts'
 import { eventPage } from './generate/events.ts'
 import { fieldPage } from './generate/fields.ts'
+import { keyPage } from './generate/keys.ts'
 import { sdkTypes } from './generate/sdk-types.ts'
 import { settingsPage } from './generate/settings.ts'
 import { webhookPage } from './generate/webhooks.ts'
@@ -22,9 +24,11 @@ const files: Readonly<Record<string, () => string>> = {
   'docs/reference/errors.md': errorPage,
   'docs/reference/events.md': () => eventPage(kinds),
   'docs/reference/fields.md': () => fieldPage(kinds),
+  'docs/reference/keys.md': () => keyPage(kinds),
   'docs/reference/settings.md': settingsPage,
   'docs/reference/webhooks.md': () => webhookPage(kinds),
-  'packages/sdk/src/generated.ts': () => formatted('generated.ts', sdkTypes(kinds)),
+  'packages/sdk/src/generated.ts': () =>
+    formatted('generated.ts', `${sdkTypes(kinds)}\n${accessTypes(kinds)}`),
 }
 
 const check = process.argv.includes('--check')

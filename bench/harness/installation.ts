@@ -76,6 +76,8 @@ export async function startService(dataDir: string, flags: readonly string[] = [
       DESKWIRE_DATA_DIR: dataDir,
       DESKWIRE_PORT: '0',
       DESKWIRE_LOG_LEVEL: 'warn',
+      // What is measured is the service, not its patience.
+      DESKWIRE_RATE_LIMIT: '0',
       DESKWIRE_BOOTSTRAP_KEY: newToken(),
     },
   })

@@ -1,8 +1,9 @@
 /** Fields and JSON Schemas in the words of TypeScript. */
-import type { Field } from '../../packages/service/src/resource/field.ts'
+import type { Field, Fields } from '../../packages/service/src/resource/field.ts'
 import { fieldSchema } from '../../packages/service/src/resource/kind-schemas.ts'
+import type { ShownField } from '../../packages/service/src/resource/shown-field.ts'
 
-type Json = Record<string, unknown>
+type Json = Readonly<Record<string, unknown>>
 
 /** One member of an interface, with what it is for. */
 export function member(name: string, field: Field, direction: 'input' | 'output', optional: boolean): string {
@@ -10,6 +11,27 @@ export function member(name: string, field: Field, direction: 'input' | 'output'
   const saysItself = direction === 'output' && field.shown !== undefined
   const nullable = field.nullable && !saysItself ? ' | null' : ''
   return `  /** ${field.description} */\n  ${name}${optional ? '?' : ''}: ${values}${nullable}\n`
+}
+
+/** The members of what is shown, but for those in `inherited`. */
+export function shownMembers(
+  fields: Readonly<Record<string, ShownField>>,
+  inherited: readonly string[] = [],
+): string {
+  return Object.entries(fields)
+    .filter(([name]) => !inherited.includes(name))
+    .map(
+      ([name, { schema, description }]) =>
+        `  /** ${description} */\n  ${name}: ${typeText(schema, 'output')}\n`,
+    )
+    .join('')
+}
+
+/** The members of a body that creates, or one that changes. */
+export function acceptedMembers(fields: Fields, purpose: 'create' | 'patch'): string {
+  return Object.entries(fields)
+    .map(([name, field]) => member(name, field, 'input', purpose === 'patch' || field.initial !== undefined))
+    .join('')
 }
 
 /** A JSON Schema, of the few shapes that fields have, as a TypeScript type. */

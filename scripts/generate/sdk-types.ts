@@ -5,14 +5,9 @@ import { fieldSchema, schemaName } from '../../packages/service/src/resource/kin
 import { filterNames } from '../../packages/service/src/resource/list-query.ts'
 import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
 import { webhookShapes } from '../../packages/service/src/webhooks/fields.ts'
-import {
-  attemptFields,
-  deliveryFields,
-  type ShownField,
-  webhookFields,
-} from '../../packages/service/src/webhooks/records.ts'
+import { attemptFields, deliveryFields, webhookFields } from '../../packages/service/src/webhooks/records.ts'
 import { actionTypes, resourceType } from './sdk-actions.ts'
-import { member, typeText } from './sdk-type-text.ts'
+import { acceptedMembers, member, shownMembers, typeText } from './sdk-type-text.ts'
 
 export function sdkTypes(kinds: readonly Kind[]): string {
   return `/** Made by npm run generate from the declarations of the service: what belongs to one kind, and no more. */
@@ -78,19 +73,10 @@ ${writable.map(([field, spec]) => member(field, spec, 'input', true)).join('')}}
 function webhookTypes(eventTypes: readonly string[]): string {
   const { creation, change } = webhookShapes(eventTypes)
   // The one place that lists the types is EventData.
-  const shown = (fields: Readonly<Record<string, ShownField>>, own: readonly string[] = []) =>
-    Object.entries(fields)
-      .filter(([name]) => !own.includes(name))
-      .map(
-        ([name, { schema, description }]) =>
-          `  /** ${description} */\n  ${name}: ${byName(typeText({ ...schema }, 'output'), eventTypes)}\n`,
-      )
-      .join('')
-  const accepted = (fields: Readonly<Record<string, Field>>, isPatch: boolean) =>
-    Object.entries(fields)
-      .map(([name, field]) => member(name, field, 'input', isPatch || field.initial !== undefined))
-      .map((text) => byName(text, eventTypes))
-      .join('')
+  const byName = (members: string) =>
+    members.replaceAll(eventTypes.map((type) => `'${type}'`).join(' | '), 'keyof EventData')
+  const shown = (...of: Parameters<typeof shownMembers>) => byName(shownMembers(...of))
+  const accepted = (...of: Parameters<typeof acceptedMembers>) => byName(acceptedMembers(...of))
   const ofRow = ['id', 'object', 'organizationId', 'createdAt', 'updatedAt']
   return `/** An endpoint that events are delivered to. */
 export interface Webhook extends Row {
@@ -98,10 +84,10 @@ export interface Webhook extends Row {
 ${shown(webhookFields(eventTypes), ofRow)}}
 
 export interface WebhookInput {
-${accepted(creation.fields, false)}}
+${accepted(creation.fields, 'create')}}
 
 export interface WebhookPatch {
-${accepted(change.fields, true)}}
+${accepted(change.fields, 'patch')}}
 
 export interface WebhookFilters {
   status?: 'active' | 'disabled'
@@ -123,9 +109,4 @@ export interface DeliveryFilters {
 export interface Attempt {
 ${shown(attemptFields)}}
 `
-}
-
-/** `text` with the union of all event types by its name. */
-function byName(text: string, eventTypes: readonly string[]): string {
-  return text.replace(eventTypes.map((type) => `'${type}'`).join(' | '), 'keyof EventData')
 }

@@ -1,11 +1,11 @@
 import type { Kind } from '../../packages/service/src/resource/kind.ts'
+import type { ShownField } from '../../packages/service/src/resource/shown-field.ts'
 import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
 import { webhookShapes } from '../../packages/service/src/webhooks/fields.ts'
 import {
   attemptFields,
   deliveryErrorCodes,
   deliveryFields,
-  type ShownField,
   secretField,
   webhookFields,
 } from '../../packages/service/src/webhooks/records.ts'
@@ -35,7 +35,7 @@ ${table(['field', 'set', 'accepts', 'meaning'], yours)}
 
 Shown:
 
-${fields({ ...webhookFields(types), secret: secretField })}
+${shownFields({ ...webhookFields(types), secret: secretField })}
 
 Filters of the list: \`status\`, \`createdAfter\`, \`createdBefore\`.
 
@@ -43,7 +43,7 @@ Filters of the list: \`status\`, \`createdAfter\`, \`createdBefore\`.
 
 One event on its way to one endpoint: \`/v1/webhooks/{id}/deliveries\`. It never holds the payload.
 
-${fields(deliveryFields)}
+${shownFields(deliveryFields)}
 
 Filters of the log: \`status\`, \`eventType\`.
 
@@ -58,11 +58,12 @@ ${table(
 
 One try of a delivery: \`/v1/webhooks/{id}/deliveries/{deliveryId}/attempts\`, newest first.
 
-${fields(attemptFields)}
+${shownFields(attemptFields)}
 `
 }
 
-function fields(shown: Readonly<Record<string, ShownField>>): string {
+/** A table of fields as they are shown. */
+export function shownFields(shown: Readonly<Record<string, ShownField>>): string {
   const rows = Object.entries(shown).map(([name, { schema, description }]) => [
     `\`${name}\``,
     typeName(schema),
@@ -77,7 +78,7 @@ function typeName(schema: Readonly<Record<string, unknown>>): string {
   const orNull = Array.isArray(schema.type) ? ' or null' : ''
   if (schema.properties !== undefined)
     return `\`{${Object.keys(schema.properties as object).join(', ')}}\`${orNull}`
-  if (schema.type === 'array') return 'list of event types'
+  if (schema.type === 'array') return 'list of words'
   if (Array.isArray(schema.examples)) {
     return `${schema.examples.map((word) => `\`${word}\``).join(', ')}${orNull}`
   }

@@ -1,10 +1,16 @@
-/** The way in: one object with a resource per kind, and the webhooks, all over one transport. */
+/** The way in: one object with a resource per kind, webhooks, keys and the organization, all over one transport. */
 
+import { ApiKeys } from './api-keys.ts'
 import { resources } from './generated.ts'
+import { OwnOrganization } from './organization.ts'
 import { type ClientOptions, createSend } from './transport.ts'
 import { Webhooks } from './webhooks.ts'
 
-export type Client = ReturnType<typeof resources> & { readonly webhooks: Webhooks }
+export type Client = ReturnType<typeof resources> & {
+  readonly webhooks: Webhooks
+  readonly apiKeys: ApiKeys
+  readonly organization: OwnOrganization
+}
 
 /**
  * A client of the service at `baseUrl`. It sends nothing yet and holds no connection of its own, so there is
@@ -12,5 +18,10 @@ export type Client = ReturnType<typeof resources> & { readonly webhooks: Webhook
  */
 export const createClient = (options: ClientOptions): Client => {
   const send = createSend(options)
-  return { ...resources(send), webhooks: new Webhooks(send) }
+  return {
+    ...resources(send),
+    webhooks: new Webhooks(send),
+    apiKeys: new ApiKeys(send),
+    organization: new OwnOrganization(send),
+  }
 }

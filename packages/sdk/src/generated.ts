@@ -716,3 +716,80 @@ export const resources = (send: Send) => ({
   tickets: new RemovableResource<Ticket, TicketInput, TicketPatch, TicketFilters>(send, 'tickets'),
   bookings: new Bookings(send, 'bookings'),
 })
+
+/** What a key may do. `write` does not imply `read`; `*` is everything. */
+export type Scope =
+  | 'teammates:read'
+  | 'teammates:write'
+  | 'customers:read'
+  | 'customers:write'
+  | 'conversations:read'
+  | 'conversations:write'
+  | 'messages:read'
+  | 'messages:write'
+  | 'tickets:read'
+  | 'tickets:write'
+  | 'bookings:read'
+  | 'bookings:write'
+  | 'webhooks:read'
+  | 'webhooks:write'
+  | 'api_keys:manage'
+  | '*'
+
+/** An API key, without its token: that is shown by creation and rotation alone. */
+export interface ApiKey extends Row {
+  object: 'api_key'
+  /** What it is for. */
+  name: string
+  /** What it may do. */
+  scopes: Open<Scope>[]
+  /** When it ceases to work; null when it does not expire. */
+  expiresAt: string | null
+  /** The last four characters of its newest token. */
+  last4: string
+  /** Until when a replaced token works as well; null when none does. */
+  previousTokenExpiresAt: string | null
+  /** When a call was last made with it, exact to a minute; null when none was. It does not move updatedAt. */
+  lastUsedAt: string | null
+}
+
+export interface ApiKeyInput {
+  /** What it is for. */
+  name: string
+  /** What it may do. A key can grant only what it holds itself. */
+  scopes: Scope[]
+  /** When it ceases to work, a time to come; null for never. */
+  expiresAt?: string | null
+}
+
+export interface ApiKeyPatch {
+  /** What it is for. */
+  name?: string
+  /** What it may do. A key can grant only what it holds itself. */
+  scopes?: Scope[]
+  /** When it ceases to work, a time to come; null for never. */
+  expiresAt?: string | null
+}
+
+export interface ApiKeyFilters {
+  createdAfter?: string
+  createdBefore?: string
+}
+
+/** What owns everything that a key can reach. */
+export interface Organization {
+  object: 'organization'
+  /** Its id: `organizationId` of everything that it owns. */
+  id: string
+  /** What it is called. */
+  name: string
+  /** When it was made. */
+  createdAt: string
+  /** When it was last changed. */
+  updatedAt: string
+}
+
+export interface OrganizationPatch {
+  /** What it is called. */
+  name?: string
+}

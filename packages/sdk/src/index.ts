@@ -2,6 +2,7 @@
  * @deskwire/sdk: typed calls, sync, the proof that a copy is exact, and webhook signatures. Everything public is
  * named here, but for `@deskwire/sdk/testing`.
  */
+export type { ApiKeys, ApiKeyWithToken } from './api-keys.ts'
 export { checkpointOf, Digest, type Digestible } from './checkpoint.ts'
 export { type Client, createClient } from './client.ts'
 export { MemoryCopy, type Verdict } from './copy.ts'
@@ -18,6 +19,7 @@ export { DeskwireError, type Problem, type ProblemError } from './error.ts'
 export { etagOf } from './etag.ts'
 export type { Envelope, EventType, WebhookEvent } from './event.ts'
 export type * from './generated.ts'
+export type { OwnOrganization } from './organization.ts'
 export type {
   ActionOptions,
   CallOptions,

@@ -1,8 +1,10 @@
 /** The API as a document: every module's part, in the order in which they are shown. */
 import { docsPart } from './docs/docs-openapi.ts'
 import { healthPart } from './http/health-openapi.ts'
+import { keyPart } from './keys/key-openapi.ts'
 import { openApiDocument } from './openapi/document.ts'
 import type { Json } from './openapi/part.ts'
+import { organizationPart } from './organization/organization-openapi.ts'
 import { bulkPart } from './resource/bulk-openapi.ts'
 import type { Kind } from './resource/kind.ts'
 import { kindPart } from './resource/kind-openapi.ts'
@@ -16,6 +18,8 @@ export function apiDocument(kinds: readonly Kind[]): Json {
     bulkPart,
     endpointPart(kinds),
     deliveryPart(kinds),
+    keyPart(kinds),
+    organizationPart,
     healthPart,
     docsPart,
   ])

@@ -1,14 +1,20 @@
 /** The composition root of the API: everything is built here, and disposed here. */
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
-import { createTokenDirectory } from './access/directory.ts'
+import { createAdmission, type TokenDirectory } from './access/admission.ts'
+import { createLookUp } from './access/directory.ts'
+import type { RateLimit } from './access/rate-limit.ts'
+import { scopeNames } from './access/scopes.ts'
+import { createUseRecorder } from './access/uses.ts'
 import { apiDocument } from './api-document.ts'
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { coreMigrations } from './db/migrations/core.ts'
+import { keyMigrations } from './db/migrations/keys.ts'
 import { webhookMigrations } from './db/migrations/webhooks.ts'
 import { createTargetCheck, type DeliverySettings } from './deliveries.ts'
 import { deliveryFunctions } from './delivery/functions.ts'
 import { createLanes } from './delivery/lanes.ts'
+import { expireFunction } from './delivery/registrants.ts'
 import { attemptsOf } from './delivery/schedule.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { registerDocs } from './docs/routes.ts'
@@ -23,7 +29,13 @@ import { createRowReader } from './journal/rows.ts'
 import type { Clock } from './kernel/clock.ts'
 import { createKeyedQueue } from './kernel/keyed-queue.ts'
 import { loggable } from './kernel/loggable.ts'
+import { keyFunctions } from './keys/functions.ts'
+import { createKeys } from './keys/keys.ts'
+import { registerKeyRoutes } from './keys/routes.ts'
+import { createKeyStore } from './keys/store.ts'
 import { createMaintenance, type Maintenance } from './maintenance.ts'
+import { createOrganizations } from './organization/organization.ts'
+import { registerOrganizationRoutes } from './organization/routes.ts'
 import { createBatch } from './resource/batch.ts'
 import { createBrowse } from './resource/browse.ts'
 import { registerBulkRoutes } from './resource/bulk-routes.ts'
@@ -37,8 +49,8 @@ import { createEndpoints } from './webhooks/endpoints.ts'
 import { createEventTypes } from './webhooks/event-types.ts'
 import { webhookFunctions } from './webhooks/functions.ts'
 import { createDeliveryLog } from './webhooks/log.ts'
-import { registerWebhookRoutes } from './webhooks/routes.ts'
-import { createSecretBox } from './webhooks/secrets.ts'
+import { registerWebhookRoutes, type WebhookAccess } from './webhooks/routes.ts'
+import { createSecretBox, type SecretBox } from './webhooks/secrets.ts'
 import { createWebhookStore } from './webhooks/store.ts'
 
 /** What a database needs for an installation with these kinds. */
@@ -48,8 +60,13 @@ export function schemaOf(
   const commit = commitFunction(kinds.map((kind) => kind.table))
   return {
     commitFunction: commit,
-    migrations: [...coreMigrations, ...webhookMigrations, ...kinds.flatMap((kind) => kind.migrations)],
-    functions: [commit, ...deliveryFunctions, ...webhookFunctions],
+    migrations: [
+      ...coreMigrations,
+      ...webhookMigrations,
+      ...keyMigrations,
+      ...kinds.flatMap((kind) => kind.migrations),
+    ],
+    functions: [commit, ...deliveryFunctions, expireFunction, ...webhookFunctions, ...keyFunctions],
   }
 }
 
@@ -65,6 +82,8 @@ export interface AppOptions {
   readonly clock: Clock
   readonly log: FastifyBaseLogger
   readonly settings: DeliverySettings
+  /** How often a key may call this process; null limits nothing. */
+  readonly rateLimit: RateLimit | null
   readonly kinds?: readonly Kind[]
 }
 
@@ -83,14 +102,14 @@ export function createApp(options: AppOptions): App {
     onDeliveries: wake,
   })
   const box = createSecretBox(settings.encryptionKey)
+  const server = createServer(log)
   const access = {
-    directory: createTokenDirectory(pool, clock),
+    directory: createDirectory(server, options),
     idempotency: createIdempotencyStore(pool, clock, (sealed, organizationId, webhookId) =>
       box.open(sealed, { organizationId, webhookId }),
     ),
   }
 
-  const server = createServer(log)
   const allowed = new Map<string, Set<string>>()
   server.addHook('onRoute', ({ url, method }) => {
     const methods = allowed.get(url) ?? new Set<string>()
@@ -115,10 +134,26 @@ export function createApp(options: AppOptions): App {
     registerBulkRoutes(server, bulk, access)
   }
   registerWebhooks(server, options, { box, access, wake, kinds })
+  registerKeys(server, options, { box, access, wake, kinds })
+  registerOrganizationRoutes(server, createOrganizations(pool, clock), access)
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
   const maintenance = createMaintenance({ pool, clock, log, logRetention: settings.logRetention })
   return { server, routes, maintenance }
+}
+
+/** Who comes in. Uses that are noted are written before the server has closed. */
+function createDirectory(
+  server: FastifyInstance,
+  { pool, clock, log, rateLimit: limit }: AppOptions,
+): TokenDirectory {
+  const uses = createUseRecorder({
+    pool,
+    clock,
+    onError: (error) => log.warn({ err: loggable(error) }, 'the use of a key could not be noted'),
+  })
+  server.addHook('onClose', () => uses.settled())
+  return createAdmission({ lookUp: createLookUp(pool, clock), clock, limit, uses })
 }
 
 /** A reader of rows for each kind. */
@@ -131,15 +166,31 @@ function createRows(pool: Pool, kinds: readonly Kind[]): Rows {
   }
 }
 
+/** What several resources that are no kind are made of. */
+interface Shared {
+  readonly box: SecretBox
+  readonly access: WebhookAccess
+  readonly wake: () => void
+  readonly kinds: readonly Kind[]
+}
+
+function registerKeys(server: FastifyInstance, { pool, clock }: AppOptions, shared: Shared): void {
+  const { box, access, wake, kinds } = shared
+  const store = createKeyStore(pool)
+  const keys = createKeys({
+    store,
+    clock,
+    scopes: scopeNames(kinds.map(({ plural }) => plural)),
+    seal: (answer, organizationId, apiKeyId) => box.seal(answer, { organizationId, webhookId: apiKeyId }),
+    wake,
+  })
+  registerKeyRoutes(server, { keys, store, clock }, access)
+}
+
 function registerWebhooks(
   server: FastifyInstance,
   { pool, clock, settings }: AppOptions,
-  shared: {
-    readonly box: ReturnType<typeof createSecretBox>
-    readonly access: Parameters<typeof registerWebhookRoutes>[2]
-    readonly wake: () => void
-    readonly kinds: readonly Kind[]
-  },
+  shared: Shared,
 ): void {
   const { box, access, wake, kinds } = shared
   const { schedule, dnsServers, trustedTargets, rotationOverlap, logRetention } = settings

@@ -1,5 +1,6 @@
 /** Every setting, once: environment variable, flag, default and help all come from this table. */
 import { parseArgs } from 'node:util'
+import type { RateLimit } from './access/rate-limit.ts'
 import { isToken } from './access/token.ts'
 import { parseTrustedTargets, type TrustedTargets, trustNobody } from './delivery/target/address.ts'
 import { parseDnsServers } from './delivery/target/name-servers.ts'
@@ -40,6 +41,14 @@ function duration(entry: { variable: string; default: string; help: string }): S
 function parseRetryDelays(text: string): readonly number[] | undefined {
   const delays = text.split(',').map(parseDuration)
   return delays.length <= 20 && delays.every((delay) => delay !== undefined) ? delays : undefined
+}
+
+/** `100/s, burst 500`; without a burst, a second's worth; null for 0, which limits nothing. */
+function parseRateLimit(text: string): RateLimit | null | undefined {
+  if (text === '0') return null
+  const [, rate, burst = rate] = /^(\d{1,6})\/s(?:, ?burst (\d{1,6}))?$/.exec(text) ?? []
+  const limit = { perSecond: Number(rate), burst: Number(burst) }
+  return limit.perSecond > 0 && limit.burst > 0 ? limit : undefined
 }
 
 const roles = ['all', 'api', 'worker'] as const
@@ -156,6 +165,13 @@ export const settings = {
     variable: 'DESKWIRE_LOG_RETENTION',
     default: '30d',
     help: 'how far back the delivery log goes',
+  }),
+  rateLimit: setting<RateLimit | null>({
+    variable: 'DESKWIRE_RATE_LIMIT',
+    default: '100/s, burst 500',
+    help: 'how often an API key may call, in each process of the API; 0 turns the limit off',
+    accepts: 'a rate and a burst, for example 100/s, burst 500; or 0',
+    parse: parseRateLimit,
   }),
   logLevel: setting<(typeof logLevels)[number]>({
     variable: 'DESKWIRE_LOG_LEVEL',

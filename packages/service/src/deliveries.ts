@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { createEngine, type Engine } from './delivery/engine.ts'
 import { createLanes } from './delivery/lanes.ts'
+import { createRegistrants, type Registrants } from './delivery/registrants.ts'
 import type { DeliverySchedule } from './delivery/schedule.ts'
 import { createSender } from './delivery/send/send.ts'
 import { createSigner } from './delivery/signer.ts'
@@ -29,6 +30,8 @@ export interface DeliverySettings {
 
 export interface Worker {
   readonly engine: Engine
+  /** Disables what keys that have expired had registered. */
+  readonly registrants: Registrants
   close(): Promise<void>
 }
 
@@ -59,10 +62,12 @@ export function createWorker(options: {
     schedule,
     log,
   })
+  const registrants = createRegistrants({ pool, clock, log, wake: () => engine.wake() })
   return {
     engine,
+    registrants,
     async close() {
-      await engine.stop()
+      await Promise.all([registrants.stop(), engine.stop()])
       sender.close()
       resolver.close()
     },

@@ -44,6 +44,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   resources: ['kernel', 'db', 'resource'],
   delivery: ['kernel', 'db', 'journal', 'access'],
   webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
+  keys: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
+  organization: ['kernel', 'access', 'http', 'openapi', 'resource'],
   top: [
     'kernel',
     'db',
@@ -56,6 +58,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'docs',
     'delivery',
     'webhooks',
+    'keys',
+    'organization',
   ],
 }
 

@@ -49,6 +49,12 @@ const examples: Record<keyof typeof settings, Example> = {
   disableAfter: { default: 259_200_000, text: '1h', value: 3_600_000, bad: ['0d', '-1h'] },
   rotationOverlap: { default: 86_400_000, text: '5m', value: 300_000, bad: ['1w'] },
   logRetention: { default: 2_592_000_000, text: '7d', value: 604_800_000, bad: ['forever'] },
+  rateLimit: {
+    default: { perSecond: 100, burst: 500 },
+    text: '20/s,burst 40',
+    value: { perSecond: 20, burst: 40 },
+    bad: ['100', '0/s', '10/m', '10/s, burst 0', '10/s burst 5', '1.5/s', 'off'],
+  },
   logLevel: { default: 'info', text: 'silent', value: 'silent', bad: ['INFO', 'verbose'] },
 }
 const all = Object.entries(examples) as [keyof Config, Example][]
@@ -104,6 +110,13 @@ describe.each(all)('the setting %s', (name, example) => {
     expect(line).toContain(
       settings[name].default ?? ('defaultShown' in settings[name] ? settings[name].defaultShown : ''),
     )
+  })
+})
+
+describe('DESKWIRE_RATE_LIMIT', () => {
+  test('0 limits nothing; a rate alone has the burst of a second', () => {
+    expect(read({ DESKWIRE_RATE_LIMIT: '0' }).rateLimit).toBeNull()
+    expect(read({ DESKWIRE_RATE_LIMIT: '7/s' }).rateLimit).toEqual({ perSecond: 7, burst: 7 })
   })
 })
 

@@ -1,4 +1,7 @@
-/** From a presented token to who is calling. Asked anew for every request, so that a revocation counts at once. */
+/**
+ * From a presented token to who is calling. Asked anew for every request, so that a revocation counts at once, in every
+ * process.
+ */
 import type { Pool } from 'pg'
 import type { Clock } from '../kernel/clock.ts'
 import { coalesce } from '../kernel/coalesce.ts'
@@ -13,14 +16,18 @@ export interface Caller {
   readonly scopes: readonly string[]
 }
 
-export type Recognition =
+/** Whom a token belongs to. */
+export type Lookup =
   | { readonly outcome: 'recognized'; readonly caller: Caller }
+  /** Never made here, revoked, or mistyped. */
   | { readonly outcome: 'unknown' }
+  /** The key has expired. */
   | { readonly outcome: 'expired' }
+  /** The key lives, but this token of it was replaced, and its time is over. */
+  | { readonly outcome: 'replaced' }
 
-export interface TokenDirectory {
-  recognize(token: string): Promise<Recognition>
-}
+/** Finds keys by their tokens, and nothing else. */
+export type LookUp = (token: string) => Promise<Lookup>
 
 interface TokenRow {
   readonly token_hash: Buffer
@@ -32,7 +39,8 @@ interface TokenRow {
   readonly key_expires_at: Date | null
 }
 
-export function createTokenDirectory(pool: Pool, clock: Clock): TokenDirectory {
+/** Looks tokens up in the database; those that are asked for at the same time, together. */
+export function createLookUp(pool: Pool, clock: Clock): LookUp {
   const statement = {
     name: 'recognize_tokens',
     text: `select d.token_hash, d.organization_id, o.created_at as organization_created_at, d.api_key_id, k.scopes,
@@ -50,21 +58,19 @@ export function createTokenDirectory(pool: Pool, clock: Clock): TokenDirectory {
     return hashes.map((hash) => found.get(hash) ?? null)
   })
 
-  return {
-    async recognize(token) {
-      if (!isToken(token)) return { outcome: 'unknown' }
-      const row = await find(hashToken(token).toString('hex'))
-      if (row === null) return { outcome: 'unknown' }
-      const now = clock.now()
-      const expiries = [row.token_expires_at, row.key_expires_at]
-      if (expiries.some((at) => at !== null && at.getTime() <= now)) return { outcome: 'expired' }
-      const caller = {
-        organizationId: row.organization_id,
-        organizationCreatedAt: row.organization_created_at.getTime(),
-        apiKeyId: row.api_key_id,
-        scopes: row.scopes,
-      }
-      return { outcome: 'recognized', caller }
-    },
+  return async (token) => {
+    if (!isToken(token)) return { outcome: 'unknown' }
+    const row = await find(hashToken(token).toString('hex'))
+    if (row === null) return { outcome: 'unknown' }
+    const isOver = (at: Date | null) => at !== null && at.getTime() <= clock.now()
+    if (isOver(row.key_expires_at)) return { outcome: 'expired' }
+    if (isOver(row.token_expires_at)) return { outcome: 'replaced' }
+    const caller = {
+      organizationId: row.organization_id,
+      organizationCreatedAt: row.organization_created_at.getTime(),
+      apiKeyId: row.api_key_id,
+      scopes: row.scopes,
+    }
+    return { outcome: 'recognized', caller }
   }
 }

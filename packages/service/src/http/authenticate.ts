@@ -1,9 +1,12 @@
 /** Who is calling, before anything else of a request is looked at. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Caller, TokenDirectory } from '../access/directory.ts'
+import type { Recognition, TokenDirectory } from '../access/admission.ts'
+import type { Caller } from '../access/directory.ts'
+import type { Quota } from '../access/rate-limit.ts'
 import { grants } from '../access/scopes.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { sendProblem } from './problem-reply.ts'
+import { rateLimitHeaders, retryAfterSeconds } from './rate-limit-headers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,16 +17,33 @@ declare module 'fastify' {
 
 /** A hook that lets a request in only with a living key that holds `scope`. */
 export function requireScope(directory: TokenDirectory, scope: string) {
+  return admit(directory, (caller) =>
+    grants(caller.scopes, scope)
+      ? null
+      : problem('insufficient_scope', `This needs a key with the scope ${scope}; write does not imply read.`),
+  )
+}
+
+/** A hook that lets a request in with any living key. */
+export function requireKey(directory: TokenDirectory) {
+  return admit(directory, () => null)
+}
+
+/** Every answer to a key says how its limit stands, a refusal too. */
+function admit(directory: TokenDirectory, refusalOf: (caller: Caller) => Problem | null) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const recognized = await recognize(directory, request.headers.authorization)
-    if ('code' in recognized) return sendProblem(reply, recognized)
-    if (!grants(recognized.scopes, scope)) {
-      return sendProblem(
-        reply,
-        problem('insufficient_scope', `This needs a key with the scope ${scope}; write does not imply read.`),
-      )
+    const token = tokenOf(request.headers.authorization)
+    if (typeof token !== 'string') return sendProblem(reply, token)
+    const recognition = await directory.recognize(token, request.ip)
+    if ('quota' in recognition && recognition.quota !== null) {
+      if (recognition.outcome !== 'suspected') reply.headers(rateLimitHeaders(recognition.quota))
+      if (recognition.outcome !== 'recognized')
+        reply.header('retry-after', retryAfterSeconds(recognition.quota))
     }
-    request.caller = recognized
+    if (recognition.outcome !== 'recognized') return sendProblem(reply, refusal(recognition))
+    const refused = refusalOf(recognition.caller)
+    if (refused !== null) return sendProblem(reply, refused)
+    request.caller = recognition.caller
   }
 }
 
@@ -33,27 +53,44 @@ export function callerOf(request: FastifyRequest): Caller {
   return request.caller
 }
 
-async function recognize(directory: TokenDirectory, header: string | undefined): Promise<Caller | Problem> {
+function tokenOf(header: string | undefined): string | Problem {
   if (header === undefined) {
     return problem('unauthorized', 'Send the header Authorization: Bearer dwk_…, with an API key.')
   }
   const [, token] = /^Bearer +(\S+)$/i.exec(header) ?? []
-  if (token === undefined) {
-    return problem(
-      'unauthorized',
-      'The Authorization header must be: Bearer, a space, and an API key (dwk_…).',
-    )
-  }
-  const recognition = await directory.recognize(token)
+  return (
+    token ??
+    problem('unauthorized', 'The Authorization header must be: Bearer, a space, and an API key (dwk_…).')
+  )
+}
+
+function refusal(recognition: Exclude<Recognition, { outcome: 'recognized' }>): Problem {
   switch (recognition.outcome) {
-    case 'recognized':
-      return recognition.caller
     case 'expired':
       return problem('key_expired', 'This API key has expired. Make a new one.')
+    case 'replaced':
+      return problem(
+        'key_expired',
+        'This token was replaced by a rotation of its key, and its time is over. Use the newer one.',
+      )
     case 'unknown':
       return problem(
         'unauthorized',
         'This API key is not known here: it is mistyped, revoked, or of another installation.',
       )
+    case 'limited':
+      return problem(
+        'rate_limited',
+        `This key has called too often: ${spelled(recognition.quota)}. Send it again after Retry-After.`,
+      )
+    case 'suspected':
+      return problem(
+        'rate_limited',
+        'Too many unknown API keys came from this address. Check the key, and send it again after Retry-After.',
+      )
   }
+}
+
+function spelled({ limit: { perSecond, burst } }: Quota): string {
+  return `it may make ${perSecond} requests a second, and ${burst} at once after a rest`
 }

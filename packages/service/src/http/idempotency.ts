@@ -44,6 +44,20 @@ export interface IdempotencyStore {
   find(organizationId: string, record: IdempotencyRecord): Promise<Result<KeptAnswer | null, Problem>>
 }
 
+/** An answer as the functions of the database keep it (`journal/call-fragments.ts`), sealed since it may hold a secret. */
+export function encodeKept(record: IdempotencyRecord, sealed: Buffer): string {
+  const { apiKeyId, method, path, key, requestHash, status } = record
+  return JSON.stringify({
+    api_key_id: apiKeyId,
+    method,
+    path,
+    key,
+    request_hash: requestHash,
+    status,
+    sealed: sealed.toString('hex'),
+  })
+}
+
 /** Opens an answer that is kept encrypted, about this subject. */
 export type OpenAnswer = (sealed: Buffer, organizationId: string, subjectId: string) => string
 

@@ -10,6 +10,8 @@ import Fastify, {
 } from 'fastify'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
+import { answerBroken, headerLimit } from './broken-request.ts'
+import { deepestNesting, isTooDeep } from './nesting.ts'
 import { sendProblem } from './problem-reply.ts'
 
 declare module 'fastify' {
@@ -20,12 +22,17 @@ declare module 'fastify' {
 }
 
 const mebibyte = 1024 * 1024
+/** How long a request may take to arrive as a whole, in milliseconds: nobody holds a connection by sending slowly. */
+const arrivesWithin = 60_000
 
 export function createServer(logger: FastifyBaseLogger): FastifyInstance {
   const server = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit: mebibyte,
+    requestTimeout: arrivesWithin,
+    http: { maxHeaderSize: headerLimit },
+    clientErrorHandler: answerBroken,
     genReqId: (request) => requestId(request.headers['x-request-id']),
     // A drain ends what is kept alive and idle at once, and lets what is under way finish.
     forceCloseConnections: 'idle',
@@ -110,6 +117,7 @@ function acceptJson(server: FastifyInstance): void {
       request.rawBody = bytes
       // Some clients name the type of a body that they do not send. A route that needs one will say so.
       if (bytes.length === 0) return done(null, undefined)
+      if (isTooDeep(bytes)) return done(Object.assign(new Error(), { code: tooDeep }), undefined)
       try {
         done(null, JSON.parse(decoder.decode(bytes)))
       } catch (error) {
@@ -120,6 +128,7 @@ function acceptJson(server: FastifyInstance): void {
 }
 
 const malformedJson = 'MALFORMED_JSON'
+const tooDeep = 'TOO_DEEP'
 
 /** What a client did wrong before any route could say so. */
 function expectedProblem(error: FastifyError, bodyLimit: number): Problem | null {
@@ -127,6 +136,11 @@ function expectedProblem(error: FastifyError, bodyLimit: number): Problem | null
     case malformedJson:
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return problem('malformed_json', `The body is not valid JSON in UTF-8: ${error.message}.`)
+    case tooDeep:
+      return problem(
+        'malformed_json',
+        `The body nests objects and arrays more than ${deepestNesting} levels deep. Send it flatter.`,
+      )
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return problem(
         'body_too_large',

@@ -18,11 +18,19 @@ export interface ErrorEntry {
 }
 
 export const errorCatalogue = {
+  malformed_request: {
+    status: 400,
+    title: 'The request is not valid HTTP',
+    means: 'What came over the connection cannot be read as a request of HTTP/1.1. The connection is closed.',
+    help: 'Something between you and the service may have altered the request. Send it over a new connection.',
+    example: 'This is not valid HTTP/1.1. The connection is closed.',
+  },
   malformed_json: {
     status: 400,
-    title: 'The body is not valid JSON',
-    means: 'The bytes of the body are not one JSON value in UTF-8. Nothing of the request was looked at.',
-    help: 'Send one JSON object, UTF-8 encoded, with `Content-Type: application/json`.',
+    title: 'The body is not JSON that is accepted here',
+    means:
+      'The bytes of the body are not one JSON value in UTF-8, or its objects and arrays are too deep within each other. Nothing of the request was looked at.',
+    help: 'Send one JSON object, UTF-8 encoded, at most 64 levels deep, with `Content-Type: application/json`.',
     example: 'The body is not valid JSON in UTF-8: Unexpected end of JSON input.',
   },
   invalid_parameter: {
@@ -62,8 +70,9 @@ export const errorCatalogue = {
   key_expired: {
     status: 401,
     title: 'The API key has expired',
-    means: 'The key was good until the time that it was made to expire at.',
-    help: 'Use another key of the organization, or make a new one: a key that has expired stays so.',
+    means:
+      'The key was good until the time that it was made to expire at; or this token of it was replaced, and its last day is over.',
+    help: 'Use another key of the organization, or make a new one: a key that has expired stays so. After a rotation, use the newer token.',
     example: 'This API key has expired. Make a new one.',
   },
   insufficient_scope: {
@@ -88,6 +97,13 @@ export const errorCatalogue = {
     means: 'The address exists, and takes other methods than this one.',
     help: 'The `Allow` header lists the methods that are.',
     example: 'PUT is not allowed here; allowed: DELETE, GET, HEAD, PATCH.',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'The request did not arrive in time',
+    means: 'Headers and body have a minute to arrive as a whole. The connection is closed.',
+    help: 'Send it again over a new connection.',
+    example: 'The request did not arrive as a whole in time. Send it again.',
   },
   body_too_large: {
     status: 413,
@@ -140,6 +156,15 @@ export const errorCatalogue = {
     means: 'The organization has as many of these as it may have.',
     help: 'Delete one that is not needed.',
     example: 'An organization has at most 50 endpoints. Delete one that is not needed.',
+  },
+  last_managing_key: {
+    status: 409,
+    title: 'No other key could manage keys',
+    means:
+      'The organization has no other living key that may make keys, so without this one nobody could make another over HTTP.',
+    help: 'Make another key with `api_keys:manage` first.',
+    example:
+      'No other living key of the organization has api_keys:manage or *. Make one before this one loses it.',
   },
   invalid_transition: {
     status: 409,
@@ -218,6 +243,24 @@ export const errorCatalogue = {
       'The key stands for another request of the last 24 hours. Answering this one with that answer would be wrong, and so would making it anew.',
     help: 'Use a new key for a new request; repeat a key only with the very same body.',
     example: 'The Idempotency-Key signup-7 was used with another body. Use a new key for a new request.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'There were too many requests',
+    means:
+      'The key has made more requests than its limit allows, or too many unknown keys came from this address. Nothing was done.',
+    help: 'Wait for the seconds of `Retry-After`. `RateLimit` and `RateLimit-Policy` say what is left of which limit.',
+    example:
+      'This key has called too often: it may make 100 requests a second, and 500 at once after a rest. Send it again after Retry-After.',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'Address and headers are too large',
+    means:
+      'The line with the address and all headers have more bytes than the service reads. The connection is closed.',
+    help: 'Together they have at most 16 KiB. What is long belongs into a body.',
+    example:
+      'The address and the headers have more than 16 KiB together. Send less in them; what is long belongs into a body.',
   },
   internal_error: {
     status: 500,

@@ -24,8 +24,19 @@ export const headerComponents: Readonly<Record<string, Json>> = {
   'Cache-Control': text('How long the answer may be kept.', 'no-cache'),
   'WWW-Authenticate': text('How to authenticate.', 'Bearer realm="deskwire"'),
   Allow: text('The methods that the address takes.', 'GET, HEAD, POST'),
+  'RateLimit-Policy': text(
+    'How often the key may call: `q` requests at once, which come back within `w` seconds. Not there where nothing is limited.',
+    '"default";q=500;w=5',
+  ),
+  RateLimit: text(
+    'What is left of the limit: `r` requests now; in `t` seconds all are there again.',
+    '"default";r=499;t=1',
+  ),
   'Retry-After': text('In how many seconds to send it again.', '1'),
 }
+
+/** What every answer to a key says of its limit. */
+export const limitHeaders = ['RateLimit-Policy', 'RateLimit']
 
 /** The headers of an answer, with the one that every answer has. */
 export function headersOf(names: readonly string[]): Json {

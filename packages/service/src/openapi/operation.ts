@@ -1,23 +1,24 @@
 /** An operation's declaration as OpenAPI has it. */
-import { headersOf } from './headers.ts'
-import type { Answer, Carriers, Json, Operation, Parameter } from './part.ts'
+import { headersOf, limitHeaders } from './headers.ts'
+import type { Access, Answer, Carriers, Json, Operation, Parameter } from './part.ts'
 import { refusalResponses } from './refusals.ts'
 
 /** One entry of `paths`. What follows from a declaration is added here, so that no declaration repeats it. */
 export function operationObject(operation: Operation): Json {
-  const { id, tag, summary, access, body, bodyOptional, once, answers, events } = operation
+  const { id, tag, summary, access, body, bodyOptional, answers, events } = operation
   return {
     operationId: id,
     tags: [tag],
     summary,
     description: descriptionOf(operation),
-    ...(access === 'public' ? { security: [] } : { 'x-scope': access }),
+    ...(access === 'public' ? { security: [] } : {}),
+    ...(access === 'public' || access === 'any key' ? {} : { 'x-scope': access }),
     ...(events === undefined ? {} : { 'x-events': [...events.always, ...events.sometimes] }),
     parameters: parametersOf(operation),
     ...(body === undefined ? {} : { requestBody: requestBody(body, !bodyOptional) }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(answers).map(([status, answer]) => [status, response(answer, once)]),
+        Object.entries(answers).map(([status, answer]) => [status, response(answer, operation)]),
       ),
       ...refusalResponses(operation),
     },
@@ -25,13 +26,20 @@ export function operationObject(operation: Operation): Json {
 }
 
 function descriptionOf({ description, access, events }: Operation): string {
-  return [
-    description,
-    events === undefined ? undefined : eventSentence(events),
-    access === 'public' ? 'Needs no key.' : `Needs a key with the scope \`${access}\`.`,
-  ]
+  return [description, events === undefined ? undefined : eventSentence(events), accessSentence(access)]
     .filter((sentence) => sentence !== undefined)
     .join('\n\n')
+}
+
+function accessSentence(access: Access): string {
+  switch (access) {
+    case 'public':
+      return 'Needs no key.'
+    case 'any key':
+      return 'Needs a key, whatever its scopes.'
+    default:
+      return `Needs a key with the scope \`${access}\`.`
+  }
 }
 
 /** What the documents say about the events of a call. */
@@ -79,12 +87,16 @@ function requestBody(schema: string, required: boolean): Json {
   }
 }
 
-function response(answer: Answer, once = false): Json {
+function response(answer: Answer, { access, once }: Pick<Operation, 'access' | 'once'>): Json {
   const { description, schema, mediaType = 'application/json', examples, headers = [] } = answer
   const shown = Object.entries(examples ?? {}).map(([name, value]) => [name, { value }])
   return {
     description,
-    headers: headersOf([...headers, ...(once ? ['Idempotent-Replayed'] : [])]),
+    headers: headersOf([
+      ...headers,
+      ...(once ? ['Idempotent-Replayed'] : []),
+      ...(access === 'public' ? [] : limitHeaders),
+    ]),
     ...(schema === undefined
       ? {}
       : {

@@ -19,8 +19,8 @@ export interface Tag {
   readonly description: string
 }
 
-/** Who may call: anyone, or a key that holds this scope. */
-export type Access = 'public' | `${string}:${string}`
+/** Who may call: anyone, any key, or a key that holds this scope. */
+export type Access = 'public' | 'any key' | `${string}:${string}`
 
 export interface Operation {
   readonly method: 'get' | 'post' | 'patch' | 'delete'

@@ -2,7 +2,7 @@
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import type { ErrorCode } from '../kernel/errors.ts'
 import { errorPath, exampleProblem } from '../kernel/problem-body.ts'
-import { headersOf } from './headers.ts'
+import { headersOf, limitHeaders } from './headers.ts'
 import type { Json, Operation } from './part.ts'
 
 const codes = Object.keys(errorCatalogue) as readonly ErrorCode[]
@@ -14,6 +14,7 @@ const problemSchema = { $ref: '#/components/schemas/Problem' }
 const refusalHeaders: Readonly<Record<string, readonly string[]>> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],
+  429: ['Retry-After', ...limitHeaders],
   503: ['Retry-After'],
 }
 
@@ -22,7 +23,8 @@ export function refusalsOf({ access, body, once, parameters, errors }: Operation
   const withQuery = parameters?.some((parameter) => parameter.in === 'query')
   const possible: readonly ErrorCode[] = [
     ...(errors ?? []),
-    ...(access === 'public' ? [] : (['unauthorized', 'key_expired', 'insufficient_scope'] as const)),
+    ...(access === 'public' ? [] : (['unauthorized', 'key_expired', 'rate_limited'] as const)),
+    ...(access === 'public' || access === 'any key' ? [] : (['insufficient_scope'] as const)),
     ...(withQuery ? (['invalid_parameter'] as const) : []),
     ...(body === undefined
       ? []

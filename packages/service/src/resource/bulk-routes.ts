@@ -1,7 +1,7 @@
 /** Many objects at once: `POST /v1/{kind}/batch` in one transaction, `GET /v1/{kind}/export` as a stream. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import type { TokenDirectory } from '../access/directory.ts'
+import type { TokenDirectory } from '../access/admission.ts'
 import { callerOf, requireScope } from '../http/authenticate.ts'
 import type { IdempotencyStore } from '../http/idempotency.ts'
 import { unknownParameter } from '../http/list-parameters.ts'

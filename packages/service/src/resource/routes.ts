@@ -1,6 +1,6 @@
 /** The routes of a kind, all from its declaration: create, list and sync, read, change, actions, delete. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { TokenDirectory } from '../access/directory.ts'
+import type { TokenDirectory } from '../access/admission.ts'
 import { callerOf, requireScope } from '../http/authenticate.ts'
 import { entityTag, holdsVersion, unmetPrecondition, versionOf } from '../http/entity-tag.ts'
 import type { IdempotencyStore } from '../http/idempotency.ts'

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import type { RateLimit } from '../access/rate-limit.ts'
 import { createApp } from '../app.ts'
 import type { DeliverySettings } from '../deliveries.ts'
 import { systemClock } from '../kernel/clock.ts'
@@ -21,7 +22,12 @@ interface Where {
 /** Resolves when it listens. @throws ListenError when it cannot. */
 export async function startApi(
   where: Where,
-  options: { readonly pool: Pool; readonly log: Logger; readonly settings: DeliverySettings },
+  options: {
+    readonly pool: Pool
+    readonly log: Logger
+    readonly settings: DeliverySettings
+    readonly rateLimit: RateLimit | null
+  },
 ): Promise<Running & { readonly address: string }> {
   const { server, maintenance } = createApp({ ...options, clock: systemClock })
   await listen(server, where)

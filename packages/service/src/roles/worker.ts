@@ -32,6 +32,7 @@ export function startWorker(options: {
     (error) => log.warn({ reason: error.message }, 'notifications are lost for now; polling goes on'),
   )
   worker.engine.start()
+  worker.registrants.start()
   return {
     async stop() {
       // At once: while a connection is being closed, nothing more may be begun.

@@ -3,9 +3,10 @@ import { pageParameters } from '../http/list-openapi.ts'
 import { exampleId, exampleIdentity, exampleList, exampleTime } from '../openapi/examples.ts'
 import { type ApiPart, type Operation, pageOf, query, ref } from '../openapi/part.ts'
 import type { Kind } from '../resource/kind.ts'
+import { recordSchema } from '../resource/shown-field.ts'
 import { operation } from './endpoint-openapi.ts'
 import { createEventTypes } from './event-types.ts'
-import { attemptFields, deliveryFields, recordSchema } from './records.ts'
+import { attemptFields, deliveryFields } from './records.ts'
 
 const log = '/{id}/deliveries'
 const one = `${log}/{deliveryId}`

@@ -5,9 +5,10 @@ import { exampleId, exampleIdentity, exampleList, exampleTime } from '../openapi
 import { type ApiPart, type Operation, pageOf, query, ref } from '../openapi/part.ts'
 import type { Kind } from '../resource/kind.ts'
 import { inputs } from '../resource/kind-schemas.ts'
+import { recordSchema } from '../resource/shown-field.ts'
 import { createEventTypes } from './event-types.ts'
 import { webhookShapes } from './fields.ts'
-import { recordSchema, secretField, webhookFields } from './records.ts'
+import { secretField, webhookFields } from './records.ts'
 
 const path = '/v1/webhooks'
 const urlErrors: readonly ErrorCode[] = ['url_not_https', 'url_not_public', 'url_not_resolvable']

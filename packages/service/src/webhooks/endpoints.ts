@@ -3,6 +3,7 @@
  * on the record as it stands, and commits in one call; when another change was quicker it decides again.
  */
 import type { Caller } from '../access/directory.ts'
+import { type Outcome, refused } from '../http/outcome.ts'
 import type { IdempotencyRecord } from '../journal/change.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
@@ -22,11 +23,6 @@ const attempts = 5
 
 /** Whether a URL may be a receiver now: null, or why not. Always a fresh look, never a remembered one. */
 export type CheckTarget = (url: string) => Promise<Problem | null>
-
-export type Outcome<T> =
-  | { readonly outcome: 'done'; readonly value: T }
-  | { readonly outcome: 'refused'; readonly problem: Problem }
-  | { readonly outcome: 'replayed' }
 
 export interface EndpointServices {
   readonly store: WebhookStore
@@ -83,6 +79,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       )
       if (created === 'replayed') return { outcome: 'replayed' }
       if (created === 'done') return { outcome: 'done', value: answer }
+      if (created === 'registrant_gone') return refused(registrantGone)
       return refused(
         problem(
           'limit_reached',
@@ -102,8 +99,11 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         // What was pending when it was disabled has failed, even if no worker came to it yet.
         if (activated) await services.failPending(caller.organizationId, id, row.disabled_reason ?? 'manual')
         const reset = after.failing_since === null && row.failing_since !== null
-        const changed = await store.change(caller.organizationId, row, after, { now: clock.now(), reset })
+        const registers = activated || after.api_key_id !== row.api_key_id
+        const options = { now: clock.now(), reset, registers }
+        const changed = await store.change(caller.organizationId, row, after, options)
         if (changed === 'conflict') return null
+        if (changed === 'registrant_gone') return refused(registrantGone)
         wake()
         return shown
       }),
@@ -199,6 +199,12 @@ export function createEndpoints(services: EndpointServices): Endpoints {
   }
 }
 
+/** Sent again, it is let in as the key is by then, or refused. */
+const registrantGone = problem(
+  'unavailable',
+  'The key that this request came with was revoked or has expired meanwhile; nothing was done. Send it again.',
+)
+
 export function noSuchWebhook(id: string): Problem {
   return problem('not_found', `There is no webhook ${id}. It may have been deleted; check the id.`)
 }
@@ -226,8 +232,4 @@ function newRow(
     created_at: new Date(now),
     updated_at: new Date(now),
   }
-}
-
-function refused(refusal: Problem): { readonly outcome: 'refused'; readonly problem: Problem } {
-  return { outcome: 'refused', problem: refusal }
 }

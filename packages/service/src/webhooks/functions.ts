@@ -3,38 +3,19 @@
  * commit's fan-out and a disabling, an enabling or a deletion never cross.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { keepAnswerAbout, lockClock, replayed } from '../journal/call-fragments.ts'
 
-const lockClock = `perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;`
-
-/**
- * Answers 'replayed' when the request's idempotency key has committed. Looked at before anything can refuse: what a
- * twin just did is no reason to refuse what it was asked.
- */
-const replayed = `if p_keep is not null then
-    delete from idempotency_keys where organization_id = p_organization_id
-      and api_key_id = (p_keep->>'api_key_id')::uuid and method = p_keep->>'method' and path = p_keep->>'path'
-      and key = p_keep->>'key' and created_at <= p_now - interval '24 hours';
-    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
-      and k.key = p_keep->>'key';
-    if found then
-      return 'replayed';
-    end if;
-  end if;`
-
-/** Keeps the answer under the request's idempotency key. */
-const keepAnswer = `insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
-    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
-        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        decode(p_keep->>'sealed', 'hex'), p_now
-      where p_keep is not null;`
+const keepAnswer = keepAnswerAbout('p_webhook_id')
 
 const wakeLane = `perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   update lanes set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;`
 
-/** A new endpoint with its first secret: 'done', 'limit_reached' or 'replayed'. */
+/** Whether the key that is to be the registrant lives: it may have been revoked since its request was let in. */
+const registrantLives = `exists (select 1 from api_keys k where k.organization_id = p_organization_id
+      and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now))`
+
+/** A new endpoint with its first secret: 'done', 'limit_reached', 'registrant_gone' or 'replayed'. */
 export const createFunction: SchemaFunction = schemaFunction(
   'create_webhook',
   {
@@ -47,6 +28,9 @@ export const createFunction: SchemaFunction = schemaFunction(
 begin
   ${lockClock}
   ${replayed}
+  if not ${registrantLives} then
+    return 'registrant_gone';
+  end if;
   select count(*) into v_count from webhooks w where w.organization_id = p_organization_id;
   if v_count >= p_limit then
     return 'limit_reached';
@@ -63,16 +47,22 @@ begin
 end;`,
 )
 
-/** An endpoint as p_row has it, if it still is in the version that was read: 'done' or 'conflict'. */
+/**
+ * An endpoint as p_row has it, if it still is in the version that was read: 'done' or 'conflict'; 'registrant_gone' when
+ * the caller becomes its registrant (p_registers), and lives no more.
+ */
 export const changeFunction: SchemaFunction = schemaFunction(
   'change_webhook',
   {
     arguments:
-      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean',
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean',
     returns: 'text',
   },
   `begin
   ${lockClock}
+  if p_registers and not ${registrantLives} then
+    return 'registrant_gone';
+  end if;
   update webhooks w set url = r.url, description = r.description, events = r.events, status = r.status,
       disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, api_key_id = r.api_key_id, updated_at = r.updated_at
     from jsonb_to_record(p_row) as r(url text, description text, events text[], status text, disabled_reason text,

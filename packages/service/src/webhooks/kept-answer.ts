@@ -1,4 +1,5 @@
 /** Answers kept for an Idempotency-Key by POSTs that do not go through the journal. They may hold a secret. */
+import { encodeKept } from '../http/idempotency.ts'
 import type { IdempotencyRecord } from '../journal/change.ts'
 import type { SecretBox, SecretOwner } from './secrets.ts'
 
@@ -9,15 +10,5 @@ export function keptAnswer(
   record: IdempotencyRecord | null,
   answer: string,
 ): string | null {
-  if (record === null) return null
-  const { apiKeyId, method, path, key, requestHash, status } = record
-  return JSON.stringify({
-    api_key_id: apiKeyId,
-    method,
-    path,
-    key,
-    request_hash: requestHash,
-    status,
-    sealed: box.seal(answer, owner).toString('hex'),
-  })
+  return record === null ? null : encodeKept(record, box.seal(answer, owner))
 }

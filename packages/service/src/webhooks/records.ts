@@ -3,31 +3,8 @@
  * reference and the types of the SDK are made from these tables. The compiler holds them to the records that are sent.
  */
 import type { DeliveryErrorCode } from '../delivery/decide.ts'
-import type { Json } from '../openapi/part.ts'
+import { count, field, nullable, type Shown, text, time, uuid, words } from '../resource/shown-field.ts'
 import type { attemptRecord, deliveryRecord, WebhookRecord } from './webhook.ts'
-
-/** A field as it is shown: its JSON Schema, and what it means. */
-export interface ShownField {
-  readonly schema: Readonly<Record<string, unknown>>
-  readonly description: string
-}
-
-type Shown<R> = { readonly [Name in keyof R]: ShownField }
-
-const uuid = { type: 'string', format: 'uuid' }
-const text = { type: 'string' }
-const count = { type: 'integer', minimum: 0 }
-const time = { type: 'string', format: 'date-time' }
-/** Words known today: reading, a choice is open. */
-const words = (...examples: readonly string[]) => ({ type: 'string', examples })
-
-function nullable(schema: { type: string }) {
-  return { ...schema, type: [schema.type, 'null'] }
-}
-
-function field(schema: Record<string, unknown>, description: string): ShownField {
-  return { schema, description }
-}
 
 const errorCodes = {
   timeout: 'no whole answer in time',
@@ -114,24 +91,4 @@ export const attemptFields: Shown<ReturnType<typeof attemptRecord>> = {
   error: field(error, 'Why it failed; null when it succeeded.'),
   durationMs: field({ type: 'integer' }, 'How long it took, in milliseconds.'),
   responseBody: field(nullable(text), 'The beginning of the answer, 1 KiB at most, as text.'),
-}
-
-/** The schema of a record with these fields. */
-export function recordSchema(
-  description: string,
-  fields: Readonly<Record<string, ShownField>>,
-  example: object,
-): Json {
-  return {
-    type: 'object',
-    description,
-    required: Object.keys(fields),
-    properties: Object.fromEntries(
-      Object.entries(fields).map(([name, field]) => [
-        name,
-        { ...field.schema, description: field.description },
-      ]),
-    ),
-    examples: [example],
-  }
 }

@@ -1,14 +1,15 @@
 /** The routes of endpoints (specification, section 4.1; decisions, section 7). */
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { TokenDirectory } from '../access/directory.ts'
+import type { TokenDirectory } from '../access/admission.ts'
 import { callerOf, requireScope } from '../http/authenticate.ts'
 import type { IdempotencyStore } from '../http/idempotency.ts'
 import { parseLimit, parseOffset, parseTime, parseWord, unknownParameter } from '../http/list-parameters.ts'
+import { answer, expectAnswer, sendNothing } from '../http/outcome.ts'
 import { sendProblem } from '../http/problem-reply.ts'
 import { answerOnce, searchParameters, sendJson, sendList } from '../http/replies.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { parseId } from '../kernel/ids.ts'
-import { type Endpoints, noSuchWebhook, type Outcome } from './endpoints.ts'
+import { type Endpoints, noSuchWebhook } from './endpoints.ts'
 import type { WebhookStore } from './store.ts'
 import { webhookRecord } from './webhook.ts'
 
@@ -113,27 +114,7 @@ export function registerWebhookRoutes(
   })
 }
 
-/** Sends what an operation came to, or says that its key had committed already. */
-export function answer<T>(
-  reply: FastifyReply,
-  outcome: Outcome<T>,
-  send: (reply: FastifyReply, body: string) => FastifyReply,
-): FastifyReply | 'replayed' {
-  if (outcome.outcome === 'replayed') return 'replayed'
-  if (outcome.outcome === 'refused') return sendProblem(reply, outcome.problem)
-  return send(reply, JSON.stringify(outcome.value))
-}
-
-function expectAnswer(answered: FastifyReply | 'replayed'): FastifyReply {
-  if (answered === 'replayed') throw new Error('only a POST carries an idempotency key')
-  return answered
-}
-
 function sendCreated(reply: FastifyReply, body: string): FastifyReply {
   const { id } = JSON.parse(body) as { id: string }
   return sendJson(reply.code(201).header('location', `${webhooksPath}/${id}`), body)
-}
-
-function sendNothing(reply: FastifyReply): FastifyReply {
-  return reply.code(204).send()
 }

@@ -45,13 +45,13 @@ export interface WebhookStore {
     },
     secret: SecretRow,
     options: { now: number; limit: number; keep: Keep },
-  ): Promise<'done' | 'limit_reached' | 'replayed'>
+  ): Promise<'done' | 'limit_reached' | 'registrant_gone' | 'replayed'>
   change(
     organizationId: string,
     before: WebhookRow,
     after: WebhookRow,
-    options: { now: number; reset: boolean },
-  ): Promise<'done' | 'conflict'>
+    options: { now: number; reset: boolean; registers: boolean },
+  ): Promise<'done' | 'conflict' | 'registrant_gone'>
   remove(organizationId: string, id: string, now: number): Promise<boolean>
   rotate(
     organizationId: string,
@@ -117,7 +117,7 @@ export function createWebhookStore(pool: Pool): WebhookStore {
       return call(createFunction.name, [organizationId, id, at, row, secret.id, secret.sealed, limit, keep])
     },
 
-    change(organizationId, before, after, { now, reset }) {
+    change(organizationId, before, after, { now, reset, registers }) {
       const { url, description, events, status, disabled_reason, disabled_at, api_key_id, updated_at } = after
       return call(changeFunction.name, [
         organizationId,
@@ -135,6 +135,7 @@ export function createWebhookStore(pool: Pool): WebhookStore {
           updated_at,
         }),
         reset,
+        registers,
       ])
     },
 

@@ -1,6 +1,7 @@
 /** The whole service on a database of its own, over real HTTP on a free port of the loopback. */
 import pino from 'pino'
 import { createApiKey, createOrganization } from '../../src/access/organizations.ts'
+import type { RateLimit } from '../../src/access/rate-limit.ts'
 import { type App, createApp } from '../../src/app.ts'
 import type { DeliverySettings } from '../../src/deliveries.ts'
 import { type Clock, systemClock } from '../../src/kernel/clock.ts'
@@ -51,6 +52,8 @@ export async function testService(
     readonly kinds?: readonly Kind[]
     readonly database?: TestDatabase
     readonly settings?: Partial<DeliverySettings>
+    /** None unless told: tests call as fast as they can. */
+    readonly rateLimit?: RateLimit
   } = {},
 ): Promise<TestService> {
   const { clock = systemClock, kinds } = options
@@ -62,6 +65,7 @@ export async function testService(
     clock,
     log,
     settings: { ...deliverySettings, ...options.settings },
+    rateLimit: options.rateLimit ?? null,
     ...(kinds === undefined ? {} : { kinds }),
   })
   await app.server.listen({ host: '127.0.0.1', port: 0 })

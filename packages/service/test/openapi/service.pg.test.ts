@@ -8,7 +8,8 @@ let document: any
 let service: TestService
 
 beforeAll(async () => {
-  service = await testService()
+  // Limited, as its answers are to say so; never reached.
+  service = await testService({ rateLimit: { perSecond: 100_000, burst: 100_000 } })
   document = (await service.api.get('/openapi.json')).json
 })
 
@@ -52,6 +53,10 @@ test('each asks for the scope that it is described with, or for no key', async (
     expect({ address, status: keyless.status }).toEqual({ address, status: 401 })
     const headers = { authorization: `Bearer ${nothing.token}` }
     const refused = await fetch(address, { method: method.toUpperCase(), headers })
+    if (operation['x-scope'] === undefined) {
+      expect({ address, refused: [401, 403].includes(refused.status) }).toEqual({ address, refused: false })
+      continue
+    }
     expect({ address, status: refused.status }).toEqual({ address, status: 403 })
     expect(((await refused.json()) as { detail: string }).detail).toContain(operation['x-scope'])
   }

@@ -1,0 +1,109 @@
+/**
+ * How often a key may call: a bucket that holds `burst` requests and is filled at `perSecond`. What is missing in it is
+ * counted in thousandths of a request, of which `perSecond` come back in a millisecond: whole numbers, so that nothing
+ * is lost to rounding. A full bucket is forgotten, so memory is held only by those who called within the last
+ * `burst / perSecond` seconds.
+ *
+ * Buckets belong to a process: with several of them behind a balancer a key may do as much in each.
+ */
+import type { Clock } from '../kernel/clock.ts'
+
+/** Whole numbers, at least 1. */
+export interface RateLimit {
+  readonly perSecond: number
+  /** Requests that may come at once after a rest. */
+  readonly burst: number
+}
+
+/** How somebody stands with a limit. */
+export interface Quota {
+  /** Whether the request may be made. */
+  readonly allowed: boolean
+  /** Requests that may be made at once from here. */
+  readonly remaining: number
+  /** Milliseconds until a request may be made again; 0 while some are left. */
+  readonly retryAfter: number
+  /** Milliseconds until all of the burst is there again. */
+  readonly fullAfter: number
+  readonly limit: RateLimit
+}
+
+export interface RateLimiter {
+  /** Counts a request of `who`, if it may be made. One that may not costs nothing. */
+  count(who: string): Quota
+  /** How `who` stands, without counting anything; `allowed` says what a request would be told. */
+  look(who: string): Quota
+  /** Buckets that are remembered. */
+  readonly size: number
+}
+
+interface Bucket {
+  /** Thousandths of a request. */
+  readonly missing: number
+  /** When that was so, in milliseconds since the Unix epoch. */
+  readonly at: number
+}
+
+/** Thousandths. */
+const request = 1_000
+
+/** The strictest bound on what is remembered, whoever calls. The least recently counted is forgotten first. */
+const rememberedAtMost = 100_000
+
+/** Buckets under one limit, as many as there are callers. */
+export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
+  const { perSecond, burst } = limit
+  /** The least recently counted first. */
+  const buckets = new Map<string, Bucket>()
+
+  function missingNow(bucket: Bucket | undefined, now: number): number {
+    if (bucket === undefined) return 0
+    // A clock that was set back gives nothing back, and takes nothing.
+    return Math.max(0, bucket.missing - Math.max(0, now - bucket.at) * perSecond)
+  }
+
+  function quota(missing: number, allowed: boolean): Quota {
+    const left = burst * request - missing
+    const remaining = Math.floor(left / request)
+    return {
+      allowed,
+      remaining,
+      retryAfter: remaining > 0 ? 0 : Math.ceil((request - left) / perSecond),
+      fullAfter: Math.ceil(missing / perSecond),
+      limit,
+    }
+  }
+
+  /** Forgets, from the front, what is full again: what stands before it has waited longer. */
+  function forget(now: number): void {
+    for (const [who, bucket] of buckets) {
+      if (buckets.size <= rememberedAtMost && missingNow(bucket, now) > 0) return
+      buckets.delete(who)
+    }
+  }
+
+  return {
+    count(who) {
+      const now = clock.now()
+      const before = missingNow(buckets.get(who), now)
+      const standing = quota(before, before + request <= burst * request)
+      if (!standing.allowed) {
+        // As of now, so that time goes on from here though the clock was set back.
+        buckets.set(who, { missing: before, at: now })
+        return standing
+      }
+      // To the end, so that the front is the least recently counted.
+      buckets.delete(who)
+      buckets.set(who, { missing: before + request, at: now })
+      forget(now)
+      return quota(before + request, true)
+    },
+    look(who) {
+      const missing = missingNow(buckets.get(who), clock.now())
+      return quota(missing, missing + request <= burst * request)
+    },
+    get size() {
+      return buckets.size
+    },
+  }
+}

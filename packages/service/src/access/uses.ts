@@ -1,0 +1,65 @@
+/**
+ * When keys were last used: noted beside requests and written after them, at most once a minute a key in each process.
+ * It counts for nothing else: it moves neither `updatedAt` nor any answer, and a write that fails is only logged.
+ */
+import type { Pool } from 'pg'
+import type { Clock } from '../kernel/clock.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+
+/** How exact `lastUsedAt` is, in milliseconds. */
+export const usesAreExactTo = 60_000
+
+/** Keys that are remembered as written within the minute; beyond, one may be written a second time. */
+const rememberedAtMost = 10_000
+
+export interface KeyUse {
+  readonly organizationId: string
+  readonly apiKeyId: string
+}
+
+export interface UseRecorder {
+  /** The key was used now. Returns at once. */
+  note(key: KeyUse): void
+  /** Resolves when everything noted so far is written, or has failed. */
+  settled(): Promise<void>
+}
+
+export function createUseRecorder(options: {
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly onError: (error: Error) => void
+}): UseRecorder {
+  const { pool, clock, onError } = options
+  /** When each key was last written, the longest ago first. */
+  const written = new Map<string, number>()
+  /** One after another: whatever calls, this takes one connection. */
+  let writing: Promise<void> = Promise.resolve()
+
+  return {
+    note({ organizationId, apiKeyId }) {
+      const now = clock.now()
+      const last = written.get(apiKeyId)
+      if (last !== undefined && Math.abs(now - last) < usesAreExactTo) return
+      written.delete(apiKeyId)
+      written.set(apiKeyId, now)
+      for (const [other, at] of written) {
+        if (Math.abs(now - at) < usesAreExactTo && written.size <= rememberedAtMost) break
+        written.delete(other)
+      }
+      writing = writing.then(() => write(organizationId, apiKeyId, now).catch(onError))
+    },
+    settled: () => writing,
+  }
+
+  /** Nothing for a key that was revoked meanwhile. */
+  async function write(organizationId: string, apiKeyId: string, now: number): Promise<void> {
+    await pool.query({
+      name: 'note_key_use',
+      text: `insert into api_key_uses as u (organization_id, api_key_id, last_used_at)
+             select k.organization_id, k.id, $3 from api_keys k where k.organization_id = $1 and k.id = $2
+             on conflict (organization_id, api_key_id) do update
+               set last_used_at = greatest(u.last_used_at, excluded.last_used_at)`,
+      values: [organizationId, apiKeyId, formatTimestamp(now)],
+    })
+  }
+}

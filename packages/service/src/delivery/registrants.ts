@@ -1,0 +1,119 @@
+/**
+ * Keys that registered endpoints and are no more: an endpoint does not outlive its registrant (decisions, section 7).
+ * A revocation disables what the key registered in its own commit. An expiry is nobody's call: workers look for keys
+ * that have expired and do the same. A round that finds its registrant gone disables as well, whoever was late.
+ */
+import type { FastifyBaseLogger } from 'fastify'
+import type { Pool } from 'pg'
+import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { lockClock } from '../journal/call-fragments.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { loggable } from '../kernel/loggable.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+
+/**
+ * Disables the active endpoints of the key p_api_key_id, whose ids are then in v_webhook_ids, and wakes their lanes, so
+ * that a worker fails at once what is pending. Under the clock row, so that no commit makes deliveries meanwhile.
+ */
+export const disableRegistered = `select array_agg(w.id) into v_webhook_ids from webhooks w
+    where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
+  update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
+      updated_at = greatest(updated_at + interval '1 millisecond', p_now)
+    where organization_id = p_organization_id and id = any(v_webhook_ids);
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
+    order by l.webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = any(v_webhook_ids);`
+
+/** Settles the expiry of a key, if it has expired and that is not done: the ids of the endpoints it disabled. */
+export const expireFunction: SchemaFunction = schemaFunction(
+  'expire_api_key',
+  { arguments: 'p_organization_id uuid, p_api_key_id uuid, p_now timestamptz', returns: 'uuid[]' },
+  `declare
+  v_webhook_ids uuid[];
+begin
+  ${lockClock}
+  update api_keys set expiry_settled_at = p_now
+    where organization_id = p_organization_id and id = p_api_key_id and expires_at <= p_now
+      and expiry_settled_at is null;
+  if not found then
+    return null;
+  end if;
+  ${disableRegistered}
+  return v_webhook_ids;
+end;`,
+)
+
+/** Keys looked for at once; what is left is found right after. */
+const step = 100
+/** How often to look, in milliseconds. One index is probed, in which nothing stands but expiries to come. */
+const lookEvery = 1_000
+
+export interface Registrants {
+  /** Settles every expiry that is due by the clock, and answers how many there were. */
+  settleExpired(): Promise<number>
+  /** Does so again and again until stopped. */
+  start(): void
+  stop(): Promise<void>
+}
+
+export function createRegistrants(services: {
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly log: Pick<FastifyBaseLogger, 'warn'>
+  /** Something may be due: an endpoint was disabled, and what is pending on it has to fail. */
+  readonly wake: () => void
+}): Registrants {
+  const { pool, clock, log, wake } = services
+  let timer: NodeJS.Timeout | undefined
+  let looking: Promise<void> | null = null
+
+  async function settleExpired(): Promise<number> {
+    for (let settled = 0; ; ) {
+      const now = formatTimestamp(clock.now())
+      const { rows } = await pool.query<{ organization_id: string; id: string }>({
+        name: 'find_expired_keys',
+        text: `select k.organization_id, k.id from api_keys k
+               where k.expires_at <= $1 and k.expiry_settled_at is null order by k.expires_at limit ${step}`,
+        values: [now],
+      })
+      for (const row of rows) await settle(row.organization_id, row.id, now)
+      settled += rows.length
+      if (rows.length < step) return settled
+    }
+  }
+
+  async function settle(organizationId: string, apiKeyId: string, now: string): Promise<void> {
+    const { rows } = await pool.query<{ disabled: string[] | null }>(
+      `select ${expireFunction.name}($1, $2, $3) as disabled`,
+      [organizationId, apiKeyId, now],
+    )
+    for (const webhookId of rows[0]?.disabled ?? []) {
+      log.warn({ organizationId, webhookId, reason: 'registrant_revoked' }, 'an endpoint was disabled')
+      wake()
+    }
+  }
+
+  function look(): void {
+    looking ??= settleExpired()
+      .then(
+        () => {},
+        (error: Error) => log.warn({ err: loggable(error) }, 'expired keys cannot be found; looking again'),
+      )
+      .finally(() => {
+        looking = null
+      })
+  }
+
+  return {
+    settleExpired,
+    start() {
+      timer = setInterval(look, lookEvery)
+      look()
+    },
+    async stop() {
+      clearInterval(timer)
+      await looking
+    },
+  }
+}

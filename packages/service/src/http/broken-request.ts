@@ -1,0 +1,45 @@
+/** What cannot be read as HTTP never reaches a route; it is answered with a problem all the same, and the end. */
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { errorCatalogue } from '../kernel/error-catalogue.ts'
+import { type Problem, problem } from '../kernel/errors.ts'
+import { problemBody } from '../kernel/problem-body.ts'
+
+/** Of the request line and all headers, in bytes. */
+export const headerLimit = 16 * 1024
+
+/** The refusal of what Node's parser could not read, by its code. */
+export function brokenRequest(code: string | undefined): Problem {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return problem(
+        'headers_too_large',
+        `The address and the headers have more than ${headerLimit / 1024} KiB together. Send less in them; what is long belongs into a body.`,
+      )
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return problem('request_timeout', 'The request did not arrive as a whole in time. Send it again.')
+    default:
+      return problem('malformed_request', 'This is not valid HTTP/1.1. The connection is closed.')
+  }
+}
+
+/** Answers on a connection whose request broke, and ends it. */
+export function answerBroken(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const refusal = brokenRequest(error.code)
+  const { status } = errorCatalogue[refusal.code]
+  const id = randomUUID()
+  const body = JSON.stringify(problemBody(refusal, id))
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/problem+json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${id}`,
+    'connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}

@@ -1,0 +1,32 @@
+/** The query of a list that is no stream: which page, and by default when its rows were made. */
+import type { Problem } from '../kernel/errors.ts'
+import { fail, ok, type Result } from '../kernel/result.ts'
+import { parseLimit, parseOffset, parseTime, unknownParameter } from './list-parameters.ts'
+
+export interface Page {
+  readonly limit: number
+  readonly offset: number
+}
+
+export interface CreatedBetween {
+  readonly createdAfter: string | null
+  readonly createdBefore: string | null
+}
+
+/** Page and times of creation, where no other parameter is known; or the first thing that is wrong. */
+export function parsePage(query: URLSearchParams): Result<{ page: Page; filter: CreatedBetween }, Problem> {
+  const unknown = unknownParameter(query, ['limit', 'offset', 'createdAfter', 'createdBefore'])
+  if (unknown !== null) return fail(unknown)
+  const limit = parseLimit(query)
+  if (!limit.ok) return limit
+  const offset = parseOffset(query)
+  if (!offset.ok) return offset
+  const createdAfter = parseTime(query, 'createdAfter')
+  if (!createdAfter.ok) return createdAfter
+  const createdBefore = parseTime(query, 'createdBefore')
+  if (!createdBefore.ok) return createdBefore
+  return ok({
+    page: { limit: limit.value, offset: offset.value },
+    filter: { createdAfter: createdAfter.value, createdBefore: createdBefore.value },
+  })
+}

@@ -1,0 +1,33 @@
+/**
+ * Pieces of the functions that change what belongs to an organization but is no kind of its stream: each is one call
+ * that takes the organization's clock row first, as every commit does, so that none of them ever crosses another.
+ * The functions have the arguments p_organization_id, p_now and, where a request can be repeated, p_keep.
+ */
+
+export const lockClock = `perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;`
+
+/**
+ * Answers 'replayed' when the request's idempotency key has committed. Looked at before anything can refuse: what a
+ * twin just did is no reason to refuse what it was asked.
+ */
+export const replayed = `if p_keep is not null then
+    delete from idempotency_keys where organization_id = p_organization_id
+      and api_key_id = (p_keep->>'api_key_id')::uuid and method = p_keep->>'method' and path = p_keep->>'path'
+      and key = p_keep->>'key' and created_at <= p_now - interval '24 hours';
+    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
+      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
+      and k.key = p_keep->>'key';
+    if found then
+      return 'replayed';
+    end if;
+  end if;`
+
+/** Keeps the answer under the request's idempotency key; `subject` is the argument with the id that it is about. */
+export function keepAnswerAbout(subject: string): string {
+  return `insert into idempotency_keys
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
+        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, ${subject},
+        decode(p_keep->>'sealed', 'hex'), p_now
+      where p_keep is not null;`
+}

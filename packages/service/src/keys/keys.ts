@@ -1,0 +1,220 @@
+/**
+ * What can be done with a key, apart from HTTP: each operation checks what the caller sent and may do, decides on the
+ * record as it stands, and commits in one call; when another change was quicker it decides again.
+ */
+import type { Caller } from '../access/directory.ts'
+import { hashToken, newToken } from '../access/token.ts'
+import { encodeKept } from '../http/idempotency.ts'
+import { type Outcome, refused } from '../http/outcome.ts'
+import type { IdempotencyRecord } from '../journal/change.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { type Problem, problem } from '../kernel/errors.ts'
+import { newId } from '../kernel/ids.ts'
+import { parseCreation, parsePatch } from '../resource/validate.ts'
+import { type KeyRecord, type KeyRow, keyRecord } from './api-key.ts'
+import {
+  decideChange,
+  expiredAlready,
+  hasExpired,
+  laterThan,
+  manages,
+  refuseExpiry,
+  refuseGrant,
+  refuseTouch,
+} from './decide.ts'
+import { keyShape } from './fields.ts'
+import type { KeyStore } from './store.ts'
+
+/** At most so many keys an organization, those that have expired included. */
+export const keyLimit = 1_000
+/** How long a replaced token goes on working, in milliseconds (decisions, section 3). */
+const tokenOverlap = 24 * 60 * 60 * 1_000
+const attempts = 5
+
+export interface KeyServices {
+  readonly store: KeyStore
+  readonly clock: Clock
+  /** Every scope there is. */
+  readonly scopes: readonly string[]
+  /** Encrypts an answer about a key, as it holds a token. */
+  readonly seal: (answer: string, organizationId: string, apiKeyId: string) => Buffer
+  /** Something may be due: endpoints were disabled. */
+  readonly wake: () => void
+}
+
+/** The record with its token, which is shown this once. */
+export type WithToken = KeyRecord & { readonly token: string }
+
+export interface Keys {
+  create(caller: Caller, body: unknown, record: IdempotencyRecord | null): Promise<Outcome<WithToken>>
+  read(organizationId: string, id: string): Promise<KeyRow | null>
+  change(caller: Caller, id: string, body: unknown): Promise<Outcome<KeyRecord>>
+  rotate(caller: Caller, id: string, record: IdempotencyRecord | null): Promise<Outcome<WithToken>>
+  dropPrevious(caller: Caller, id: string): Promise<Outcome<null>>
+  /** Revokes it at once, and with it what it registered. */
+  remove(caller: Caller, id: string): Promise<Outcome<null>>
+}
+
+interface Draft {
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly expiresAt: string | null
+}
+
+export function createKeys(services: KeyServices): Keys {
+  const { store, clock, seal, wake } = services
+  const shape = keyShape(services.scopes)
+
+  return {
+    read: (organizationId, id) => store.read(organizationId, id, clock.now()),
+
+    async create(caller, body, record) {
+      const parsed = parseCreation(shape, body)
+      if (!parsed.ok) return refused(parsed.error)
+      const draft = parsed.value as unknown as Draft
+      const now = clock.now()
+      const refusal = refuseExpiry(draft.expiresAt, now) ?? refuseGrant(caller.scopes, draft.scopes)
+      if (refusal !== null) return refused(refusal)
+      const token = newToken()
+      const row = newRow(newId(clock), draft, token, now)
+      const answer = { ...keyRecord(caller.organizationId, row), token }
+      const options = { now, limit: keyLimit, keep: keep(caller, row.id, record, answer) }
+      const created = await store.create(caller, row, stored(token), options)
+      switch (created) {
+        case 'done':
+          return { outcome: 'done', value: answer }
+        case 'replayed':
+          return { outcome: 'replayed' }
+        case 'limit_reached':
+          return refused(
+            problem(
+              'limit_reached',
+              `An organization has at most ${keyLimit} keys. DELETE those that have expired.`,
+            ),
+          )
+        case 'caller_changed':
+          return refused(callerChanged)
+      }
+    },
+
+    change: (caller, id, body) =>
+      decideAndCommit(caller, id, async (row) => {
+        const before: Draft = {
+          name: row.name,
+          scopes: row.scopes,
+          expiresAt: row.expires_at?.toISOString() ?? null,
+        }
+        const parsed = parsePatch(shape, { ...before }, body)
+        if (!parsed.ok) return refused(parsed.error)
+        const { draft, sent } = parsed.value
+        const now = clock.now()
+        const after = decideChange(caller.scopes, row, { draft: draft as unknown as Draft, sent }, now)
+        if ('code' in after) return refused(after)
+        const shown = { outcome: 'done' as const, value: keyRecord(caller.organizationId, after) }
+        if (after === row) return shown
+        const changed = await store.change(caller, row, after, { now, manages: manages(after.scopes) })
+        return changed === 'done' ? shown : changed
+      }),
+
+    rotate: (caller, id, record) =>
+      decideAndCommit(caller, id, async (row) => {
+        const now = clock.now()
+        const refusal = refuseTouch(caller.scopes, row) ?? (hasExpired(row, now) ? expiredAlready(row) : null)
+        if (refusal !== null) return refused(refusal)
+        const token = newToken()
+        const expiresAt = now + tokenOverlap
+        const updatedAt = laterThan(row.updated_at, now)
+        const after = {
+          ...row,
+          last4: token.slice(-4),
+          previous_token_expires_at: new Date(expiresAt),
+          updated_at: new Date(updatedAt),
+        }
+        const answer = { ...keyRecord(caller.organizationId, after), token }
+        const options = { now, updatedAt, expiresAt, keep: keep(caller, id, record, answer) }
+        const rotated = await store.rotate(caller, row, stored(token), options)
+        if (rotated === 'replayed') return { outcome: 'replayed' }
+        return rotated === 'done' ? { outcome: 'done', value: answer } : rotated
+      }),
+
+    dropPrevious: (caller, id) =>
+      decideAndCommit(caller, id, async (row) => {
+        const refusal = refuseTouch(caller.scopes, row)
+        if (refusal !== null) return refused(refusal)
+        const now = clock.now()
+        const updatedAt = laterThan(row.updated_at, now)
+        const dropped = await store.dropPrevious(caller, row, { now, updatedAt })
+        return dropped === 'done' ? { outcome: 'done', value: null } : dropped
+      }),
+
+    remove: (caller, id) =>
+      decideAndCommit(caller, id, async (row) => {
+        const refusal = refuseTouch(caller.scopes, row)
+        if (refusal !== null) return refused(refusal)
+        const revoked = await store.revoke(caller, row, clock.now())
+        if (revoked !== 'done') return revoked
+        wake()
+        return { outcome: 'done', value: null }
+      }),
+  }
+
+  /** Decides on the record as it stands, and again when another change was quicker. */
+  async function decideAndCommit<T>(
+    caller: Caller,
+    id: string,
+    decide: (row: KeyRow) => Promise<Outcome<T> | 'conflict' | 'caller_changed' | 'last_managing_key'>,
+  ): Promise<Outcome<T>> {
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const row = await store.read(caller.organizationId, id, clock.now())
+      if (row === null) return refused(noSuchKey(id))
+      const decided = await decide(row)
+      if (decided === 'caller_changed') return refused(callerChanged)
+      if (decided === 'last_managing_key') return refused(lastManagingKey)
+      if (decided !== 'conflict') return decided
+    }
+    return refused(problem('unavailable', 'The key keeps changing. Send it again.'))
+  }
+
+  function keep(
+    { organizationId }: Caller,
+    apiKeyId: string,
+    record: IdempotencyRecord | null,
+    answer: WithToken,
+  ): string | null {
+    return record === null ? null : encodeKept(record, seal(JSON.stringify(answer), organizationId, apiKeyId))
+  }
+}
+
+export function noSuchKey(id: string): Problem {
+  return problem('not_found', `There is no API key ${id}. It may have been revoked; check the id.`)
+}
+
+/** Sent again, it is let in as the key is by then, or refused. */
+const callerChanged = problem(
+  'unavailable',
+  'The key that this request came with was changed or revoked meanwhile; nothing was done. Send it again.',
+)
+
+const lastManagingKey = problem(
+  'last_managing_key',
+  'No other living key of the organization has api_keys:manage or *. Make one before this one loses it.',
+)
+
+function stored(token: string) {
+  return { hash: hashToken(token), last4: token.slice(-4) }
+}
+
+function newRow(id: string, { name, scopes, expiresAt }: Draft, token: string, now: number): KeyRow {
+  return {
+    id,
+    name,
+    scopes,
+    expires_at: expiresAt === null ? null : new Date(expiresAt),
+    expiry_settled_at: null,
+    last4: token.slice(-4),
+    previous_token_expires_at: null,
+    last_used_at: null,
+    created_at: new Date(now),
+    updated_at: new Date(now),
+  }
+}

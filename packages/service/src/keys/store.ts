@@ -1,0 +1,154 @@
+/** Keys in the database: reading them, and the calls that change them. */
+import type { Pool } from 'pg'
+import type { Caller } from '../access/directory.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+import type { KeyRow } from './api-key.ts'
+import {
+  changeFunction,
+  createFunction,
+  dropPreviousFunction,
+  revokeFunction,
+  rotateFunction,
+} from './functions.ts'
+
+export interface KeyFilter {
+  readonly createdAfter: string | null
+  readonly createdBefore: string | null
+}
+
+/** What is stored of a new token. */
+export interface StoredToken {
+  readonly hash: Buffer
+  readonly last4: string
+}
+
+/** Each change is asked for by a caller, and holds only while that one is as the request was let in. */
+type Asked<A> = Promise<A | 'caller_changed'>
+
+export interface KeyStore {
+  read(organizationId: string, id: string, now: number): Promise<KeyRow | null>
+  list(
+    organizationId: string,
+    filter: KeyFilter,
+    page: { readonly limit: number; readonly offset: number },
+    now: number,
+  ): Promise<{ readonly rows: readonly KeyRow[]; readonly total: number }>
+  /** `keep`: an answer to keep for an Idempotency-Key, as the functions take it; null keeps nothing. */
+  create(
+    caller: Caller,
+    row: KeyRow,
+    token: StoredToken,
+    options: { now: number; limit: number; keep: string | null },
+  ): Asked<'done' | 'limit_reached' | 'replayed'>
+  change(
+    caller: Caller,
+    before: KeyRow,
+    after: KeyRow,
+    options: { now: number; manages: boolean },
+  ): Asked<'done' | 'conflict' | 'last_managing_key'>
+  rotate(
+    caller: Caller,
+    before: KeyRow,
+    token: StoredToken,
+    options: { now: number; updatedAt: number; expiresAt: number; keep: string | null },
+  ): Asked<'done' | 'conflict' | 'replayed'>
+  dropPrevious(
+    caller: Caller,
+    before: KeyRow,
+    options: { now: number; updatedAt: number },
+  ): Asked<'done' | 'conflict'>
+  revoke(caller: Caller, before: KeyRow, now: number): Asked<'done' | 'conflict' | 'last_managing_key'>
+}
+
+const selection = `select k.id, k.name, k.scopes, k.expires_at, k.expiry_settled_at, k.created_at, k.updated_at,
+    u.last_used_at,
+    (select t.last4 from api_key_tokens t where t.organization_id = $1 and t.api_key_id = k.id
+      order by t.expires_at desc nulls first, t.created_at desc limit 1) as last4,
+    (select max(t.expires_at) from api_key_tokens t where t.organization_id = $1 and t.api_key_id = k.id
+      and t.expires_at > $2) as previous_token_expires_at
+  from api_keys k
+  left join api_key_uses u on u.organization_id = $1 and u.api_key_id = k.id
+  where k.organization_id = $1`
+
+export function createKeyStore(pool: Pool): KeyStore {
+  /** Calls a function that answers with one word. */
+  async function call<A>(name: string, values: readonly unknown[]): Promise<A> {
+    const places = values.map((_, n) => `$${n + 1}`).join(', ')
+    const { rows } = await pool.query<{ answer: A }>(`select ${name}(${places}) as answer`, [...values])
+    return rows[0]?.answer as A
+  }
+
+  /** The arguments that say what is changed, as it was decided on. */
+  const about = (caller: Caller, { id, updated_at }: KeyRow, now: number) => [
+    caller.organizationId,
+    id,
+    formatTimestamp(now),
+    formatTimestamp(updated_at.getTime()),
+    caller.apiKeyId,
+    caller.scopes,
+  ]
+
+  return {
+    async read(organizationId, id, now) {
+      const { rows } = await pool.query<KeyRow>(`${selection} and k.id = $3`, [
+        organizationId,
+        formatTimestamp(now),
+        id,
+      ])
+      return rows[0] ?? null
+    },
+
+    async list(organizationId, { createdAfter, createdBefore }, { limit, offset }, now) {
+      const read = pool.query<KeyRow>(
+        `${selection} and ($3::timestamptz is null or k.created_at > $3)
+           and ($4::timestamptz is null or k.created_at < $4)
+         order by k.created_at desc, k.id desc limit $5 offset $6`,
+        [organizationId, formatTimestamp(now), createdAfter, createdBefore, limit, offset],
+      )
+      const counted = pool.query<{ total: number }>(
+        `select count(*)::int as total from api_keys k where k.organization_id = $1
+           and ($2::timestamptz is null or k.created_at > $2) and ($3::timestamptz is null or k.created_at < $3)`,
+        [organizationId, createdAfter, createdBefore],
+      )
+      const [{ rows }, count] = await Promise.all([read, counted])
+      return { rows, total: count.rows[0]?.total ?? 0 }
+    },
+
+    create(caller, row, token, { now, limit, keep }) {
+      const { name, scopes, expires_at } = row
+      return call(createFunction.name, [
+        caller.organizationId,
+        row.id,
+        formatTimestamp(now),
+        caller.apiKeyId,
+        caller.scopes,
+        JSON.stringify({ name, scopes, expires_at }),
+        token.hash,
+        token.last4,
+        limit,
+        keep,
+      ])
+    },
+
+    change(caller, before, { name, scopes, expires_at, updated_at }, { now, manages }) {
+      const row = JSON.stringify({ name, scopes, expires_at, updated_at })
+      return call(changeFunction.name, [...about(caller, before, now), row, manages])
+    },
+
+    rotate(caller, before, token, { now, updatedAt, expiresAt, keep }) {
+      return call(rotateFunction.name, [
+        ...about(caller, before, now),
+        formatTimestamp(updatedAt),
+        token.hash,
+        token.last4,
+        formatTimestamp(expiresAt),
+        keep,
+      ])
+    },
+
+    dropPrevious: (caller, before, { now, updatedAt }) =>
+      call(dropPreviousFunction.name, [...about(caller, before, now), formatTimestamp(updatedAt)]),
+
+    revoke: (caller, before, now) => call(revokeFunction.name, about(caller, before, now)),
+  }
+}

@@ -1,0 +1,62 @@
+/** Reading and renaming an organization. A change that changes nothing is none. */
+import type { Pool } from 'pg'
+import { type Outcome, refused } from '../http/outcome.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { problem } from '../kernel/errors.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+import { parsePatch } from '../resource/validate.ts'
+import {
+  type OrganizationRecord,
+  type OrganizationRow,
+  organizationRecord,
+  organizationShape,
+} from './record.ts'
+
+export interface Organizations {
+  read(organizationId: string): Promise<OrganizationRecord>
+  change(organizationId: string, body: unknown): Promise<Outcome<OrganizationRecord>>
+}
+
+const attempts = 5
+
+export function createOrganizations(pool: Pool, clock: Clock): Organizations {
+  async function find(organizationId: string): Promise<OrganizationRow> {
+    const { rows } = await pool.query<OrganizationRow>(
+      `select o.organization_id, o.name, o.created_at, o.updated_at from organizations o
+         where o.organization_id = $1`,
+      [organizationId],
+    )
+    const [row] = rows
+    if (row === undefined) throw new Error(`the organization ${organizationId} of a living key is gone`)
+    return row
+  }
+
+  return {
+    read: async (organizationId) => organizationRecord(await find(organizationId)),
+
+    async change(organizationId, body) {
+      for (let attempt = 0; attempt < attempts; attempt++) {
+        const row = await find(organizationId)
+        const parsed = parsePatch(organizationShape, { name: row.name }, body)
+        if (!parsed.ok) return refused(parsed.error)
+        const { name } = parsed.value.draft as { name: string }
+        if (name === row.name) return { outcome: 'done', value: organizationRecord(row) }
+        // Versions differ though the clock stands still.
+        const updated_at = new Date(Math.max(clock.now(), row.updated_at.getTime() + 1))
+        const { rowCount } = await pool.query(
+          `update organizations set name = $2, updated_at = $3 where organization_id = $1 and updated_at = $4`,
+          [
+            organizationId,
+            name,
+            formatTimestamp(updated_at.getTime()),
+            formatTimestamp(row.updated_at.getTime()),
+          ],
+        )
+        if (rowCount === 1) {
+          return { outcome: 'done', value: organizationRecord({ ...row, name, updated_at }) }
+        }
+      }
+      return refused(problem('unavailable', 'The organization keeps changing. Send it again.'))
+    },
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Every operation that the document has, asked for by the wrong keys: a new route is covered by being described, and
+ * one that is not described fails a test of the document.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { scopeNames } from '../../src/access/scopes.ts'
+import { kinds } from '../../src/resources/index.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { makeKey } from '../harness/keys.ts'
+import { type Api, type TestService, testService } from '../harness/service.ts'
+
+const all = scopeNames(kinds.map(({ plural }) => plural))
+
+interface Operation {
+  readonly method: string
+  readonly path: string
+  /** Null where any key will do. */
+  readonly scope: string | null
+}
+
+let service: TestService
+let operations: Operation[]
+
+beforeAll(async () => {
+  service = await testService()
+  const document = (await service.api.get('/openapi.json')).json
+  operations = Object.entries<Record<string, Record<string, string>>>(document.paths)
+    .filter(([path]) => path.startsWith('/v1/'))
+    .flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([method]) => ['get', 'post', 'patch', 'delete'].includes(method))
+        .map(([method, operation]) => ({ method, path, scope: operation['x-scope'] ?? null })),
+    )
+})
+
+afterAll(() => service[Symbol.asyncDispose]())
+
+/** Asks with an id that stands for every id in the address. */
+function ask(api: Api, { method, path }: Operation, id = '01980000-0000-7000-8000-000000000001') {
+  const address = path.replaceAll(/\{\w+\}/g, id)
+  switch (method) {
+    case 'post':
+      return api.post(address, {})
+    case 'patch':
+      return api.patch(address, {})
+    case 'delete':
+      return api.delete(address)
+    default:
+      return api.get(address)
+  }
+}
+
+test('there is an operation for each scope, and each scope is one that a key can have', () => {
+  const asked = new Set(operations.flatMap(({ scope }) => scope ?? []))
+  expect([...asked].filter((scope) => !all.includes(scope))).toEqual([])
+  expect(all.filter((scope) => scope !== '*' && !asked.has(scope))).toEqual([])
+  expect(operations.filter(({ scope }) => scope === null).map(({ path }) => path)).toEqual([
+    '/v1/organization',
+  ])
+})
+
+test('without a key each is 401', async () => {
+  const nobody = service.withToken(null)
+  for (const operation of operations) {
+    const { status, json } = await ask(nobody, operation)
+    expect({ ...operation, status, code: json.code }).toEqual({
+      ...operation,
+      status: 401,
+      code: 'unauthorized',
+    })
+  }
+})
+
+test('a key with every other scope is refused by each, and told the one it lacks', async () => {
+  const byScope = Map.groupBy(operations, ({ scope }) => scope)
+  for (const [scope, these] of byScope) {
+    if (scope === null) continue
+    const others = all.filter((other) => other !== scope && other !== '*')
+    const key = await service.newKey(service.api.organizationId, others)
+    for (const operation of these) {
+      const { status, json } = await ask(key, operation)
+      expect({ ...operation, status, code: json.code }).toEqual({
+        ...operation,
+        status: 403,
+        code: 'insufficient_scope',
+      })
+      expect(json.detail).toContain(scope)
+    }
+  }
+})
+
+describe('between organizations', () => {
+  test('an id of another organization is 404 for every operation that takes one', async () => {
+    const stranger = await service.newOrganization()
+    const ids = [(await makeCustomer(service.api)).id, (await makeKey(service.api)).id]
+    for (const operation of operations.filter(({ path }) => path.includes('{'))) {
+      for (const id of ids) {
+        const { status, json } = await ask(stranger, operation, id)
+        // A body that is wrong in itself may be told so before anything is looked up.
+        const told = json?.code === 'validation_failed' ? 404 : status
+        expect({ ...operation, status: told }).toEqual({ ...operation, status: 404 })
+      }
+    }
+    for (const id of ids.slice(1)) expect((await service.api.get(`/v1/api-keys/${id}`)).status).toBe(200)
+  })
+})

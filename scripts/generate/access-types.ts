@@ -1,0 +1,42 @@
+/** The SDK's types of keys and of the organization, from the declarations that document them. */
+import { scopeNames } from '../../packages/service/src/access/scopes.ts'
+import { keyShape } from '../../packages/service/src/keys/fields.ts'
+import { keyFields } from '../../packages/service/src/keys/records.ts'
+import { organizationFields, organizationShape } from '../../packages/service/src/organization/record.ts'
+import type { Kind } from '../../packages/service/src/resource/kind.ts'
+import { acceptedMembers, shownMembers } from './sdk-type-text.ts'
+
+export function accessTypes(kinds: readonly Kind[]): string {
+  const scopes = scopeNames(kinds.map(({ plural }) => plural))
+  const union = scopes.map((scope) => `'${scope}'`).join(' | ')
+  const ofRow = ['id', 'object', 'organizationId', 'createdAt', 'updatedAt']
+  const key = keyShape(scopes)
+  const byName = (members: string) => members.replaceAll(union, 'Scope')
+  return `/** What a key may do. \`write\` does not imply \`read\`; \`*\` is everything. */
+export type Scope = ${union}
+
+/** An API key, without its token: that is shown by creation and rotation alone. */
+export interface ApiKey extends Row {
+  object: 'api_key'
+${byName(shownMembers(keyFields(scopes), ofRow))}}
+
+export interface ApiKeyInput {
+${byName(acceptedMembers(key.fields, 'create'))}}
+
+export interface ApiKeyPatch {
+${byName(acceptedMembers(key.fields, 'patch'))}}
+
+export interface ApiKeyFilters {
+  createdAfter?: string
+  createdBefore?: string
+}
+
+/** What owns everything that a key can reach. */
+export interface Organization {
+  object: 'organization'
+${shownMembers(organizationFields, ['object'])}}
+
+export interface OrganizationPatch {
+${acceptedMembers(organizationShape.fields, 'patch')}}
+`
+}

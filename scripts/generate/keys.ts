@@ -1,0 +1,47 @@
+import { scopeNames } from '../../packages/service/src/access/scopes.ts'
+import { keyShape } from '../../packages/service/src/keys/fields.ts'
+import { keyFields, tokenField } from '../../packages/service/src/keys/records.ts'
+import { organizationFields } from '../../packages/service/src/organization/record.ts'
+import type { Kind } from '../../packages/service/src/resource/kind.ts'
+import { madeBy, table } from './markdown.ts'
+import { shownFields } from './webhooks.ts'
+
+/** Keys and the organization: every field that is set or shown, and every scope. */
+export function keyPage(kinds: readonly Kind[]): string {
+  const scopes = scopeNames(kinds.map(({ plural }) => plural))
+  const yours = Object.entries(keyShape(scopes).fields).map(
+    ([name, { accepts, description, nullable, initial }]) => [
+      `\`${name}\``,
+      initial === undefined ? 'any time, required' : 'any time',
+      `${name === 'scopes' ? 'a list of one or more [scopes](#scopes)' : accepts}${nullable ? ' or null' : ''}`,
+      description,
+    ],
+  )
+  return `${madeBy}
+# Keys and the organization
+
+How they are made, rotated and revoked is in the [guide](../guides/keys.md).
+
+## api_key
+
+\`/v1/api-keys\`, scope \`api_keys:manage\`. Yours to set:
+
+${table(['field', 'set', 'accepts', 'meaning'], yours)}
+
+Shown:
+
+${shownFields({ ...keyFields(scopes), token: tokenField })}
+
+Filters of the list: \`createdAfter\`, \`createdBefore\`.
+
+### Scopes
+
+${scopes.map((scope) => `\`${scope}\``).join(', ')}
+
+## organization
+
+\`/v1/organization\`. Any key reads it; \`api_keys:manage\` changes its \`name\`, a string of 1 to 255 characters.
+
+${shownFields(organizationFields)}
+`
+}
