@@ -18,7 +18,11 @@ export function registerDocs(server: FastifyInstance, makeDocument: () => Json):
   let document: Versioned | null = null
   let reading: Promise<Assets> | null = null
   const assets = () => {
-    reading ??= readAssets()
+    // Files that could not be read just then are read again for the next.
+    reading ??= readAssets().catch((error: unknown) => {
+      reading = null
+      throw error
+    })
     return reading
   }
 
