@@ -16,6 +16,9 @@ import { type ActionOptions, ChangeableResource, RemovableResource, Resource } f
 import type { Send } from './transport.ts'
 
 ${kinds.map(kindTypes).join('\n')}
+/** A row of any kind. */
+export type AnyRow = ${kinds.map(schemaName).join(' | ')}
+
 /** What an event's \`data\` holds, by the event's type. */
 export interface EventData {
 ${kinds.flatMap(eventLines).join('')}}

@@ -546,6 +546,9 @@ export class Bookings extends ChangeableResource<Booking, BookingInput, BookingP
   }
 }
 
+/** A row of any kind. */
+export type AnyRow = Teammate | Customer | Conversation | Message | Ticket | Booking
+
 /** What an event's `data` holds, by the event's type. */
 export interface EventData {
   'customer.created': Customer

@@ -3,6 +3,7 @@
  * named here, but for `@deskwire/sdk/testing`.
  */
 export type { ApiKeys, ApiKeyWithToken } from './api-keys.ts'
+export type { Changes, Checkpoints } from './changes.ts'
 export { checkpointOf, Digest, type Digestible } from './checkpoint.ts'
 export { type Client, createClient } from './client.ts'
 export { MemoryCopy, type Verdict } from './copy.ts'

@@ -17,17 +17,15 @@ import { createLanes } from './delivery/lanes.ts'
 import { expireFunction } from './delivery/registrants.ts'
 import { attemptsOf } from './delivery/schedule.ts'
 import { createResolver } from './delivery/target/resolver.ts'
+import { registerDesk } from './desk.ts'
 import { registerDocs } from './docs/routes.ts'
 import { registerHealth } from './http/health.ts'
 import { createIdempotencyStore } from './http/idempotency.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
 import { commitFunction } from './journal/commit-function.ts'
-import { createFeed } from './journal/feed.ts'
-import { createJournal } from './journal/journal.ts'
 import { createNotifier } from './journal/notifier.ts'
-import { createRowReader } from './journal/rows.ts'
+import type { WaitingReaders } from './journal/waiting-readers.ts'
 import type { Clock } from './kernel/clock.ts'
-import { createKeyedQueue } from './kernel/keyed-queue.ts'
 import { loggable } from './kernel/loggable.ts'
 import { keyFunctions } from './keys/functions.ts'
 import { createKeys } from './keys/keys.ts'
@@ -36,13 +34,7 @@ import { createKeyStore } from './keys/store.ts'
 import { createMaintenance, type Maintenance } from './maintenance.ts'
 import { createOrganizations } from './organization/organization.ts'
 import { registerOrganizationRoutes } from './organization/routes.ts'
-import { createBatch } from './resource/batch.ts'
-import { createBrowse } from './resource/browse.ts'
-import { registerBulkRoutes } from './resource/bulk-routes.ts'
-import { createChanges } from './resource/changes.ts'
-import type { Rows } from './resource/creations.ts'
 import type { Kind } from './resource/kind.ts'
-import { registerKindRoutes } from './resource/routes.ts'
 import { kinds as deskKinds } from './resources/index.ts'
 import { registerDeliveryRoutes } from './webhooks/delivery-routes.ts'
 import { createEndpoints } from './webhooks/endpoints.ts'
@@ -75,6 +67,8 @@ export interface App {
   /** The methods that each address takes, as the server has them: `/v1/tickets/:id`. */
   readonly routes: ReadonlyMap<string, ReadonlySet<string>>
   readonly maintenance: Maintenance
+  /** Readers of the stream that wait; to be told what commits, by `startStreamListener`. */
+  readonly readers: WaitingReaders
 }
 
 export interface AppOptions {
@@ -93,14 +87,6 @@ export function createApp(options: AppOptions): App {
   const wake = createNotifier(pool, (error) =>
     log.warn({ err: loggable(error) }, 'workers could not be told'),
   )
-  const journal = createJournal({
-    pool,
-    clock,
-    commitFunction: schemaOf(kinds).commitFunction,
-    tables: kinds.map((kind) => kind.table),
-    maxAttempts: attemptsOf(settings.schedule),
-    onDeliveries: wake,
-  })
   const box = createSecretBox(settings.encryptionKey)
   const server = createServer(log)
   const access = {
@@ -118,28 +104,23 @@ export function createApp(options: AppOptions): App {
   })
   registerHealth(server, pool)
   registerDocs(server, () => apiDocument(kinds))
-  const rows = createRows(pool, kinds)
-  const queue = createKeyedQueue()
-  for (const kind of kinds) {
-    const writing = { kind, journal, rows, clock, queue }
-    const services = {
-      kind,
-      rows: rows(kind),
-      feed: createFeed(pool, kind.table),
-      browse: createBrowse(pool, kind),
-      changes: createChanges(writing),
-    }
-    registerKindRoutes(server, services, access)
-    const bulk = { kind, batch: createBatch(writing), lines: createFeed(pool, kind.table, '\n') }
-    registerBulkRoutes(server, bulk, access)
+  const desk = {
+    pool,
+    clock,
+    log,
+    kinds,
+    commitFunction: schemaOf(kinds).commitFunction,
+    maxAttempts: attemptsOf(settings.schedule),
+    onDeliveries: wake,
   }
+  const { readers } = registerDesk(server, desk, access)
   registerWebhooks(server, options, { box, access, wake, kinds })
   registerKeys(server, options, { box, access, wake, kinds })
   registerOrganizationRoutes(server, createOrganizations(pool, clock), access)
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
   const maintenance = createMaintenance({ pool, clock, log, logRetention: settings.logRetention })
-  return { server, routes, maintenance }
+  return { server, routes, maintenance, readers }
 }
 
 /** Who comes in. Uses that are noted are written before the server has closed. */
@@ -154,16 +135,6 @@ function createDirectory(
   })
   server.addHook('onClose', () => uses.settled())
   return createAdmission({ lookUp: createLookUp(pool, clock), clock, limit, uses })
-}
-
-/** A reader of rows for each kind. */
-function createRows(pool: Pool, kinds: readonly Kind[]): Rows {
-  const readers = new Map(kinds.map((kind) => [kind.name, createRowReader(pool, kind.table)]))
-  return ({ name }) => {
-    const reader = readers.get(name)
-    if (reader === undefined) throw new Error(`this installation has no ${name}`)
-    return reader
-  }
 }
 
 /** What several resources that are no kind are made of. */

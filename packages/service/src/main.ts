@@ -58,7 +58,7 @@ async function startRoles(
   const first = await bootstrapOrganization(pool, systemClock, config.bootstrapKey)
   if (first !== null) announceFirstKey(first, config)
   warnOfTrust(settings, log)
-  const api = await startApi(config, { pool, log, settings, rateLimit: config.rateLimit })
+  const api = await startApi(config, { pool, address, log, settings, rateLimit: config.rateLimit })
   const worker =
     config.role === 'all' ? superviseWorker({ address, settings, logLevel: config.logLevel }, log) : null
   process.stdout.write(`listening on ${api.address}\n`)

@@ -162,6 +162,8 @@ describe('SQL', () => {
       // One call for several organizations, each named in the argument.
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
       "journal/journal.ts: select ${commitFunction.name}((c.part->>'organizat",
+      // Its arms name it, each for itself.
+      'journal/page-statement.ts: select s.updated_at, s.id, s.body from (${arms.map',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
       'resource/browse.ts: select ${total} as total, (select count(*)::int fr',
     ])

@@ -4,9 +4,11 @@ import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { RateLimit } from '../access/rate-limit.ts'
 import { createApp } from '../app.ts'
+import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../deliveries.ts'
 import { systemClock } from '../kernel/clock.ts'
 import type { Running } from './running.ts'
+import { startStreamListener } from './stream-listener.ts'
 
 /** How long requests under way may take when the service is told to stop, in milliseconds. */
 const drainMilliseconds = 15_000
@@ -24,21 +26,24 @@ export async function startApi(
   where: Where,
   options: {
     readonly pool: Pool
+    /** Where the database is, for the connection that hears of commits. */
+    readonly address: DatabaseAddress
     readonly log: Logger
     readonly settings: DeliverySettings
     readonly rateLimit: RateLimit | null
   },
 ): Promise<Running & { readonly address: string }> {
-  const { server, maintenance } = createApp({ ...options, clock: systemClock })
+  const { server, maintenance, readers } = createApp({ ...options, clock: systemClock })
   await listen(server, where)
   maintenance.start()
+  const listener = startStreamListener(readers, options.address, options.log)
   return {
     address: addressOf(server.server.address()),
     async stop() {
       const drained = setTimeout(() => server.server.closeAllConnections(), drainMilliseconds)
       await server.close()
       clearTimeout(drained)
-      await maintenance.stop()
+      await Promise.all([maintenance.stop(), listener.close()])
     },
   }
 }
