@@ -162,6 +162,7 @@ class TargetSender implements Sender {
       const ended = await this.#exchange(warm, url, request, deadline)
       if (ended.kind !== 'stale') return ended
       // The receiver had closed it while it was idle: not its failure. Once more, and not on another that is idle.
+      // Everything that is not `stale` may have been processed, and is never sent again here (decision record 11).
     }
     const fresh = await this.#dial(url, addresses, deadline)
     if (!(fresh instanceof Connection)) return fresh
