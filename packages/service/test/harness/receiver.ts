@@ -34,10 +34,10 @@ export function raw(text: string): Behaviour {
 }
 
 /** These bytes, then the same piece again and again until the connection ends. */
-export function endless(start: string, piece: string, everyMs: number): Behaviour {
+export function endless(start: string, piece: string, everyMs: number): (socket: Socket) => void {
   return (socket) => {
-    socket.write(start)
-    const timer = setInterval(() => socket.write(piece), everyMs)
+    socket.write(start, 'latin1')
+    const timer = setInterval(() => socket.write(piece, 'latin1'), everyMs)
     socket.once('close', () => clearInterval(timer))
   }
 }
@@ -80,6 +80,8 @@ export interface Receiver {
 export interface ReceiverOptions extends Certified {
   /** `tcp` accepts connections and says nothing; `plain` speaks HTTP without TLS. */
   readonly speaks?: 'tls' | 'plain' | 'tcp'
+  /** What to do with a connection where it speaks `tcp`. */
+  readonly onTcp?: (socket: Socket) => void
   readonly host?: string
   /** 0, the default, picks a free one. */
   readonly port?: number
@@ -87,7 +89,7 @@ export interface ReceiverOptions extends Certified {
 }
 
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const { key, cert, speaks = 'tls', host = '127.0.0.1', port = 0, tls = {} } = options
+  const { key, cert, speaks = 'tls', host = '127.0.0.1', port = 0, tls = {}, onTcp } = options
   const requests: ReceivedRequest[] = []
   /** By the port at the other end. */
   const sockets = new Map<number, Socket>()
@@ -111,7 +113,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const server: Server =
     speaks === 'tls'
       ? createTlsServer({ key, cert, noDelay: true, ...tls }, (socket: TLSSocket) => serve(socket))
-      : createTcpServer(speaks === 'plain' ? serve : (socket) => socket.resume())
+      : createTcpServer(speaks === 'plain' ? serve : (onTcp ?? ((socket) => socket.resume())))
   server.on('tlsClientError', () => {})
   server.on('connection', (socket: Socket) => {
     accepted++

@@ -13,7 +13,7 @@ export interface Dialing {
   readonly secureContext: SecureContext
 }
 
-/** Milliseconds before the next address is tried beside one that does not answer. */
+/** Milliseconds after which an address that does not answer is given up for the next; the last has until the deadline. */
 const attemptTimeoutMs = 500
 
 /** A connection over which requests can go, or why there is none by the deadline. */
