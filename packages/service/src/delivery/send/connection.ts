@@ -28,6 +28,8 @@ export interface Stale {
   readonly kind: 'stale'
 }
 
+/** Bytes of an answer's headers, whatever this process allows its own callers. */
+const headerLimit = 16 * 1024
 /** Bytes of an answer's body that are read; a receiver that sends more loses the connection. */
 const readLimit = 16 * 1024
 /** Bytes of it that are kept. */
@@ -70,6 +72,7 @@ export class Connection {
       // Deadlines are the sender's.
       headersTimeout: 0,
       bodyTimeout: 0,
+      maxHeaderSize: headerLimit,
       keepAliveTimeout: idleMs,
       keepAliveMaxTimeout: longestIdleMs,
     })
