@@ -70,6 +70,20 @@ test('an address that never accepts is given up for the next one, within the sam
   expect(tookMs).toBeLessThan(6 * shortDeadline + slackMs)
 })
 
+test('an address that accepts late is waited for, though another one refuses', async () => {
+  const receiver = await bench.receiver()
+  // The first packet is lost, as it were, and comes again after a second.
+  const full = await startFullBacklog({ afterMs: 700, port: receiver.port })
+  const dns = await startDnsServer()
+  onTestFinished(async () => {
+    await dns.close()
+    await full.close()
+  })
+  dns.set('hook.test', { addresses: ['127.0.0.1', '127.0.0.2'] })
+  const sender = bench.sender({ servers: [dns.address], trusted: '127.0.0.0/8' })
+  expect(await post(sender, full, { host: 'hook.test' })).toMatchObject({ status: 200 })
+})
+
 test('a peer that drips its TLS handshake is a timeout', async () => {
   const sender = bench.sender({ answerTimeoutMs: shortDeadline })
   const receiver = await bench.receiver({
