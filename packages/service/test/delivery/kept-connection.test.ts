@@ -31,12 +31,20 @@ async function kept(first: Behaviour = answer(200), options: { answerTimeoutMs?:
 }
 
 describe('before any byte of the request was written: sent again', () => {
-  test('the close was known', async () => {
+  test.each([
+    ['small', Buffer.from('x')],
+    ['large', Buffer.alloc(1_000_000, 'x')],
+  ])('the close is seen late, or long before; a %s body', async (_what, body) => {
     const { sender, receiver } = await kept()
     receiver.hangUpAll()
+    // The same turn: the connection is taken before its close is seen.
+    expect(await post(sender, receiver, { body })).toMatchObject({ status: 200 })
+    await eventually(() => receiver.open === 1)
+    receiver.hangUpAll()
     await eventually(() => receiver.open === 0)
-    expect(await post(sender, receiver)).toMatchObject({ status: 200 })
-    expect(over(receiver)).toEqual([1, 2])
+    expect(await post(sender, receiver, { body })).toMatchObject({ status: 200 })
+    expect(over(receiver)).toEqual([1, 2, 3])
+    expect(receiver.requests.at(-1)?.body.equals(body)).toBe(true)
   })
 
   test.each<[string, (receiver: Receiver) => void]>([

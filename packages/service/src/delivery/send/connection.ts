@@ -107,7 +107,7 @@ export class Connection {
   async exchange(request: Request, deadline: Deadline, clock: Clock): Promise<Answer | Failure | Stale> {
     const reused = this.#used
     this.#used = true
-    // The client lets one turn pass by itself, but one that began before this one was polled may be the same.
+    // The client lets a turn pass too, but from here that one may end without a poll; together they hold a whole one.
     if (reused) await nextTurn()
     this.#received.bytes = 0
     this.#received.interim = true
