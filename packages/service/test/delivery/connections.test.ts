@@ -26,6 +26,20 @@ describe('a connection is kept', () => {
     await eventually(() => receiver.open === 0)
   })
 
+  test('while it idles: some seconds, and longer where the receiver says so', async () => {
+    const sender = bench.sender()
+    const [silent, telling] = [await bench.receiver(), await bench.receiver()]
+    telling.will(answer(200, '', { 'keep-alive': 'timeout=60' }))
+    await Promise.all([post(sender, silent), post(sender, telling)])
+    const from = performance.now()
+    await new Promise<void>((resolve) => silent.whenClosed(resolve))
+    // Two seconds before the earliest close of common servers, which is after five.
+    expect(performance.now() - from).toBeGreaterThan(3000)
+    expect(telling.open).toBe(1)
+    await post(sender, telling)
+    expect(over(telling)).toEqual([1, 1])
+  })
+
   test('after errors too', async () => {
     const [sender, receiver] = [bench.sender(), await bench.receiver()]
     receiver.will(answer(500, 'no'), answer(404), answer(200))

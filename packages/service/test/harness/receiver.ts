@@ -70,6 +70,8 @@ export interface Receiver {
   will(...behaviours: readonly Behaviour[]): void
   /** What to do with a connection as soon as it is ready, before anything came over it. */
   greet(greeting: (socket: Socket) => void): void
+  /** Calls once, when the last open connection has closed. */
+  whenClosed(listener: () => void): void
   /** Ends every open connection, as a server does with idle ones. */
   hangUpAll(): void
   /** Resets every open connection, as the system does for a server that is gone. */
@@ -120,7 +122,10 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     const peer = socket.remotePort ?? 0
     sockets.set(peer, socket)
     socket.on('error', () => {})
-    socket.once('close', () => sockets.delete(peer))
+    socket.once('close', () => {
+      sockets.delete(peer)
+      if (sockets.size === 0) server.emit('deserted')
+    })
   })
   await new Promise<void>((resolve) => server.listen(port, host, resolve))
 
@@ -138,6 +143,9 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     },
     greet: (next) => {
       greeting = next
+    },
+    whenClosed: (listener) => {
+      server.once('deserted', listener)
     },
     resetAll: () => {
       for (const socket of sockets.values()) socket.resetAndDestroy()
