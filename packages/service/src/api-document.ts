@@ -11,6 +11,7 @@ import { kindPart } from './resource/kind-openapi.ts'
 import { streamPart } from './resource/stream-openapi.ts'
 import { deliveryPart } from './webhooks/delivery-openapi.ts'
 import { endpointPart } from './webhooks/endpoint-openapi.ts'
+import { recoveryPart } from './webhooks/recovery-openapi.ts'
 
 /** `openapi.json` for an installation with these kinds. */
 export function apiDocument(kinds: readonly Kind[]): Json {
@@ -20,6 +21,7 @@ export function apiDocument(kinds: readonly Kind[]): Json {
     bulkPart,
     endpointPart(kinds),
     deliveryPart(kinds),
+    recoveryPart,
     keyPart(kinds),
     organizationPart,
     healthPart,

@@ -10,6 +10,8 @@ import { apiDocument } from './api-document.ts'
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { coreMigrations } from './db/migrations/core.ts'
 import { keyMigrations } from './db/migrations/keys.ts'
+import { logWeekMigrations } from './db/migrations/log-weeks.ts'
+import { recoveryMigrations } from './db/migrations/recoveries.ts'
 import { webhookMigrations } from './db/migrations/webhooks.ts'
 import { createTargetCheck, type DeliverySettings } from './deliveries.ts'
 import { deliveryFunctions } from './delivery/functions.ts'
@@ -41,6 +43,9 @@ import { createEndpoints } from './webhooks/endpoints.ts'
 import { createEventTypes } from './webhooks/event-types.ts'
 import { webhookFunctions } from './webhooks/functions.ts'
 import { createDeliveryLog } from './webhooks/log.ts'
+import { createRecoveryStore } from './webhooks/recovery.ts'
+import { recoverFunction as beginRecovery } from './webhooks/recovery-functions.ts'
+import { registerRecoveryRoutes } from './webhooks/recovery-routes.ts'
 import { registerWebhookRoutes, type WebhookAccess } from './webhooks/routes.ts'
 import { createSecretBox, type SecretBox } from './webhooks/secrets.ts'
 import { createWebhookStore } from './webhooks/store.ts'
@@ -55,10 +60,19 @@ export function schemaOf(
     migrations: [
       ...coreMigrations,
       ...webhookMigrations,
+      ...logWeekMigrations,
+      ...recoveryMigrations,
       ...keyMigrations,
       ...kinds.flatMap((kind) => kind.migrations),
     ],
-    functions: [commit, ...deliveryFunctions, expireFunction, ...webhookFunctions, ...keyFunctions],
+    functions: [
+      commit,
+      ...deliveryFunctions,
+      expireFunction,
+      ...webhookFunctions,
+      beginRecovery,
+      ...keyFunctions,
+    ],
   }
 }
 
@@ -198,4 +212,5 @@ function registerWebhooks(
     wake,
   }
   registerDeliveryRoutes(server, services, access)
+  registerRecoveryRoutes(server, { ...services, recoveries: createRecoveryStore(pool) }, access)
 }

@@ -9,6 +9,7 @@ import { type OpenDatabase, openDatabase } from './db/open.ts'
 import type { DeliverySettings } from './deliveries.ts'
 import { systemClock } from './kernel/clock.ts'
 import { createLog } from './log.ts'
+import { makeLogWeeks } from './log-weeks.ts'
 import { startApi } from './roles/api.ts'
 import { deliverySettingsOf, requireEncryptionKey } from './roles/delivery-settings.ts'
 import type { Running } from './roles/running.ts'
@@ -31,6 +32,8 @@ export async function serve(config: Config): Promise<void> {
   try {
     const applied = await migrate(database.pool, schemaOf())
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date')
+    // Before the first commit: a week that has begun without a partition goes on without one.
+    await makeLogWeeks(database.pool, systemClock.now())
     const settings = await deliverySettingsOf(config)
     const running = await startRoles(config, { database, settings, log })
     const ending = await Promise.race([stopped, database.lost.then((how) => new EmbeddedDatabaseError(how))])

@@ -28,11 +28,15 @@ export function startWorker(options: {
   const listener = listen(
     address,
     deliveriesChannel,
-    () => worker.engine.wake(),
+    () => {
+      worker.engine.wake()
+      worker.recoverer.wake()
+    },
     (error) => log.warn({ reason: error.message }, 'notifications are lost for now; polling goes on'),
   )
   worker.engine.start()
   worker.registrants.start()
+  worker.recoverer.start()
   return {
     async stop() {
       // At once: while a connection is being closed, nothing more may be begun.

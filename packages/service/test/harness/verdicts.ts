@@ -113,16 +113,17 @@ function eventProblems(
   rows: ReadonlyMap<string, StreamRecord>,
   events: Awaited<ReturnType<typeof eventsOf>>,
 ): string[] {
-  const found = new Map(events.map((event) => [event.id, event]))
+  // No two changes of one row share a stamp.
+  const key = (subject: string, type: string, at: string) => `${subject} ${type} ${at}`
+  const found = new Map(events.map((event) => [key(event.subject_id, event.type, event.at), event]))
   const problems: string[] = []
   const removedByThemselves = new Set<string>()
   for (const { change, outcome } of done) {
     if (change.operation === 'remove') removedByThemselves.add(change.id)
-    for (const { id, type } of change.events) {
-      const event = found.get(id)
-      found.delete(id)
-      const right = event?.type === type && event.body === outcome.body && event.subject_id === change.id
-      if (!right || event.at !== recordOf(outcome.body).at) problems.push(`${type} of ${change.id} is wrong`)
+    for (const type of change.events) {
+      const place = key(change.id, type, recordOf(outcome.body).at)
+      if (found.get(place)?.body !== outcome.body) problems.push(`${type} of ${change.id} is wrong`)
+      found.delete(place)
     }
   }
   const cascaded = [...rows.values()].filter(({ id, removed }) => removed && !removedByThemselves.has(id))
