@@ -1,10 +1,11 @@
 /**
- * `npm run bench -- [write|sync|pages|list|log|start|deliver|latency|recover|cascade …] [--full] [--runs N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|list|log|start|deliver|latency|recover|cascade|import …] [--full] [--runs N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
 import { cascade } from './cases/cascade.ts'
 import { deliver, latency } from './cases/deliver.ts'
+import { imports } from './cases/import.ts'
 import { list } from './cases/list.ts'
 import { log } from './cases/log.ts'
 import { pages } from './cases/pages.ts'
@@ -25,7 +26,19 @@ export interface Scale {
   readonly shelf: Shelf
 }
 
-const groups = { write, sync, pages, list, log, start, deliver, latency, recover, cascade }
+const groups = {
+  write,
+  sync,
+  pages,
+  list,
+  log,
+  start,
+  deliver,
+  latency,
+  recover,
+  cascade,
+  import: imports,
+}
 type Group = keyof typeof groups
 
 const { values, positionals } = parseArgs({
