@@ -18,7 +18,8 @@ export const syncParameterDocs: readonly Parameter[] = [
   query('cursor', { type: 'string' }, 'The nextCursor of the previous page; continues a sync.'),
   query(
     'wait',
-    { type: 'integer', minimum: 0, default: 0 },
+    // No default: a form that fills it in would ask for a wait where there is none.
+    { type: 'integer', minimum: 0 },
     `In a sync: with nothing to report, the answer waits this many seconds for something. Above ${longestWait} is served as ${longestWait}.`,
   ),
 ]
