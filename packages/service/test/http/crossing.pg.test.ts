@@ -55,6 +55,7 @@ async function settled(api: Api, name: string): Promise<Organization> {
   const bookings = await makeBooking(api, { ...common, ...of, ...within, title: name })
   const keys = await makeKey(api, { name })
   const [delivery] = await deliveriesOf(api, webhook.id)
+  const recovery = await api.post(`/v1/webhooks/${webhook.id}/recover`, { since: webhook.createdAt })
   const made = { teammates, customers, conversations, messages, tickets, bookings }
   return {
     api,
@@ -63,12 +64,14 @@ async function settled(api: Api, name: string): Promise<Organization> {
       webhooks: webhook.id,
       'api-keys': keys.id,
       deliveryId: delivery.id,
+      recoveryId: recovery.json.id,
     },
   }
 }
 
 /** What a request takes beside its address, where `{}` will not do: a route without a word here is asked with `{}`. */
 const bodies: Readonly<Record<string, (ids: Organization['ids']) => object>> = {
+  'POST /v1/webhooks/:id/recover': () => ({ since: new Date().toISOString() }),
   'POST /v1/conversations/:id/summarize': () => ({ summary: 's' }),
   'POST /v1/bookings/:id/cancel': () => ({ by: 'system' }),
   'POST /v1/bookings/:id/reschedule': () => ({
