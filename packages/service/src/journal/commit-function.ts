@@ -2,7 +2,8 @@
  * The commit function: the one writer of stamps, bodies, removals, events, counters and idempotency records.
  *
  * Its text is made from the stream tables: first removals, then every check, then what is written, each a section a
- * table, every statement set-based over the changes of the call and of one table alone. It promises, under the organization's clock row, which it takes first:
+ * table, every statement set-based over the changes of the call and of one table alone. It promises, under the
+ * organization's clock row, which it takes first:
  *
  * - the stamp is strictly later than every earlier commit of the organization, whatever the clocks say;
  * - a change whose row has moved on, whose unique value is taken or whose reference dangles is left out and
