@@ -193,6 +193,19 @@ test('a service that asks to wait is waited for, and one that is gone leaves a p
   expect(late.stderr).toMatch(/this import stopped after 1,000 rows more than 23 hours ago/)
 })
 
+test('a value that only one row may have names the line, or the row, that has it', async () => {
+  const path = fileOf(
+    'name,company,email\nAda,Same,same@example.com\nGrace,Same,x@example.com\nEdsger,Same,Same@example.com\n',
+  )
+  const first = await deskwire(['import', path, ...at()])
+  expect(first).toMatchObject({ code: 3, stderr: 'line 4: line 2 has the same unique value\n' })
+  const other = await deskwire(['import', fileOf('name,email\nAlan,same@example.com\n'), ...at()])
+  expect(other).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(/^line 2: Another customer has this email/),
+  })
+})
+
 test('other kinds are imported and exported too', async () => {
   const path = fileOf('name;active\nGrace;true\nAlan;false\n', 'people.csv')
   const ran = await deskwire(['import', path, '--kind', 'teammates', '--delimiter', ';', ...at()])
