@@ -10,11 +10,12 @@ import { rowsOf, type Source, type Survey } from './survey.ts'
 export async function checkRows(
   kind: Kind,
   source: Source,
-  { layout }: Survey,
+  found: Survey,
   onProgress: (counts: Counts, rejects: readonly Reject[]) => void,
 ): Promise<Counts> {
+  const { layout } = found
   let counts: Counts = { rows: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 }
-  for await (const { entries } of toBatches(rowsOf(source), layout)) {
+  for await (const { entries } of toBatches(rowsOf(source, found), layout)) {
     const rejects = entries.flatMap((entry): Reject[] => {
       const error = faultOf(kind, entry, layout.hasExternalId)
       return error === null ? [] : [{ line: entry.line, cells: entry.cells, error }]

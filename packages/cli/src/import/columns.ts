@@ -39,7 +39,8 @@ export function readHeader(kind: Kind, cells: readonly string[], ignored: readon
       `${kind.plural} have no column ${names}${hint}; accepted: ${known.accepted.join(', ')}; --ignore leaves columns out`,
     )
   }
-  const twice = header.find((name, n) => columns[n] !== null && header.indexOf(name) !== n)
+  const paths = columns.map((column) => column?.path.join('.'))
+  const twice = header.find((_, n) => paths[n] !== undefined && paths.indexOf(paths[n]) !== n)
   if (twice !== undefined)
     throw new UsageError(`the column ${twice} is there twice; --ignore leaves a column out`)
   const hasExternalId = columns.some((column) => column?.path[0] === 'externalId')

@@ -70,7 +70,7 @@ export async function importFile(kind: Kind, source: Source, target: Target, fou
   try {
     const counts = await runImport({
       path,
-      batches: toBatches(rowsOf(source), layout),
+      batches: toBatches(rowsOf(source, found), layout),
       progress,
       send: (items, idempotencyKey) => bulk.batch(items, { operation, idempotencyKey, signal: stop }),
       rejects,

@@ -30,12 +30,14 @@ export async function openRejects(
   path: string,
   { layout, delimiter, keptBytes }: { layout: Layout; delimiter: string; keptBytes: number },
 ): Promise<Rejects> {
-  let length = keptBytes
+  let length = 0
   let file: FileHandle | null = null
   if (keptBytes === 0) await rm(path, { force: true })
   else {
     file = await open(path, 'a')
-    await file.truncate(keptBytes)
+    // Somebody may have taken it away, or some of it.
+    length = Math.min(keptBytes, (await file.stat()).size)
+    await file.truncate(length)
   }
   // What was mended before may have an error from then.
   const kept = layout.header.flatMap((name, n) => (name === errorColumn ? [] : [n]))

@@ -80,10 +80,20 @@ function shareRow(a: Batch, b: Batch): boolean {
 
 /** The lines that were not sent, and those that the service refused. */
 function rejectsOf(entries: readonly Entry[], answer: BatchAnswer | null): Reject[] {
-  let sent = 0
+  const outcomes = (answer?.data ?? []).values()
+  /** The lines of this batch that became rows, by their ids. */
+  const lines = new Map<string, number>()
   return entries.flatMap(({ line, cells, ...entry }): Reject[] => {
     if ('fault' in entry) return [{ line, cells, error: entry.fault }]
-    const outcome = answer?.data[sent++]
-    return outcome?.outcome === 'refused' ? [{ line, cells, error: faultText(outcome.problem) }] : []
+    const outcome = outcomes.next().value
+    if (outcome?.outcome !== 'refused') {
+      if (outcome !== undefined) lines.set(outcome.id, line)
+      return []
+    }
+    const { problem } = outcome
+    // The service counts items of a call, of which the reader of a file knows nothing.
+    const earlier = lines.get(problem.existingId ?? '')
+    const error = earlier === undefined ? faultText(problem) : `line ${earlier} has the same unique value`
+    return [{ line, cells, error }]
   })
 }

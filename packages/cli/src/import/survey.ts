@@ -38,12 +38,7 @@ export async function survey(kind: Kind, { path, delimiter, ignored }: Source): 
     )
   })
   if (!file.isFile()) throw new UsageError(`${path} is no file`)
-  const hash = createHash('sha256')
-  let size = 0
-  const onPiece = (piece: Uint8Array) => {
-    hash.update(piece)
-    size += piece.length
-  }
+  const { onPiece, identity } = identify()
   let layout: Layout | null = null
   let rows = 0
   for await (const { cells } of readRecords(path, { delimiter, onPiece })) {
@@ -51,14 +46,36 @@ export async function survey(kind: Kind, { path, delimiter, ignored }: Source): 
     else rows++
   }
   if (layout === null) throw new CommandFailure(`${path} is empty: its first line has to name the columns`)
-  return { file: { size, sha256: hash.digest('hex') }, layout, rows }
+  return { file: identity(), layout, rows }
 }
 
-/** The records below the header. */
-export async function* rowsOf({ path, delimiter }: Source) {
+/**
+ * The records below the header. @throws CommandFailure at the end of a file that is not the one that was surveyed: somebody
+ * wrote to it meanwhile.
+ */
+export async function* rowsOf({ path, delimiter }: Source, { file }: Survey) {
+  const { onPiece, identity } = identify()
   let isHeader = true
-  for await (const record of readRecords(path, { delimiter })) {
+  for await (const record of readRecords(path, { delimiter, onPiece })) {
     if (!isHeader) yield record
     isHeader = false
+  }
+  if (identity().sha256 !== file.sha256) {
+    throw new CommandFailure(
+      `${path} was changed while it was being read: some of it was taken as it was, some as it is. Look up what is there before you import it again`,
+    )
+  }
+}
+
+/** Takes a file in pieces and says at the end which it was. */
+function identify() {
+  const hash = createHash('sha256')
+  let size = 0
+  return {
+    onPiece(piece: Uint8Array): void {
+      hash.update(piece)
+      size += piece.length
+    },
+    identity: (): FileIdentity => ({ size, sha256: hash.digest('hex') }),
   }
 }

@@ -68,6 +68,10 @@ describe('a header is refused', () => {
 
   test('where a column is there twice, or one is missing that new rows need', () => {
     expect(() => row('customers', 'name,email,name', [])).toThrow('the column name is there twice')
+    const attributes = 'name,customAttributes.a,customAttributes.a:number'
+    expect(() => row('customers', attributes, [])).toThrow(
+      'the column customAttributes.a:number is there twice',
+    )
     expect(() => row('tickets', 'subject', [])).toThrow('new tickets need columns for: customerId')
     // Rows that are found by externalId may be there already.
     expect(row('tickets', 'externalId,priority', ['t-1', 'high'])).toEqual({

@@ -193,6 +193,19 @@ test('a service that asks to wait is waited for, and one that is gone leaves a p
   expect(late.stderr).toMatch(/this import stopped after 1,000 rows more than 23 hours ago/)
 })
 
+test('a value that only one row may have names the line, or the row, that has it', async () => {
+  const path = fileOf(
+    'name,company,email\nAda,Same,same@example.com\nGrace,Same,x@example.com\nEdsger,Same,Same@example.com\n',
+  )
+  const first = await deskwire(['import', path, ...at()])
+  expect(first).toMatchObject({ code: 3, stderr: 'line 4: line 2 has the same unique value\n' })
+  const other = await deskwire(['import', fileOf('name,email\nAlan,same@example.com\n'), ...at()])
+  expect(other).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(/^line 2: Another customer has this email/),
+  })
+})
+
 test('other kinds are imported and exported too', async () => {
   const path = fileOf('name;active\nGrace;true\nAlan;false\n', 'people.csv')
   const ran = await deskwire(['import', path, '--kind', 'teammates', '--delimiter', ';', ...at()])
@@ -223,29 +236,4 @@ test('an export that breaks off leaves no file', async () => {
   expect([existsSync(out), existsSync(`${out}.part`)]).toEqual([false, false])
   const nowhere = await deskwire(['export', 'customers', '--out', '/no/such/directory/a', ...at()])
   expect(nowhere.stderr).toMatch(/^deskwire: \/no\/such\/directory\/a cannot be written: ENOENT/)
-})
-
-test('what cannot be imported is refused before anything is sent', async () => {
-  const refusals: [words: string[], code: number, message: RegExp][] = [
-    [[], 2, /import needs a CSV file/],
-    [['/no/such.csv'], 2, /\/no\/such\.csv cannot be read: there is no such file/],
-    [[fileOf('')], 1, /is empty: its first line has to name the columns/],
-    [[fileOf('name,nmae\n')], 2, /customers have no column "nmae"; accepted: name, company,/],
-    [[fileOf('name\nAda\n"Grace\n')], 1, /the record on line 3 cannot be read: a quote is opened/],
-    [[fileOf(Buffer.from('name\nJos\xe9\n', 'latin1'))], 1, /line 2 is not UTF-8/],
-    [[fileOf('name\n'), '--kind', 'people'], 2, /there is no kind "people"; there are: teammates, customers/],
-    [
-      [fileOf('name\n'), '--delimiter', '::'],
-      2,
-      /--delimiter: "::" is not accepted; it must be one character/,
-    ],
-  ]
-  // Nothing listens there: whatever is sent would fail in another way.
-  const nowhere = ['--url', 'http://127.0.0.1:1', '--key', key]
-  const all = await Promise.all(refusals.map(([words]) => deskwire(['import', ...words, ...nowhere])))
-  for (const [n, ran] of all.entries()) {
-    const [, code, message] = refusals[n] as (typeof refusals)[number]
-    expect(ran).toMatchObject({ code, stdout: '' })
-    expect(ran.stderr).toMatch(message)
-  }
 })
