@@ -35,8 +35,9 @@ export async function makeLogWeeks(pool: Pool, now: number): Promise<void> {
 export async function dropLogWeeks(pool: Pool, now: number, retention: number): Promise<void> {
   const keptSince = { events: now - 2 * retention, deliveries: now - retention, attempts: now - retention }
   for (const week of await weeksOf(pool, tables)) {
-    const since = keptSince[week.table as keyof typeof keptSince]
-    if (week.begins + weekLength <= since) await dropWeek(pool, week, (tx) => nothingPendingNeeds(tx, week))
+    const over = week.begins + weekLength <= keptSince[week.table as keyof typeof keptSince]
+    // What the log shows no more cannot be retried: what is found here stays so until the week is gone.
+    if (over && (await nothingPendingNeeds(pool, week))) await dropWeek(pool, week)
   }
   while ((await removeStrayEvents(pool, keptSince.events)) === step);
   while ((await removeStrayDeliveries(pool, keptSince.deliveries)) === step);
@@ -44,16 +45,16 @@ export async function dropLogWeeks(pool: Pool, now: number, retention: number): 
 }
 
 /** Attempts stay while a delivery of their week is pending; an event, while a delivery is to be sent with its payload. */
-async function nothingPendingNeeds(db: Pick<Pool, 'query'>, { table, begins }: Week): Promise<boolean> {
+async function nothingPendingNeeds(pool: Pool, { table, begins }: Week): Promise<boolean> {
   const ends = begins + weekLength
   if (table === 'events')
-    return !(await pendingWith(db, "d.payload = 'stored' and d.event_id < $1", firstIdAt(ends)))
-  if (table === 'attempts') return !(await pendingWith(db, 'd.id < $1', firstIdAt(ends)))
+    return !(await pendingWith(pool, "d.payload = 'stored' and d.event_id < $1", firstIdAt(ends)))
+  if (table === 'attempts') return !(await pendingWith(pool, 'd.id < $1', firstIdAt(ends)))
   return true
 }
 
-async function pendingWith(db: Pick<Pool, 'query'>, condition: string, value: string): Promise<boolean> {
-  const { rows } = await db.query(
+async function pendingWith(pool: Pool, condition: string, value: string): Promise<boolean> {
+  const { rows } = await pool.query(
     `select 1 from deliveries d where d.log_day = 'infinity' and ${condition} limit 1`,
     [value],
   )

@@ -89,16 +89,9 @@ export async function makeWeeks(
   return made
 }
 
-/** Drops the week, if `mayGo` says so now that nobody else writes to it. Answers whether it is gone. */
-export async function dropWeek(
-  pool: Pool,
-  { table, begins }: Week,
-  mayGo: (tx: Pick<Tx, 'query'>) => Promise<boolean>,
-): Promise<boolean> {
+/** Drops the week with all its rows. Answers whether it is gone. */
+export async function dropWeek(pool: Pool, { table, begins }: Week): Promise<boolean> {
   return alone(pool, async (tx) => {
-    // First the lock that dropping takes, so that what is looked at stays so.
-    await tx.query(`lock table only ${table} in access exclusive mode`)
-    if (!(await mayGo(tx))) return false
     await tx.query(`drop table if exists ${partitionName(table, begins)}`)
     return true
   })
