@@ -12,7 +12,8 @@ try {
 }
 const log = pino({ base: null }, { write: (line) => process.send?.(JSON.parse(line)) })
 const address = { url: 'postgres://nobody@127.0.0.1:1/nothing' }
-const worker = superviseWorker({ address, settings: deliverySettings, logLevel: 'silent' }, log)
+const summaries = { delay: 120_000, endpoint: null }
+const worker = superviseWorker({ address, settings: deliverySettings, summaries, logLevel: 'silent' }, log)
 
 process.on('message', async (what) => {
   if (what === 'give them back') for (const descriptor of taken.splice(0)) closeSync(descriptor)
