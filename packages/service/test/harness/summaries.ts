@@ -3,20 +3,18 @@ import type { Clock } from '../../src/kernel/clock.ts'
 import { kinds } from '../../src/resources/index.ts'
 import { createSummarizer, type SummarySettings } from '../../src/summaries.ts'
 import type { SummaryEngine } from '../../src/summarizer/engine.ts'
+import { summarySettings } from './delivery-settings.ts'
 import { makeCustomer } from './desk.ts'
-import { minute } from './hooks.ts'
 import type { Api, TestService } from './service.ts'
 import { storedEvents } from './stored.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read whatever the object has; a wrong guess fails them
 type Made = any
 
-export const summaryDelay = 2 * minute
+export const summaryDelay = summarySettings.delay
 
 export interface TestSummarizer extends AsyncDisposable {
   readonly engine: SummaryEngine
-  /** Commits of it that made deliveries. */
-  readonly woken: () => number
 }
 
 /** `await using summarizer = testSummarizer(service, clock)`: one worker's. */
@@ -25,21 +23,16 @@ export function testSummarizer(
   clock: Clock,
   settings: Partial<SummarySettings> = {},
 ): TestSummarizer {
-  let woken = 0
   const summarizer = createSummarizer({
     pool: service.database.pool,
     clock,
     log: service.app.server.log,
     kinds,
-    settings: { delay: summaryDelay, endpoint: null, ...settings },
+    settings: { ...summarySettings, ...settings },
     maxAttempts: 6,
-    onDeliveries: () => {
-      woken++
-    },
   })
   return {
     engine: summarizer.engine,
-    woken: () => woken,
     [Symbol.asyncDispose]: () => summarizer.close(),
   }
 }

@@ -1,9 +1,13 @@
 /** From a resolution to its summary: when, once, and for which resolution. */
+import { Client } from 'pg'
 import { expect, test } from 'vitest'
+import { deliveriesChannel } from '../../src/journal/notifier.ts'
+import { streamChannel } from '../../src/journal/stream-news.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
 import { dataOf, makeWebhook, minute } from '../harness/hooks.ts'
+import { eventually } from '../harness/locks.ts'
 import { testService } from '../harness/service.ts'
 import {
   act,
@@ -42,7 +46,6 @@ test('is written when the delay is over, and announced with the bytes of the GET
   expect(Date.parse(after.summarizedAt) - Date.parse(resolvedAt)).toBe(summaryDelay)
   expect(after.updatedAt > updatedAt).toBe(true)
 
-  expect(summarizer.woken()).toBe(1)
   const { engine, sent } = testEngine(service, clock)
   await engine.runDue()
   expect(sent.map(dataOf)).toEqual([(await api.get(`/v1/conversations/${id}`)).text])
@@ -51,6 +54,28 @@ test('is written when the delay is over, and announced with the bytes of the GET
   expect(await summarizer.engine.runDue()).toBe(0)
   expect(await announcements(service, api, id)).toBe(1)
   expect(await jobsOf(service)).toEqual([])
+})
+
+test('workers and readers that wait are told of it', async () => {
+  const clock = testClock()
+  await using service = await testService({ clock })
+  const { api, database } = service
+  await using summarizer = testSummarizer(service, clock)
+  await makeWebhook(api, { events: ['conversation.summarized'] })
+  await resolved(api)
+  clock.advance(summaryDelay)
+  const client = new Client(database.connection)
+  await client.connect()
+  const told: string[] = []
+  client.on('notification', ({ channel, payload }) => told.push(`${channel} ${payload}`))
+  for (const channel of [deliveriesChannel, streamChannel]) await client.query(`listen ${channel}`)
+  await summarizer.engine.runDue()
+  await eventually('both are told', () => told.length === 2)
+  expect(told.sort()).toEqual([
+    `${deliveriesChannel} `,
+    `${streamChannel} ${api.organizationId}:conversation`,
+  ])
+  await client.end()
 })
 
 test('a message after the resolution is part of it; a change of anything else is kept', async () => {
