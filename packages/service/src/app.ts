@@ -38,6 +38,7 @@ import { createOrganizations } from './organization/organization.ts'
 import { registerOrganizationRoutes } from './organization/routes.ts'
 import type { Kind } from './resource/kind.ts'
 import { kinds as deskKinds } from './resources/index.ts'
+import { summarizerMigrations } from './summarizer/migrations.ts'
 import { registerDeliveryRoutes } from './webhooks/delivery-routes.ts'
 import { createEndpoints } from './webhooks/endpoints.ts'
 import { createEventTypes } from './webhooks/event-types.ts'
@@ -63,6 +64,7 @@ export function schemaOf(
       ...logWeekMigrations,
       ...recoveryMigrations,
       ...keyMigrations,
+      ...summarizerMigrations,
       ...kinds.flatMap((kind) => kind.migrations),
     ],
     functions: [

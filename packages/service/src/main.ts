@@ -13,8 +13,10 @@ import { makeLogWeeks } from './log-weeks.ts'
 import { startApi } from './roles/api.ts'
 import { deliverySettingsOf, requireEncryptionKey } from './roles/delivery-settings.ts'
 import type { Running } from './roles/running.ts'
+import { summarySettingsOf } from './roles/summary-settings.ts'
 import { superviseWorker } from './roles/supervise.ts'
 import { startWorker } from './roles/worker.ts'
+import type { SummarySettings } from './summaries.ts'
 
 /**
  * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped cleanly; throws
@@ -27,6 +29,7 @@ export async function serve(config: Config): Promise<void> {
     log.warn(`${variable} is no setting and does nothing: the most similar one is ${closest}`)
   }
   requireEncryptionKey(config)
+  const summaries = summarySettingsOf(config)
   const stopped = stopSignal()
   const database = await openDatabase(config, log)
   try {
@@ -35,7 +38,7 @@ export async function serve(config: Config): Promise<void> {
     // Before the first commit: a week that has begun without a partition goes on without one.
     await makeLogWeeks(database.pool, systemClock.now())
     const settings = await deliverySettingsOf(config)
-    const running = await startRoles(config, { database, settings, log })
+    const running = await startRoles(config, { database, settings, summaries, log })
     const ending = await Promise.race([stopped, database.lost.then((how) => new EmbeddedDatabaseError(how))])
     log.info({ reason: String(ending) }, 'stopping: finishing what is under way')
     await Promise.all(running.map((role) => role.stop()))
@@ -49,12 +52,17 @@ export async function serve(config: Config): Promise<void> {
 /** The parts of the service that this process runs; role `all` runs the worker in a process of its own beside it. */
 async function startRoles(
   config: Config,
-  { database, settings, log }: { database: OpenDatabase; settings: DeliverySettings; log: Logger },
+  {
+    database,
+    settings,
+    summaries,
+    log,
+  }: { database: OpenDatabase; settings: DeliverySettings; summaries: SummarySettings; log: Logger },
 ): Promise<readonly Running[]> {
   const { pool, address } = database
   if (config.role === 'worker') {
     warnOfTrust(settings, log)
-    const worker = startWorker({ address, log, settings })
+    const worker = startWorker({ address, log, settings, summaries })
     process.stdout.write('delivering\n')
     return [worker]
   }
@@ -63,7 +71,9 @@ async function startRoles(
   warnOfTrust(settings, log)
   const api = await startApi(config, { pool, address, log, settings, rateLimit: config.rateLimit })
   const worker =
-    config.role === 'all' ? superviseWorker({ address, settings, logLevel: config.logLevel }, log) : null
+    config.role === 'all'
+      ? superviseWorker({ address, settings, summaries, logLevel: config.logLevel }, log)
+      : null
   process.stdout.write(`listening on ${api.address}\n`)
   return worker === null ? [api] : [api, worker]
 }

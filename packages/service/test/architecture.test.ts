@@ -46,6 +46,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
   keys: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
   organization: ['kernel', 'access', 'http', 'openapi', 'resource'],
+  summarizer: ['kernel', 'db', 'journal', 'resource', 'resources'],
   top: [
     'kernel',
     'db',
@@ -60,6 +61,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'webhooks',
     'keys',
     'organization',
+    'summarizer',
   ],
 }
 
@@ -195,6 +197,12 @@ test('one place opens connections to receivers, to addresses that were checked',
     // The place.
     'delivery/send/dial.ts',
   ])
+})
+
+test('one place speaks to the endpoint that writes summaries', () => {
+  const sending = /\b(fetch|request|connect)\(|from '(undici|node:(https?|net|tls))'/
+  const summarizing = violations(sending).filter((path) => path.startsWith('summar'))
+  expect(summarizing).toEqual(['summarizer/chat-endpoint.ts'])
 })
 
 test('nothing prints but the log and the start', () => {

@@ -4,12 +4,14 @@ import type { Logger } from 'pino'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../deliveries.ts'
 import { loggable } from '../kernel/loggable.ts'
+import type { SummarySettings } from '../summaries.ts'
 import type { Running } from './running.ts'
 
 /** What a worker process is told, over a channel that nobody else can read. */
 export interface WorkerOrders {
   readonly address: DatabaseAddress
   readonly settings: DeliverySettings
+  readonly summaries: SummarySettings
   readonly logLevel: string
 }
 

@@ -3,9 +3,9 @@ import { createLog } from '../log.ts'
 import type { WorkerOrders } from './supervise.ts'
 import { startWorker } from './worker.ts'
 
-process.once('message', ({ address, settings, logLevel }: WorkerOrders) => {
+process.once('message', ({ address, settings, summaries, logLevel }: WorkerOrders) => {
   const log = createLog(logLevel)
-  const worker = startWorker({ address, log, settings })
+  const worker = startWorker({ address, log, settings, summaries })
   let stopping = false
   const stop = async () => {
     if (stopping) return
