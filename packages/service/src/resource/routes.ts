@@ -48,7 +48,7 @@ export function registerKindRoutes(
       async run(record) {
         const result = await changes.create(callerOf(request).organizationId, request.body, record)
         if (result.outcome === 'replayed') return 'replayed'
-        if (result.outcome === 'refused') return sendProblem(reply, result.problem)
+        if (result.outcome === 'refused') return { uncommitted: () => sendProblem(reply, result.problem) }
         return sendCreated(reply, result.body)
       },
     }),
@@ -102,7 +102,7 @@ export function registerKindRoutes(
           const asked = { action, body: request.body }
           const result = await changes.act(organizationId, id, asked, ifMatch(request), record)
           if (result.outcome === 'replayed') return 'replayed'
-          if (result.outcome === 'refused') return sendProblem(reply, result.problem)
+          if (result.outcome === 'refused') return { uncommitted: () => sendProblem(reply, result.problem) }
           return sendObject(reply, result.body)
         },
       }),
