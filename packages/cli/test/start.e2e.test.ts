@@ -210,7 +210,7 @@ describe('help', () => {
     const ran = await deskwire([...name.split(' '), '--help'])
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     expect(ran.stdout).toMatch(new RegExp(`^deskwire ${name}[: ]`))
-    const works = ['listen', 'trigger', 'demo'].includes(name) ? '--url' : '--data-dir'
+    const works = ['listen', 'trigger', 'import', 'export', 'demo'].includes(name) ? '--url' : '--data-dir'
     expect(ran.stdout).toContain(works)
   })
 })

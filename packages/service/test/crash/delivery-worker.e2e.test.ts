@@ -4,6 +4,7 @@
  */
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { deliveriesChannel } from '../../src/journal/notifier.ts'
 import { type Hooks, startHooks } from '../harness/arrivals.ts'
 import { busyLanes, standing } from '../harness/delivery-audit.ts'
 import { createCustomers } from '../harness/desk-under-fire.ts'
@@ -17,7 +18,8 @@ const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 async function endListeners(pool: Pool): Promise<number> {
   const { rows } = await pool.query(
     `select pg_terminate_backend(a.pid) from pg_stat_activity a
-       where a.datname = current_database() and a.application_name = 'deskwire listener'`,
+       where a.datname = current_database() and a.application_name = 'deskwire listener'
+         and a.query ilike '%${deliveriesChannel}%'`,
   )
   return rows.length
 }
@@ -25,7 +27,7 @@ async function endListeners(pool: Pool): Promise<number> {
 async function listens(pool: Pool): Promise<boolean> {
   const { rows } = await pool.query(
     `select 1 from pg_stat_activity a where a.datname = current_database()
-       and a.application_name = 'deskwire listener' and a.state = 'idle' and a.query ilike 'listen %'`,
+       and a.application_name = 'deskwire listener' and a.state = 'idle' and a.query = 'listen ${deliveriesChannel}'`,
   )
   return rows.length === 1
 }
