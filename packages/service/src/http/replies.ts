@@ -52,20 +52,25 @@ export async function answerOnce(
   if (!parsed.ok) return sendProblem(reply, parsed.error)
   const record = parsed.value
 
-  async function kept(): Promise<FastifyReply | null> {
-    if (record === null) return null
+  /** Whether there was an answer to give again. */
+  async function replayed(): Promise<boolean> {
+    if (record === null) return false
     const found = await store.find(callerOf(request).organizationId, record)
-    if (!found.ok) return sendProblem(reply, found.error)
-    if (found.value === null) return null
-    return replay(reply.code(found.value.status).header('idempotent-replayed', 'true'), found.value.body)
+    if (!found.ok) sendProblem(reply, found.error)
+    else if (found.value === null) return false
+    else replay(reply.code(found.value.status).header('idempotent-replayed', 'true'), found.value.body)
+    return true
   }
 
-  const earlier = await kept()
-  if (earlier !== null) return earlier
-  const answered = await run(record)
-  if (answered !== 'replayed' && !('uncommitted' in answered)) return answered
-  const twin = await kept()
-  if (twin !== null) return twin
+  if (await replayed()) return reply
+  const answered: unknown = await run(record)
+  // An answer that is awaited has been sent, and is nothing any more.
+  if (answered !== 'replayed' && !isUncommitted(answered)) return reply
+  if (await replayed()) return reply
   if (answered === 'replayed') throw new Error('an idempotency key committed, but its record cannot be found')
   return answered.uncommitted()
+}
+
+function isUncommitted(answered: unknown): answered is Uncommitted {
+  return typeof answered === 'object' && answered !== null && 'uncommitted' in answered
 }
