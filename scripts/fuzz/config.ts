@@ -1,0 +1,51 @@
+/** The configuration of schemathesis: what it holds answers against, and what it sends. */
+import type { Target } from './desk.ts'
+
+/**
+ * What does not have to hold: that whatever follows the schemas is accepted, as that an id exists or a time is to come
+ * stands in no schema; and what is said of calls that build on each other, as each is tried by itself.
+ */
+const notChecked = [
+  'positive_data_acceptance',
+  'use_after_free',
+  'ensure_resource_availability',
+  'object_level_authorization',
+]
+
+/** Refusals of what does not follow the schemas. A wrong version is told before the body is looked at. */
+const refusals = ['400', '401', '403', '404', '405', '409', '410', '412', '413', '415', '422']
+
+/** The configuration as TOML; JSON's strings and arrays are TOML's too. */
+export function fuzzConfig(key: string, targets: readonly Target[]): string {
+  const header = (name: string, entries: readonly string[]) => [`[${name}]`, ...entries, ''].join('\n')
+  return [
+    header('headers', [`Authorization = ${JSON.stringify(`Bearer ${key}`)}`]),
+    header(
+      'checks',
+      notChecked.map((name) => `${name}.enabled = false`),
+    ),
+    header('checks.negative_data_rejection', [`expected-statuses = ${JSON.stringify(refusals)}`]),
+    // Each item of a batch is accepted or refused by itself: the answer is 200.
+    '[[operations]]\ninclude-path-regex = "/batch$"\nchecks.negative_data_rejection.enabled = false\n',
+    ...targets.map(({ paths, methods, parameters }) =>
+      [
+        '[[operations]]',
+        `include-path-regex = ${JSON.stringify(paths)}`,
+        `include-method = ${JSON.stringify(methods)}`,
+        ...Object.entries(parameters).map(
+          ([name, value]) => `parameters.${JSON.stringify(`path.${name}`)} = ${JSON.stringify(value)}`,
+        ),
+        '',
+      ].join('\n'),
+    ),
+  ].join('\n')
+}
+
+/** What the command is given beside the configuration. */
+export const fuzzArguments = [
+  '--phases',
+  'examples,coverage,fuzzing',
+  '--continue-on-failure',
+  '--warnings',
+  'off',
+]
