@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import { createEngine, type Engine } from './delivery/engine.ts'
 import { createLanes } from './delivery/lanes.ts'
 import { createRegistrants, type Registrants } from './delivery/registrants.ts'
+import { type DeliveryObserver, nobodyObserves } from './delivery/observer.ts'
 import type { DeliverySchedule } from './delivery/schedule.ts'
 import { createSender } from './delivery/send/send.ts'
 import { createSigner } from './delivery/signer.ts'
@@ -42,8 +43,9 @@ export function createWorker(options: {
   readonly log: FastifyBaseLogger
   readonly kinds: readonly Kind[]
   readonly settings: DeliverySettings
+  readonly observer?: DeliveryObserver
 }): Worker {
-  const { pool, clock, log, kinds, settings } = options
+  const { pool, clock, log, kinds, settings, observer = nobodyObserves } = options
   const { dnsServers, trustedTargets, targetCa, schedule } = settings
   const box = createSecretBox(settings.encryptionKey)
   const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
@@ -61,6 +63,7 @@ export function createWorker(options: {
     clock,
     schedule,
     log,
+    observer,
   })
   const registrants = createRegistrants({ pool, clock, log, wake: () => engine.wake() })
   return {

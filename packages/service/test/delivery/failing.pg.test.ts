@@ -1,6 +1,6 @@
 /** When an endpoint is disabled, and what counts for and against it. */
 import { describe, expect, test } from 'vitest'
-import type { Send } from '../../src/delivery/round.ts'
+import type { Send } from '../../src/delivery/attempt.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'

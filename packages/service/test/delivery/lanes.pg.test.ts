@@ -1,7 +1,7 @@
 /** Lanes: found, leased, settled and released, whatever else happens at that moment. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { attemptsAtOnce } from '../../src/delivery/round.ts'
+import { attemptsAtOnce } from '../../src/delivery/pace.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
@@ -82,8 +82,8 @@ describe('a lane that does not say what is so', () => {
     for (const stale of [null, it.clock.now() + minute]) {
       await it.setDue(stale)
       expect(await it.engine.runDue()).toBe(0)
-      expect(await it.lanes.sweep(it.clock.now())).toBe(1)
-      expect(await it.lanes.sweep(it.clock.now())).toBe(0)
+      expect(await it.lanes.sweep(it.clock.now(), minute)).toBe(1)
+      expect(await it.lanes.sweep(it.clock.now(), minute)).toBe(0)
     }
     expect(await it.engine.runDue()).toBe(1)
     expect(it.sent).toHaveLength(1)
@@ -96,13 +96,18 @@ describe('a lane that does not say what is so', () => {
     await it.engine.runDue()
     await it.setDue(null)
     it.clock.advance(minute - 1)
-    expect(await it.lanes.sweep(it.clock.now())).toBe(0)
+    expect(await it.lanes.sweep(it.clock.now(), minute)).toBe(0)
     it.clock.advance(1)
     await it.setDue(it.clock.now())
-    const lease = { id: randomUUID(), until: it.clock.now() + 15 * second }
-    await it.lanes.take(it.lane, lease.id, it.clock.now(), lease.until, 64)
+    const lease = {
+      id: randomUUID(),
+      workerId: randomUUID(),
+      until: it.clock.now() + 15 * second,
+      listening: false,
+    }
+    await it.lanes.take(it.lane, lease, it.clock.now(), 64)
     await it.setDue(null)
-    expect(await it.lanes.sweep(it.clock.now())).toBe(0)
+    expect(await it.lanes.sweep(it.clock.now(), minute)).toBe(0)
   })
 
   test('and has nothing due parks itself, until its next delivery is due or for good', async () => {

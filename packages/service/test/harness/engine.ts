@@ -1,7 +1,9 @@
 /** An engine driven tick by tick: a moved clock, a real database, and receivers that are scripted functions. */
+
+import type { Send } from '../../src/delivery/attempt.ts'
 import { createEngine, type Engine } from '../../src/delivery/engine.ts'
 import { createLanes, type Lanes } from '../../src/delivery/lanes.ts'
-import type { Send } from '../../src/delivery/round.ts'
+import { nobodyObserves } from '../../src/delivery/observer.ts'
 import type { DeliverySchedule } from '../../src/delivery/schedule.ts'
 import { createSigner } from '../../src/delivery/signer.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
@@ -56,6 +58,7 @@ export function testEngine(
     clock,
     schedule: options.schedule ?? deliverySettings.schedule,
     log: service.app.server.log,
+    observer: nobodyObserves,
   })
   return {
     engine,

@@ -1,0 +1,14 @@
+/**
+ * Tiers: lanes wait among their like, so that those of an endpoint that hangs, or has a backlog, stand in nobody
+ * else's way. Each tier has a share of the attempts that a worker makes at once (`slots.ts`).
+ */
+
+/** In the order of `lanes.tier`: little is waiting; a backlog; its attempts take long. */
+export const tiers = ['light', 'heavy', 'slow'] as const
+export type Tier = (typeof tiers)[number]
+
+/**
+ * Deliveries taken at once. A light lane mostly has one; a slow one will not get far with more; 64 are worth their
+ * statement, and are sent before their payload is old.
+ */
+export const takeSizes: Readonly<Record<Tier, number>> = { light: 16, heavy: 64, slow: 4 }
