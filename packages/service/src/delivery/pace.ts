@@ -44,7 +44,7 @@ export class Pace {
   /** An attempt has just become overdue. */
   becameOverdue(): void {
     this.#overdue++
-    this.#slowDown()
+    this.#tier = 'slow'
   }
 
   /** One more attempt may be under way. */
@@ -62,12 +62,9 @@ export class Pace {
     const overdue = this.isOverdue(attempt.ticks)
     if (overdue) this.#overdue--
     if (attempt.answered) this.widen()
-    if (attempt.timedOut) this.#slowDown()
-    else if (!overdue && this.#tier === 'slow') this.#tier = 'light'
-  }
-
-  #slowDown(): void {
-    this.#tier = 'slow'
-    this.#window = 1
+    if (attempt.timedOut) {
+      this.#tier = 'slow'
+      this.#window = 1
+    } else if (!overdue && this.#tier === 'slow') this.#tier = 'light'
   }
 }

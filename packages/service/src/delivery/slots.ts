@@ -42,6 +42,11 @@ export class Slots {
     return this.inUse < this.#limits.light / 2 && this.#used[tier] < this.#limits[tier] / 2
   }
 
+  /** The tier has more than its limit, as some of its slots were moved to it. */
+  isOver(tier: Tier): boolean {
+    return this.#used[tier] > this.#limits[tier]
+  }
+
   /** Null when there is none left. What is entered is to be left once. */
   enter(tier: Tier): Slot | null {
     if (!this.hasRoom(tier)) return null

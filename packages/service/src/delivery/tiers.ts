@@ -12,3 +12,6 @@ export type Tier = (typeof tiers)[number]
  * statement, and are sent before their payload is old.
  */
 export const takeSizes: Readonly<Record<Tier, number>> = { light: 16, heavy: 64, slow: 4 }
+
+/** After so many takes that were full a turn ends when others wait, so that all get theirs. */
+export const fullTakesATurn: Readonly<Record<Tier, number>> = { light: 1, heavy: 4, slow: 1 }

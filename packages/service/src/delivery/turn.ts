@@ -12,13 +12,14 @@ import { foldHealth, noChange } from './decide.ts'
 import type { Halt } from './halt.ts'
 import { disableRevoked, judge } from './judge.ts'
 import type { Settling } from './lane-settling.ts'
+import { LaneSlots, type UnderWay } from './lane-slots.ts'
 import type { AttemptResult, DueLane, LaneKey, Lanes, Taken, TakenDelivery } from './lanes.ts'
 import { type DeliveryObserver, tell } from './observer.ts'
 import { Pace } from './pace.ts'
 import { leaseOf } from './schedule.ts'
 import type { Sign } from './signer.ts'
 import type { Slot, Slots } from './slots.ts'
-import { takeSizes } from './tiers.ts'
+import { fullTakesATurn, takeSizes } from './tiers.ts'
 
 /** A queue shorter than this is filled up, if more is due: the next are there when the last are sent. */
 const refillBelow = 16
@@ -61,12 +62,6 @@ export interface TurnEnd {
   readonly more: boolean
 }
 
-/** An attempt under way, and for how many ticks. */
-interface UnderWay {
-  readonly slot: Slot
-  ticks: number
-}
-
 export class Turn {
   readonly #services: TurnServices
   readonly #shared: Shared
@@ -78,7 +73,7 @@ export class Turn {
   #disabled: string | null = null
   #queue: TakenDelivery[] = []
   #takenAt = 0
-  readonly #underWay = new Map<TakenDelivery, UnderWay>()
+  readonly #underWay: LaneSlots
   /** What was taken and is not settled, wherever it stands. */
   readonly #known = new Set<string>()
   #results: AttemptResult[] = []
@@ -88,8 +83,8 @@ export class Turn {
   #held = true
   #listening = false
   #quiet = 0
-  /** The slot that the turn came with, while no attempt is in it. */
-  #spare: Slot | null
+  /** Takes that brought as much as they could. */
+  #fullTakes = 0
   #signal = Promise.withResolvers<void>()
 
   /** `slot` is the lane's first; the turn leaves it when it ends. */
@@ -98,7 +93,7 @@ export class Turn {
     this.#shared = shared
     this.#lane = { organizationId: lane.organizationId, webhookId: lane.webhookId }
     this.#pace = new Pace(lane.tier)
-    this.#spare = slot
+    this.#underWay = new LaneSlots(shared.slots, this.#pace, slot)
   }
 
   /**
@@ -117,7 +112,7 @@ export class Turn {
       this.#held = false
       // Nobody else may send to the endpoint while these are under way.
       while (this.#underWay.size > 0 && !halt.overdue) await this.#something()
-      if (this.#spare !== null) this.#shared.slots.leave(this.#spare)
+      this.#underWay.release()
     }
   }
 
@@ -130,14 +125,7 @@ export class Turn {
 
   /** To be called every `tickEvery` milliseconds. */
   tick(): void {
-    const { slots } = this.#shared
-    for (const entry of this.#underWay.values()) {
-      if (this.#pace.isOverdue(entry.ticks) || !this.#pace.isOverdue(++entry.ticks)) continue
-      this.#pace.becameOverdue()
-      slots.move(entry.slot, 'slow')
-    }
-    const { tier } = this.#pace
-    if (this.#queue.length > 0 && tier !== 'slow' && slots.hasPlenty(tier)) this.#pace.widen()
+    this.#underWay.tick(this.#queue.length > 0)
     this.#quiet++
     this.#fill()
     if (this.#mustSettle() || this.#mustTake()) this.#notify()
@@ -158,18 +146,21 @@ export class Turn {
     return this.#held && !this.#shared.halt.requested
   }
 
-  get #hasRoom(): boolean {
-    return this.#pace.hasRoom(this.#underWay.size)
-  }
-
   /** Attempts under way leave room for more, and nothing is there to be sent. */
   #isIdle(): boolean {
-    return !this.#more && this.#queue.length === 0 && this.#hasRoom
+    return !this.#more && this.#queue.length === 0 && this.#underWay.hasRoom
   }
 
   #mustTake(): boolean {
-    if (!this.#goesOn || !this.#more || !this.#hasRoom) return false
+    if (!this.#goesOn || !this.#more || !this.#underWay.hasRoom || this.#isOthersTurn()) return false
     return this.#queue.length < (this.#pace.tier === 'heavy' ? refillBelow : 1)
+  }
+
+  /** There is more, but others of its tier wait for a slot, and this lane has had its share. */
+  #isOthersTurn(): boolean {
+    const { slots } = this.#shared
+    const { tier } = this.#pace
+    return slots.isOver(tier) || (this.#fullTakes >= fullTakesATurn[tier] && !slots.hasPlenty(tier))
   }
 
   #mustSettle(): boolean {
@@ -202,7 +193,10 @@ export class Turn {
     this.#listening = false
     const full = taken.deliveries.length === size
     this.#more = full || this.#woken
-    if (full) this.#pace.hasBacklog()
+    if (full) {
+      this.#fullTakes++
+      this.#underWay.hasBacklog()
+    }
     if (this.#disabled === null && taken.endpoint.scopes === null) {
       // Whatever comes of it, the next turn sees.
       this.#more = false
@@ -233,22 +227,15 @@ export class Turn {
     if (this.#queue.length === 0) return
     const age = clock.now() - this.#takenAt
     if (!this.#goesOn || age >= freshFor || age < 0) this.#drop()
-    while (this.#hasRoom) {
+    while (this.#underWay.hasRoom) {
       const [delivery] = this.#queue
       if (delivery === undefined) return
-      const slot = this.#spare ?? this.#anotherSlot()
-      if (slot === null) return
-      this.#spare = null
+      const place = this.#underWay.begin()
+      if (place === null) return
       this.#queue.shift()
       this.#shared.payloads -= delivery.data?.length ?? 0
-      void this.#begin(delivery, slot)
+      void this.#begin(delivery, place)
     }
-  }
-
-  /** Slow endpoints get more than one only while there are plenty: they would stand in each other's way. */
-  #anotherSlot(): Slot | null {
-    const { slots } = this.#shared
-    return this.#pace.tier === 'slow' && !slots.hasPlenty('slow') ? null : slots.enter(this.#pace.tier)
   }
 
   /** What was taken and not begun is left, and taken anew if the turn goes on. */
@@ -261,35 +248,16 @@ export class Turn {
     this.#queue = []
   }
 
-  async #begin(delivery: TakenDelivery, slot: Slot): Promise<void> {
-    const entry = { slot, ticks: 0 }
-    this.#underWay.set(delivery, entry)
+  async #begin(delivery: TakenDelivery, place: UnderWay): Promise<void> {
     const destination = { taken: this.#taken as Taken, sign: this.#sign as Sign, disabled: this.#disabled }
     const result = await attempt(this.#services, destination, delivery)
-    this.#underWay.delete(delivery)
-    if (result.verdict.attempted) {
-      const { verdict, responseStatus } = result
-      const timedOut = verdict.error?.code === 'timeout'
-      this.#pace.ended({ ticks: entry.ticks, answered: responseStatus !== null, timedOut })
-    }
-    this.#giveBack(slot)
+    this.#underWay.end(place, result)
     if (this.#results.length === 0) this.#oldestResult = this.#services.clock.now()
     this.#results.push(result)
     this.#quiet = 0
     tell(this.#services.observer, result)
     this.#fill()
     this.#notify()
-  }
-
-  /** The last slot stays with the turn. */
-  #giveBack(slot: Slot): void {
-    const { slots } = this.#shared
-    if (this.#underWay.size > 0) {
-      slots.leave(slot)
-      return
-    }
-    slots.move(slot, this.#pace.tier)
-    this.#spare = slot
   }
 
   /** Answers whether more is due on the lane. */
