@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { loggable } from '../kernel/loggable.ts'
+import { Alarm } from './alarm.ts'
 import { Halt } from './halt.ts'
 import type { DueLane, LaneKey } from './lanes.ts'
 import { tickEvery } from './pace.ts'
@@ -40,8 +41,9 @@ const settlingMayTake = 2_000
 const sweepEvery = 30_000
 /** Clocks of workers may differ by so much, in milliseconds, before one takes the other's leases for impossible. */
 const clocksDiffer = 60_000
-/** A clock that goes back by more was set back, in milliseconds. */
+/** A clock that goes back by more was set back, in milliseconds; others may follow it within so many sweeps. */
 const setBackBy = 1_000
+const suspiciousSweeps = 4
 
 interface RunningTurn {
   readonly turn: Turn
@@ -55,7 +57,13 @@ export function createEngine(
   const { lanes, clock, log, schedule } = services
   const running = new Map<string, RunningTurn>()
   const halt = new Halt()
-  const shared: Shared = { workerId: randomUUID(), slots: new Slots(limits), halt, payloads: 0 }
+  const shared: Shared = {
+    workerId: randomUUID(),
+    slots: new Slots(limits),
+    alarm: new Alarm(),
+    halt,
+    payloads: 0,
+  }
   let sweeping: Promise<void> | null = null
   let timers: NodeJS.Timeout[] = []
   let ticker: NodeJS.Timeout | undefined
@@ -67,6 +75,7 @@ export function createEngine(
   let draining = false
   /** Nothing is known of the time before the first look: the clock may have been set back then. */
   let lastLook = Number.POSITIVE_INFINITY
+  let suspicions = 0
 
   return {
     wake,
@@ -101,7 +110,10 @@ export function createEngine(
   /** Begins turns of what is due, as many as there are slots for. */
   async function look(): Promise<readonly RunningTurn[]> {
     const now = clock.now()
-    if (now < lastLook - setBackBy) await lanes.wakeFromTheFuture(now)
+    if (now < lastLook - setBackBy) {
+      suspicions = suspiciousSweeps
+      await lanes.wakeFromTheFuture(now)
+    }
     lastLook = now
     const open = tiers.filter((tier) => shared.slots.hasRoom(tier))
     const due = open.length === 0 ? [] : await lanes.findDue(shared.workerId, now, open, searchLimit)
@@ -154,8 +166,7 @@ export function createEngine(
   }
 
   function sweep(): void {
-    sweeping ??= lanes
-      .sweep(clock.now(), leaseOf(schedule) + clocksDiffer)
+    sweeping ??= sweepOnce()
       .then(
         (woken) => {
           if (woken > 0) log.warn({ lanes: woken }, 'due deliveries were found whose lanes did not say so')
@@ -166,6 +177,14 @@ export function createEngine(
       .finally(() => {
         sweeping = null
       })
+  }
+
+  async function sweepOnce(): Promise<number> {
+    const now = clock.now()
+    const woken = await lanes.sweep(now, leaseOf(schedule) + clocksDiffer)
+    if (suspicions === 0) return woken
+    suspicions--
+    return woken + (await lanes.wakeFromTheFuture(now))
   }
 
   async function stop(): Promise<void> {

@@ -7,6 +7,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
+import type { Alarm } from './alarm.ts'
 import { type AttemptServices, attempt } from './attempt.ts'
 import { foldHealth, noChange } from './decide.ts'
 import type { Halt } from './halt.ts'
@@ -50,6 +51,7 @@ export interface TurnServices extends AttemptServices {
 export interface Shared {
   readonly workerId: string
   readonly slots: Slots
+  readonly alarm: Alarm
   readonly halt: Halt
   /** Characters of payloads that are taken and not sent. */
   payloads: number
@@ -286,7 +288,13 @@ export class Turn {
     for (const id of settling) this.#known.delete(id)
     this.#more = settled.more || this.#woken
     this.#listening = next === 'listen'
-    const disabled = await judge(this.#services, this.#taken as Taken, results, settled.failingSince, now)
+    const disabled = await judge(
+      { ...this.#services, alarm: this.#shared.alarm },
+      this.#taken as Taken,
+      results,
+      settled.failingSince,
+      now,
+    )
     // What is left is not sent any more.
     if (disabled !== null) this.#disabled = disabled
     return settled.more || disabled !== null

@@ -1,22 +1,31 @@
 /** The worker as a running part: an engine that is woken by notifications. */
+import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import { followDatabaseClock } from '../db/clock.ts'
 import { listen } from '../db/listen.ts'
 import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
 import { createWorker, type DeliverySettings } from '../deliveries.ts'
 import { deliveriesChannel } from '../journal/notifier.ts'
-import { systemClock } from '../kernel/clock.ts'
+import { createDeliveryMetrics } from '../metrics/delivery.ts'
+import { createRegistry } from '../metrics/registry.ts'
 import { kinds } from '../resources/index.ts'
 import type { Running } from './running.ts'
 
 /** Connections of a worker: its statements are few and large. */
 const connections = 8
 
+export interface RunningWorker extends Running {
+  readonly pool: Pool
+  /** The worker's figures, and its process's. */
+  readonly register: ReturnType<typeof createRegistry>
+}
+
 /** Delivers until stopped; attempts under way are finished and settled, and leases given back. */
 export function startWorker(options: {
   readonly address: DatabaseAddress
   readonly log: Logger
   readonly settings: DeliverySettings
-}): Running {
+}): RunningWorker {
   const { address, log, settings } = options
   // What a worker notes may be lost with the machine: then a delivery goes out again, as at least once allows.
   const pool = createPool(address, {
@@ -24,17 +33,29 @@ export function startWorker(options: {
     durable: false,
     onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
   })
-  const worker = createWorker({ pool, clock: systemClock, log, kinds, settings })
+  const register = createRegistry('worker')
+  const observer = createDeliveryMetrics(register, () => worker.engine.inFlight)
+  const clock = followDatabaseClock(pool)
+  const worker = createWorker({ pool, clock, log, kinds, settings, observer })
   const listener = listen(
     address,
     deliveriesChannel,
     () => worker.engine.wake(),
     (error) => log.warn({ reason: error.message }, 'notifications are lost for now; polling goes on'),
   )
-  worker.engine.start()
-  worker.registrants.start()
+  let stopping = false
+  // A worker that is an hour ahead would take every lane from its holder.
+  void clock.ready.then(() => {
+    if (stopping) return
+    worker.engine.start()
+    worker.registrants.start()
+  })
   return {
+    pool,
+    register,
     async stop() {
+      stopping = true
+      clock.stop()
       // At once: while a connection is being closed, nothing more may be begun.
       await Promise.all([listener.close(), worker.close()])
       await endPool(pool)
