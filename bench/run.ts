@@ -1,11 +1,13 @@
 /**
- * `npm run bench -- [write|sync|pages|list|start|deliver|latency|cascade …] [--full] [--runs N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|list|start|deliver|latency|isolate|memory|cascade …] [--full] [--runs N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
 import { cascade } from './cases/cascade.ts'
 import { deliver, latency } from './cases/deliver.ts'
+import { isolate } from './cases/isolate.ts'
 import { list } from './cases/list.ts'
+import { memory } from './cases/memory.ts'
 import { pages } from './cases/pages.ts'
 import { start } from './cases/start.ts'
 import { sync } from './cases/sync.ts'
@@ -23,7 +25,7 @@ export interface Scale {
   readonly shelf: Shelf
 }
 
-const groups = { write, sync, pages, list, start, deliver, latency, cascade }
+const groups = { write, sync, pages, list, start, deliver, latency, isolate, memory, cascade }
 type Group = keyof typeof groups
 
 const { values, positionals } = parseArgs({

@@ -30,6 +30,8 @@ export interface RunningService {
   readonly startedIn: number
   /** Resident memory of the process, the database apart, in MB. */
   residentMegabytes(): Promise<number>
+  /** The most that it ever was. */
+  peakMegabytes(): Promise<number>
   stop(): Promise<void>
 }
 
@@ -92,12 +94,15 @@ export async function startService(dataDir: string, flags: readonly string[] = [
     url,
     pid,
     startedIn: performance.now() - since,
-    async residentMegabytes() {
-      const status = await readFile(`/proc/${pid}/status`, 'utf8')
-      return Math.round(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024)
-    },
+    residentMegabytes: () => megabytesOf(pid, 'VmRSS'),
+    peakMegabytes: () => megabytesOf(pid, 'VmHWM'),
     stop: end,
   }
+}
+
+async function megabytesOf(pid: number, what: 'VmRSS' | 'VmHWM'): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Math.round(Number(new RegExp(`${what}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024)
 }
 
 /** An installation that holds one organization, which nothing uses. `await using` stops and removes it. */
@@ -132,6 +137,8 @@ async function installIn(
 /** An installation beside a receiver that it trusts. */
 export interface DeliveringInstallation<R> extends Installation {
   readonly receiver: R
+  /** What its signing secrets are sealed with. */
+  encryptionKey(): Promise<Buffer>
   /** Starts a worker process on the installation's database. */
   startWorker(): Promise<RunningService>
 }
@@ -151,14 +158,18 @@ export async function installFor<R extends AsyncDisposable & { caFile: string }>
   return {
     ...installation,
     receiver,
+    encryptionKey: async () => Buffer.from(await keyText(dataDir), 'base64'),
     async startWorker() {
       const { host, port, user, database } = installation.connection
       const url = `postgres://${user}@/${database}?host=${encodeURIComponent(host)}&port=${port}`
-      const key = (await readFile(join(dataDir, 'encryption.key'), 'utf8')).trim()
-      const where = ['--role', 'worker', '--database-url', url, '--encryption-key', key]
+      const where = ['--role', 'worker', '--database-url', url, '--encryption-key', await keyText(dataDir)]
       return startService(dataDir, [...where, ...targets])
     },
   }
+}
+
+async function keyText(dataDir: string): Promise<string> {
+  return (await readFile(join(dataDir, 'encryption.key'), 'utf8')).trim()
 }
 
 /** What its line says: the address it listens on, nothing for a worker. */

@@ -73,7 +73,7 @@ begin
     -- A backlog waits behind those that have waited longer: its lane has just had its turn.
     update lanes set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
         lease_id = null, lease_until = null, worker_id = null, listening = false,
-        tier = case when (p_round->>'slow')::boolean then 2 when v_due <= p_now then 1 else 0 end
+        tier = case when (p_round->>'tier')::int >= 2 then (p_round->>'tier')::int when v_due <= p_now then 1 else 0 end
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   else
     -- Until then only its holder has to look at it.

@@ -2,6 +2,7 @@
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { HealthChange } from './decide.ts'
 import type { AttemptResult } from './lanes.ts'
+import { type Tier, tiers } from './tiers.ts'
 
 export interface Settling {
   readonly results: readonly AttemptResult[]
@@ -11,8 +12,8 @@ export interface Settling {
    * has attempts to spare, or looks again by itself.
    */
   readonly next: 'release' | 'listen' | 'hold'
-  /** The lane is to wait among those of slow endpoints. */
-  readonly slow: boolean
+  /** Where the lane waits when it is let go: a light or a heavy one in the one or the other, by its backlog. */
+  readonly tier: Tier
   /** Ids of deliveries that its holder has taken and not settled yet. */
   readonly known: readonly string[]
 }
@@ -22,7 +23,7 @@ export function encodeSettling(settling: Settling): string {
   const at = (milliseconds: number | null) => (milliseconds === null ? null : formatTimestamp(milliseconds))
   return JSON.stringify({
     next: settling.next,
-    slow: settling.slow,
+    tier: tiers.indexOf(settling.tier),
     known: settling.known,
     succeeded_at: at(settling.health.succeededAt),
     failures: settling.health.failures,

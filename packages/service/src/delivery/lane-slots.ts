@@ -42,10 +42,10 @@ export class LaneSlots {
     return entry
   }
 
-  /** Slow endpoints get more than one only while there are plenty: they would stand in each other's way. */
+  /** Who may be about to hang gets more than one only while there are plenty: they would stand in each other's way. */
   #another(): Slot | null {
-    const { tier } = this.#pace
-    return tier === 'slow' && !this.#slots.hasPlenty(tier) ? null : this.#slots.enter(tier)
+    const { tier, isProven } = this.#pace
+    return isProven || this.#slots.hasPlenty(tier) ? this.#slots.enter(tier) : null
   }
 
   end(entry: UnderWay, { verdict, responseStatus }: AttemptResult): void {
@@ -77,7 +77,7 @@ export class LaneSlots {
   hasBacklog(): void {
     this.#pace.hasBacklog()
     const { tier } = this.#pace
-    for (const { slot } of this.#underWay) if (slot.tier === 'light') this.#slots.move(slot, tier)
+    for (const { slot } of this.#underWay) if (slot.tier !== 'slow') this.#slots.move(slot, tier)
     if (this.#spare !== null) this.#slots.move(this.#spare, tier)
   }
 

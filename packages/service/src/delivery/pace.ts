@@ -21,6 +21,7 @@ export class Pace {
   /** So many attempts may be under way beside those that are overdue. */
   #window: number
   #overdue = 0
+  #answered = false
 
   constructor(tier: Tier) {
     this.#tier = tier
@@ -29,6 +30,11 @@ export class Pace {
 
   get tier(): Tier {
     return this.#tier
+  }
+
+  /** Whether an attempt has been answered since the turn began, and the endpoint is none of the slow. */
+  get isProven(): boolean {
+    return this.#answered && this.#tier !== 'slow'
   }
 
   /** Whether another attempt may begin beside so many. An overdue one holds up no other. */
@@ -61,10 +67,13 @@ export class Pace {
   ended(attempt: { readonly ticks: number; readonly answered: boolean; readonly timedOut: boolean }): void {
     const overdue = this.isOverdue(attempt.ticks)
     if (overdue) this.#overdue--
-    if (attempt.answered) this.widen()
+    if (attempt.answered) {
+      this.#answered = true
+      this.widen()
+    }
     if (attempt.timedOut) {
       this.#tier = 'slow'
       this.#window = 1
-    } else if (!overdue && this.#tier === 'slow') this.#tier = 'light'
+    } else if (!overdue && this.#tier !== 'heavy') this.#tier = 'light'
   }
 }

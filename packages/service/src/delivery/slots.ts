@@ -16,24 +16,30 @@ export interface SlotLimits {
   readonly total: number
   readonly heavy: number
   readonly slow: number
+  /** Of the fresh, who may turn out slow; together with the slow no more than both. */
+  readonly fresh: number
 }
 
-export const defaultSlots: SlotLimits = { total: 2_048, heavy: 512, slow: 1_024 }
+export const defaultSlots: SlotLimits = { total: 2_048, heavy: 512, slow: 1_024, fresh: 256 }
 
 export class Slots {
   readonly #limits: Readonly<Record<Tier, number>>
-  readonly #used: Record<Tier, number> = { light: 0, heavy: 0, slow: 0 }
+  readonly #used: Record<Tier, number> = { light: 0, heavy: 0, slow: 0, fresh: 0 }
 
-  constructor({ total, heavy, slow }: SlotLimits = defaultSlots) {
-    this.#limits = { light: total, heavy, slow }
+  constructor({ total, ...limits }: SlotLimits = defaultSlots) {
+    this.#limits = { light: total, ...limits }
   }
 
   /** Attempts under way, and lanes about to make one. */
   get inUse(): number {
-    return this.#used.light + this.#used.heavy + this.#used.slow
+    const { light, heavy, slow, fresh } = this.#used
+    return light + heavy + slow + fresh
   }
 
   hasRoom(tier: Tier): boolean {
+    const { slow, fresh } = this.#limits
+    // A fresh lane that hangs becomes a slow one, and must not take by that what is left for the others.
+    if (tier === 'fresh' && this.#used.slow + this.#used.fresh >= slow + fresh) return false
     return this.inUse < this.#limits.light && this.#used[tier] < this.#limits[tier]
   }
 

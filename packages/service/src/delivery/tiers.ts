@@ -3,15 +3,15 @@
  * else's way. Each tier has a share of the attempts that a worker makes at once (`slots.ts`).
  */
 
-/** In the order of `lanes.tier`: little is waiting; a backlog; its attempts take long. */
-export const tiers = ['light', 'heavy', 'slow'] as const
+/** In the order of `lanes.tier`: little is waiting; a backlog; its attempts take long; nothing is known of it yet. */
+export const tiers = ['light', 'heavy', 'slow', 'fresh'] as const
 export type Tier = (typeof tiers)[number]
 
 /**
  * Deliveries taken at once. A light lane mostly has one; a slow one will not get far with more; 64 are worth their
  * statement, and are sent before their payload is old.
  */
-export const takeSizes: Readonly<Record<Tier, number>> = { light: 16, heavy: 64, slow: 4 }
+export const takeSizes: Readonly<Record<Tier, number>> = { light: 16, heavy: 64, slow: 4, fresh: 4 }
 
 /** After so many takes that were full a turn ends when others wait, so that all get theirs. */
-export const fullTakesATurn: Readonly<Record<Tier, number>> = { light: 1, heavy: 4, slow: 1 }
+export const fullTakesATurn: Readonly<Record<Tier, number>> = { light: 1, heavy: 4, slow: 1, fresh: 1 }

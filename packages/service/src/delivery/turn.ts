@@ -277,9 +277,9 @@ export class Turn {
     const known = [...this.#known].filter((id) => !settling.includes(id))
     this.#woken = false
     const lane = { ...this.#lane, leaseId: this.#leaseId }
-    const slow = this.#pace.tier === 'slow'
+    const { tier } = this.#pace
     // A turn that is cut short knows of attempts under way: they are due again.
-    const round = { results, health, next, slow, known: next === 'release' ? [] : known }
+    const round = { results, health, next, tier, known: next === 'release' ? [] : known }
     const settled = await lanes.settle(lane, round, now, now + leaseOf(schedule))
     if (!settled.held) {
       this.#lose()

@@ -15,7 +15,7 @@ import { eventually } from '../harness/locks.ts'
 import { plant } from '../harness/planted.ts'
 import { type TestService, testService } from '../harness/service.ts'
 
-const slots = { total: 24, heavy: 8, slow: 8 }
+const slots = { total: 24, heavy: 8, slow: 8, fresh: 4 }
 const well = 'https://127.0.0.1:1/well'
 
 /** A service with a healthy endpoint, and sick ones of another organization whose attempts hang. */
@@ -99,7 +99,7 @@ describe('a healthy endpoint is delivered to at once', () => {
     await using it = await crowd(60, 40)
     it.engine.wake()
     // More of them than there are slots; none of them is known to have a backlog.
-    await it.held.made(slots.total)
+    await it.held.made(slots.fresh)
     const flood = setInterval(() => it.held.inFlight().at(0)?.answer(200), 1)
     for (let n = 0; n < 5; n++) await it.delivers()
     clearInterval(flood)
@@ -173,7 +173,7 @@ test('no search steps over lanes at work or waiting, and no claim over another b
   await pool.query('update lanes set tier = 2')
   await planted(await service.newOrganization(), 'at-work', 3_000, 1)
   await pool.query(
-    `update lanes set lease_id = gen_random_uuid(), worker_id = gen_random_uuid(), lease_until = $1, due_at = $1 where tier = 0`,
+    `update lanes set lease_id = gen_random_uuid(), worker_id = gen_random_uuid(), lease_until = $1, due_at = $1 where tier = 3`,
     [new Date(now + 15_000)],
   )
   const healthy = await planted(service.api, 'well', 3, 2)
@@ -181,9 +181,9 @@ test('no search steps over lanes at work or waiting, and no claim over another b
 
   const search = (open: readonly boolean[]) =>
     nodesOf(pool, searchStatement(256), [new Date(now), randomUUID(), ...open])
-  const light = await search([true, true, false])
+  const light = await search([true, true, false, true])
   expect(light[0]?.['Actual Rows']).toBe(3)
-  const all = await search([true, true, true])
+  const all = await search([true, true, true, true])
   expect(all[0]?.['Actual Rows']).toBe(259)
   for (const node of [...light, ...all]) {
     expect(node['Node Type']).not.toBe('Seq Scan')

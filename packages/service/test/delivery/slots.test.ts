@@ -5,15 +5,16 @@ import { attemptsAtOnce, Pace, tickEvery } from '../../src/delivery/pace.ts'
 import { Slots } from '../../src/delivery/slots.ts'
 import { tiers } from '../../src/delivery/tiers.ts'
 
-const limits = { total: 20, heavy: 5, slow: 8 }
+const limits = { total: 20, heavy: 5, slow: 8, fresh: 2 }
 
 describe('slots', () => {
-  test('of the heavy and the slow are limited, and leave the rest to the light', () => {
+  test('of the heavy, the slow and the fresh are limited, and leave the rest to the light', () => {
     const slots = new Slots(limits)
     for (const [tier, most] of [
       ['heavy', 5],
       ['slow', 8],
-      ['light', 7],
+      ['fresh', 2],
+      ['light', 5],
     ] as const) {
       for (let n = 0; n < most; n++) expect(slots.enter(tier)).not.toBeNull()
       expect(slots.enter(tier)).toBeNull()
@@ -31,6 +32,20 @@ describe('slots', () => {
     expect(slots.enter('slow')).toBeNull()
     slots.leave(held.pop()!)
     expect(slots.enter('slow')).not.toBeNull()
+  })
+
+  test('are refused to the fresh as long as those that turned out slow are too many', () => {
+    const slots = new Slots(limits)
+    for (let n = 0; n < 5; n++) {
+      for (let slot = slots.enter('fresh'); slot !== null; slot = slots.enter('fresh'))
+        slots.move(slot, 'slow')
+    }
+    expect(slots.inUse).toBe(limits.slow + limits.fresh)
+    expect([slots.hasRoom('fresh'), slots.hasRoom('slow'), slots.hasRoom('light')]).toEqual([
+      false,
+      false,
+      true,
+    ])
   })
 
   test('are never more than there are, and none is lost', () => {
@@ -78,6 +93,15 @@ describe('the pace of a lane', () => {
     pace.ended({ ticks: 2, answered: true, timedOut: false })
     expect(pace.tier).toBe('light')
     expect(room(pace)).toBe(2)
+  })
+
+  test('is proven by an answer; a fresh one that refuses is light, and not proven', () => {
+    const pace = new Pace('fresh')
+    pace.ended({ ticks: 0, answered: false, timedOut: false })
+    expect([pace.isProven, pace.tier]).toEqual([false, 'light'])
+    const other = new Pace('fresh')
+    other.ended(quick)
+    expect([other.isProven, other.tier]).toEqual([true, 'light'])
   })
 
   test('falls when an attempt times out; while it is overdue it holds up no other', () => {

@@ -115,7 +115,7 @@ test('a result that is settled twice counts once', async () => {
     results: [{ ...result, responseBody: '', durationMs: 1 }],
     health: foldHealth(noChange, verdict, now),
     next: 'hold' as const,
-    slow: false,
+    tier: 'light' as const,
     known: [],
   }
   for (let n = 0; n < 2; n++) expect((await lanes.settle(taken!, round, now, now + 15_000)).held).toBe(true)
