@@ -46,7 +46,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
   keys: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
   organization: ['kernel', 'access', 'http', 'openapi', 'resource'],
-  metrics: ['kernel', 'delivery'],
+  metrics: ['kernel', 'openapi', 'delivery'],
   top: [
     'kernel',
     'db',
