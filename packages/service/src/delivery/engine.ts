@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { loggable } from '../kernel/loggable.ts'
 import { Alarm } from './alarm.ts'
 import { Halt } from './halt.ts'
-import type { DueLane, LaneKey } from './lanes.ts'
+import type { DueLane, LaneKey, Lanes } from './lanes.ts'
 import { tickEvery } from './pace.ts'
 import { leaseOf } from './schedule.ts'
 import { type SlotLimits, Slots } from './slots.ts'
@@ -52,9 +52,14 @@ interface RunningTurn {
 
 export function createEngine(
   services: TurnServices,
-  { slots: limits }: { readonly slots?: SlotLimits } = {},
+  options: {
+    readonly slots?: SlotLimits
+    /** For turns of all but the light, who are not to wait for a connection behind them. */
+    readonly otherLanes?: Lanes
+  } = {},
 ): Engine {
   const { lanes, clock, log, schedule } = services
+  const { slots: limits, otherLanes = lanes } = options
   const running = new Map<string, RunningTurn>()
   const halt = new Halt()
   const shared: Shared = {
@@ -132,7 +137,12 @@ export function createEngine(
   function launch(lane: DueLane): RunningTurn | null {
     const slot = halt.requested ? null : shared.slots.enter(lane.tier)
     if (slot === null) return null
-    const turn = new Turn(services, shared, lane, slot)
+    const turn = new Turn(
+      { ...services, lanes: lane.tier === 'light' ? lanes : otherLanes },
+      shared,
+      lane,
+      slot,
+    )
     const ended = turn
       .run()
       .catch((error: Error) => {

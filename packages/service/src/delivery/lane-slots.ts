@@ -50,10 +50,7 @@ export class LaneSlots {
 
   end(entry: UnderWay, { verdict, responseStatus }: AttemptResult): void {
     this.#underWay.delete(entry)
-    if (verdict.attempted) {
-      const timedOut = verdict.error?.code === 'timeout'
-      this.#pace.ended({ ticks: entry.ticks, answered: responseStatus !== null, timedOut })
-    }
+    if (verdict.attempted) this.#pace.ended({ ticks: entry.ticks, answered: responseStatus !== null })
     if (this.size > 0) {
       this.#slots.leave(entry.slot)
       return

@@ -3,6 +3,9 @@ import type { Pool } from 'pg'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Lanes } from './lanes.ts'
 
+/** A lane that is looked at within so many milliseconds is none to worry about: it may just have been let go. */
+const soon = 10_000
+
 interface StrayRow {
   readonly organization_id: string
   readonly webhook_id: string
@@ -16,10 +19,10 @@ export async function sweepLanes(
   const { rows } = await pool.query<StrayRow>({
     text: `select l.organization_id, l.webhook_id from lanes l
            where l.lease_until > $2
-             or l.lease_id is null and (l.due_at is null or l.due_at > $1)
+             or l.lease_id is null and (l.due_at is null or l.due_at > $3)
                and (select d.next_attempt_at from deliveries d where d.organization_id = l.organization_id
                  and d.webhook_id = l.webhook_id and d.status = 'pending' order by d.next_attempt_at, d.id limit 1) <= $1`,
-    values: [formatTimestamp(now), formatTimestamp(now + longestLease)],
+    values: [formatTimestamp(now), formatTimestamp(now + longestLease), formatTimestamp(now + soon)],
   })
   for (const row of rows) await wake(pool, row, now, now + longestLease)
   return rows.length
@@ -43,7 +46,8 @@ export async function wakeFromTheFuture(pool: Pool, now: number): Promise<number
   const { rows } = await pool.query<StrayRow>({
     text: `select distinct d.organization_id, d.webhook_id from deliveries d
            where d.status = 'pending' and d.attempt_count = 0 and d.next_attempt_at > $1`,
-    values: [formatTimestamp(now)],
+    // What is being committed at this moment is no sign of anything.
+    values: [formatTimestamp(now + soon)],
   })
   for (const row of rows) {
     const values = [row.organization_id, row.webhook_id, formatTimestamp(now)]

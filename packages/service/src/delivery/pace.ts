@@ -63,15 +63,15 @@ export class Pace {
     if (this.#tier === 'light') this.#tier = 'heavy'
   }
 
-  /** An attempt has ended, after so many ticks. */
-  ended(attempt: { readonly ticks: number; readonly answered: boolean; readonly timedOut: boolean }): void {
+  /** An attempt has ended, after so many ticks. An endpoint that cannot be reached waits among the slow too. */
+  ended(attempt: { readonly ticks: number; readonly answered: boolean }): void {
     const overdue = this.isOverdue(attempt.ticks)
     if (overdue) this.#overdue--
     if (attempt.answered) {
       this.#answered = true
       this.widen()
     }
-    if (attempt.timedOut) {
+    if (!attempt.answered) {
       this.#tier = 'slow'
       this.#window = 1
     } else if (!overdue && this.#tier !== 'heavy') this.#tier = 'light'

@@ -12,7 +12,9 @@ import { kinds } from '../resources/index.ts'
 import type { Running } from './running.ts'
 
 /** Connections of a worker: its statements are few and large. */
-const connections = 8
+const connections = 5
+/** And those for lanes that are slow or have a backlog: however many statements they ask for, no others wait for these. */
+const otherConnections = 4
 
 export interface RunningWorker extends Running {
   readonly pool: Pool
@@ -28,15 +30,18 @@ export function startWorker(options: {
 }): RunningWorker {
   const { address, log, settings } = options
   // What a worker notes may be lost with the machine: then a delivery goes out again, as at least once allows.
-  const pool = createPool(address, {
-    max: connections,
-    durable: false,
-    onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
-  })
+  const openPool = (max: number) =>
+    createPool(address, {
+      max,
+      durable: false,
+      onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
+    })
+  const pool = openPool(connections)
+  const otherPool = openPool(otherConnections)
   const register = createRegistry('worker')
   const observer = createDeliveryMetrics(register, () => worker.engine.inFlight)
   const clock = followDatabaseClock(pool)
-  const worker = createWorker({ pool, clock, log, kinds, settings, observer })
+  const worker = createWorker({ pool, clock, log, kinds, settings, observer, otherPool })
   const listener = listen(
     address,
     deliveriesChannel,
@@ -58,7 +63,7 @@ export function startWorker(options: {
       clock.stop()
       // At once: while a connection is being closed, nothing more may be begun.
       await Promise.all([listener.close(), worker.close()])
-      await endPool(pool)
+      await Promise.all([endPool(pool), endPool(otherPool)])
     },
   }
 }

@@ -72,7 +72,7 @@ describe('slots', () => {
 })
 
 describe('the pace of a lane', () => {
-  const quick = { ticks: 1, answered: true, timedOut: false }
+  const quick = { ticks: 1, answered: true }
   const ticksUntilSlow = 1_000 / tickEvery + 1
   const room = (pace: Pace) => {
     let underWay = 0
@@ -90,15 +90,15 @@ describe('the pace of a lane', () => {
   test('of a slow one is a single attempt, until it is quick again', () => {
     const pace = new Pace('slow')
     expect(room(pace)).toBe(1)
-    pace.ended({ ticks: 2, answered: true, timedOut: false })
+    pace.ended({ ticks: 2, answered: true })
     expect(pace.tier).toBe('light')
     expect(room(pace)).toBe(2)
   })
 
-  test('is proven by an answer; a fresh one that refuses is light, and not proven', () => {
+  test('is proven by an answer; one that cannot be reached is as good as slow', () => {
     const pace = new Pace('fresh')
-    pace.ended({ ticks: 0, answered: false, timedOut: false })
-    expect([pace.isProven, pace.tier]).toEqual([false, 'light'])
+    pace.ended({ ticks: 0, answered: false })
+    expect([pace.isProven, pace.tier]).toEqual([false, 'slow'])
     const other = new Pace('fresh')
     other.ended(quick)
     expect([other.isProven, other.tier]).toEqual([true, 'light'])
@@ -111,7 +111,7 @@ describe('the pace of a lane', () => {
     expect(pace.tier).toBe('slow')
     expect(pace.hasRoom(4)).toBe(true)
     expect(pace.hasRoom(5)).toBe(false)
-    pace.ended({ ticks: 400, answered: false, timedOut: true })
+    pace.ended({ ticks: 400, answered: false })
     expect(pace.tier).toBe('slow')
     expect(room(pace)).toBe(1)
   })
@@ -120,7 +120,7 @@ describe('the pace of a lane', () => {
     const pace = new Pace('slow')
     for (let n = 0; n < 5; n++) {
       pace.becameOverdue()
-      pace.ended({ ticks: 120, answered: true, timedOut: false })
+      pace.ended({ ticks: 120, answered: true })
     }
     expect(pace.tier).toBe('slow')
     expect(room(pace)).toBe(6)
