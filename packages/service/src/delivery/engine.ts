@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { stopwatch } from '../kernel/clock.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { Alarm } from './alarm.ts'
 import { Halt } from './halt.ts'
@@ -32,6 +33,11 @@ export interface Engine {
 
 /** Lanes of each tier that a search answers with at most. */
 const searchLimit = 256
+/**
+ * Milliseconds from one look to the next at least: whoever is woken more often looks for all of them at once. Without it, a
+ * crowd of lanes that wait for slots made thousands of searches a second.
+ */
+const looksApart = 5
 /** How often to look without being woken, in milliseconds. */
 const pollEvery = 500
 /** How long a stop waits for attempts, and then for the database; together below the service's 15 s. */
@@ -81,6 +87,7 @@ export function createEngine(
   /** Nothing is known of the time before the first look: the clock may have been set back then. */
   let lastLook = Number.POSITIVE_INFINITY
   let suspicions = 0
+  let sinceLook = () => Number.POSITIVE_INFINITY
 
   return {
     wake,
@@ -98,7 +105,7 @@ export function createEngine(
       lookAgain = true
       return
     }
-    looking = look()
+    looking = lookInTime()
       .then(
         () => {},
         (error: Error) => log.warn({ err: loggable(error) }, 'due deliveries cannot be found; looking again'),
@@ -110,6 +117,13 @@ export function createEngine(
           wake()
         }
       })
+  }
+
+  async function lookInTime(): Promise<unknown> {
+    const since = sinceLook()
+    if (since < looksApart) await delay(looksApart - since)
+    sinceLook = stopwatch()
+    return look()
   }
 
   /** Begins turns of what is due, as many as there are slots for. */

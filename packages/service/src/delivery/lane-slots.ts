@@ -28,24 +28,25 @@ export class LaneSlots {
     return this.#underWay.size
   }
 
+  /** Another attempt could begin: there is a slot for it, too. */
   get hasRoom(): boolean {
-    return this.#pace.hasRoom(this.size)
+    return this.#pace.hasRoom(this.size) && (this.#spare !== null || this.#mayHaveAnother)
+  }
+
+  /** Who may be about to hang gets more than one only while there are plenty: they would stand in each other's way. */
+  get #mayHaveAnother(): boolean {
+    const { tier, isProven } = this.#pace
+    return isProven ? this.#slots.hasRoom(tier) : this.#slots.hasPlenty(tier)
   }
 
   /** Null when no slot is free: never for the only attempt. */
   begin(): UnderWay | null {
-    const slot = this.#spare ?? this.#another()
+    const slot = this.#spare ?? (this.#mayHaveAnother ? this.#slots.enter(this.#pace.tier) : null)
     if (slot === null) return null
     this.#spare = null
     const entry = { slot, ticks: 0 }
     this.#underWay.add(entry)
     return entry
-  }
-
-  /** Who may be about to hang gets more than one only while there are plenty: they would stand in each other's way. */
-  #another(): Slot | null {
-    const { tier, isProven } = this.#pace
-    return isProven || this.#slots.hasPlenty(tier) ? this.#slots.enter(tier) : null
   }
 
   end(entry: UnderWay, { verdict, responseStatus }: AttemptResult): void {

@@ -11,7 +11,7 @@ export const attemptsAtOnce = 16
  * a few answers, and one that hangs keeps no more than these, unless there are slots in plenty.
  */
 const attemptsAtFirst = 4
-/** An attempt that takes longer makes its endpoint a slow one, in milliseconds; one that is quicker ends that. */
+/** An attempt that takes longer is charged to the slow, in milliseconds. */
 const slowAfter = 1_000
 /** How often a worker looks after its turns, in milliseconds. */
 export const tickEvery = 25
@@ -32,9 +32,9 @@ export class Pace {
     return this.#tier
   }
 
-  /** Whether an attempt has been answered since the turn began, and the endpoint is none of the slow. */
+  /** Whether an attempt has been answered since the turn began, and the last of them in time. */
   get isProven(): boolean {
-    return this.#answered && this.#tier !== 'slow'
+    return this.#answered && (this.#tier === 'light' || this.#tier === 'heavy')
   }
 
   /** Whether another attempt may begin beside so many. An overdue one holds up no other. */
@@ -63,7 +63,10 @@ export class Pace {
     if (this.#tier === 'light') this.#tier = 'heavy'
   }
 
-  /** An attempt has ended, after so many ticks. An endpoint that cannot be reached waits among the slow too. */
+  /**
+   * An attempt has ended, after so many ticks. An endpoint that does not answer, or cannot be reached, waits among the slow;
+   * one that answers late has to prove itself anew, but not behind those: the worker may have been late itself.
+   */
   ended(attempt: { readonly ticks: number; readonly answered: boolean }): void {
     const overdue = this.isOverdue(attempt.ticks)
     if (overdue) this.#overdue--
@@ -74,6 +77,7 @@ export class Pace {
     if (!attempt.answered) {
       this.#tier = 'slow'
       this.#window = 1
-    } else if (!overdue && this.#tier !== 'heavy') this.#tier = 'light'
+    } else if (overdue) this.#tier = 'fresh'
+    else if (this.#tier !== 'heavy') this.#tier = 'light'
   }
 }

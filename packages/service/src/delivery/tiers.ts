@@ -3,8 +3,8 @@
  * else's way. Each tier has a share of the attempts that a worker makes at once (`slots.ts`).
  */
 
-/** In the order of `lanes.tier`: little is waiting; a backlog; attempts take long or reach
- * nobody; nothing is known of it yet. */
+/** In the order of `lanes.tier`: little is waiting; a backlog; nobody answers; nothing is known
+ * of it yet, or it answers late. */
 export const tiers = ['light', 'heavy', 'slow', 'fresh'] as const
 export type Tier = (typeof tiers)[number]
 

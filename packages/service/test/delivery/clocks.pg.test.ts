@@ -1,5 +1,5 @@
 /** Clocks that are set forwards and back by an hour, and workers that do not agree on what time it is. */
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { followDatabaseClock } from '../../src/db/clock.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
@@ -8,6 +8,10 @@ import { heldSend } from '../harness/held-send.ts'
 import { attemptsOf, deliveriesOf, hour, makeWebhook, minute, readWebhook, second } from '../harness/hooks.ts'
 import { eventually } from '../harness/locks.ts'
 import { testService } from '../harness/service.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 async function desk() {
   const clock = testClock()
@@ -99,6 +103,8 @@ test.each([1, -1])(
 )
 
 test('a lease that a dead worker took while its clock was ahead lasts no longer for it', async () => {
+  // A worker that is dead looks after nothing.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   await using it = await desk()
   await makeCustomer(it.api)
   const ahead = testClock(it.clock.now() + hour)

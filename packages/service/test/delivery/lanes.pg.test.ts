@@ -127,7 +127,11 @@ describe('a lane that does not say what is so', () => {
 })
 
 describe('a lease', () => {
+  /** A worker that is dead, or stands still, looks after nothing. */
+  const nobodyTicks = () => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+
   test('left by a worker that died is taken over when it ends, and not before', async () => {
+    nobodyTicks()
     await using it = await desk()
     await makeCustomer(it.api)
     const dead = it.held()
@@ -146,6 +150,7 @@ describe('a lease', () => {
   })
 
   test('that was lost: its worker settles nothing, though it had an answer', async () => {
+    nobodyTicks()
     await using it = await desk()
     await makeCustomer(it.api)
     const slow = it.held()
@@ -165,6 +170,7 @@ describe('a lease', () => {
   })
 
   test('that was lost while another holds it: that one keeps it', async () => {
+    nobodyTicks()
     await using it = await desk()
     await makeCustomer(it.api)
     const [first, second_] = [it.held(), it.held()]

@@ -116,13 +116,13 @@ describe('the pace of a lane', () => {
     expect(room(pace)).toBe(1)
   })
 
-  test('of one that answers late grows too, but it stays among the slow', () => {
+  test('of one that answers late grows too, but it has to prove itself anew', () => {
     const pace = new Pace('slow')
     for (let n = 0; n < 5; n++) {
       pace.becameOverdue()
       pace.ended({ ticks: 120, answered: true })
     }
-    expect(pace.tier).toBe('slow')
+    expect([pace.tier, pace.isProven]).toEqual(['fresh', false])
     expect(room(pace)).toBe(6)
   })
 
