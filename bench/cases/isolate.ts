@@ -8,10 +8,10 @@ import { type BenchReceiver, startReceiver } from '../harness/receiver.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
 import type { Scale } from '../run.ts'
 
-const organizations = 20
+const organizations = 10
 const healthyEach = 2
 const sickEach = 18
-const rate = 40
+const rate = 10
 const warmUpSeconds = 15
 const seconds = 15
 /** Nothing listens there. */

@@ -12,7 +12,7 @@ import type { DueLane, LaneKey, Lanes } from './lanes.ts'
 import { tickEvery } from './pace.ts'
 import { leaseOf } from './schedule.ts'
 import { type SlotLimits, Slots } from './slots.ts'
-import { tiers } from './tiers.ts'
+import { foundAtOnce, tiers } from './tiers.ts'
 import { type Shared, Turn, type TurnEnd, type TurnServices } from './turn.ts'
 
 export interface Engine {
@@ -31,8 +31,6 @@ export interface Engine {
   readonly inFlight: number
 }
 
-/** Lanes of each tier that a search answers with at most. */
-const searchLimit = 256
 /**
  * Milliseconds from one look to the next at least: whoever is woken more often looks for all of them at once. Without it, a
  * crowd of lanes that wait for slots made thousands of searches a second.
@@ -135,9 +133,10 @@ export function createEngine(
     }
     lastLook = now
     const open = tiers.filter((tier) => shared.slots.hasRoom(tier))
-    const due = open.length === 0 ? [] : await lanes.findDue(shared.workerId, now, open, searchLimit)
+    const due = open.length === 0 ? [] : await lanes.findDue(shared.workerId, now, open)
     const begun: RunningTurn[] = []
-    behind = open.length < tiers.length || due.length >= searchLimit
+    behind = open.length < tiers.length
+    const full = open.some((tier) => due.filter((lane) => lane.tier === tier).length === foundAtOnce[tier])
     for (const lane of due) {
       const known = running.get(keyOf(lane))
       const turn = known === undefined ? launch(lane) : null
@@ -145,6 +144,8 @@ export function createEngine(
       if (turn !== null) begun.push(turn)
       else if (known === undefined) behind = true
     }
+    // There are more where those came from.
+    if (full && begun.length > 0 && !draining) wake()
     return begun
   }
 

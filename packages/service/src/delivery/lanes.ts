@@ -14,7 +14,7 @@ import { disableFunction, failPendingFunction, settleFunction } from './function
 import { encodeSettling, type Settling } from './lane-settling.ts'
 import { sweepLanes, wakeFromTheFuture } from './lane-sweep.ts'
 import { createTake } from './lane-take.ts'
-import { type Tier, tiers } from './tiers.ts'
+import { foundAtOnce, type Tier, tiers } from './tiers.ts'
 
 export interface LaneKey {
   readonly organizationId: string
@@ -90,8 +90,8 @@ export interface Lease {
 }
 
 export interface Lanes {
-  /** Of each open tier up to `limit` lanes that are to be looked at, those that have waited longest first. */
-  findDue(workerId: string, now: number, open: readonly Tier[], limit: number): Promise<readonly DueLane[]>
+  /** Of each open tier a few lanes that are to be looked at (`foundAtOnce`), those that have waited longest first. */
+  findDue(workerId: string, now: number, open: readonly Tier[]): Promise<readonly DueLane[]>
   /**
    * Leases the lane, or prolongs the lease, and reads its endpoint and up to `limit` of the next deliveries, apart from
    * those `known`; null when somebody else has it.
@@ -135,10 +135,10 @@ const failStep = 2_000
 
 export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
   return {
-    async findDue(workerId, now, open, limit) {
+    async findDue(workerId, now, open) {
       const { rows } = await pool.query<{ organization_id: string; webhook_id: string; tier: number }>({
-        name: `find_due_lanes_${limit}`,
-        text: searchStatement(limit),
+        name: 'find_due_lanes',
+        text: searchStatement,
         values: [formatTimestamp(now), workerId, ...tiers.map((tier) => open.includes(tier))],
       })
       return rows.map((row) => ({
@@ -208,13 +208,11 @@ export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
  * One index range a tier. The limit is part of the text: as a parameter the planner does not know it, and plans anew
  * each time.
  */
-export function searchStatement(limit: number): string {
-  return tiers
-    .map(
-      (_tier, n) => `(select l.organization_id, l.webhook_id, l.tier from lanes l
+export const searchStatement: string = tiers
+  .map(
+    (tier, n) => `(select l.organization_id, l.webhook_id, l.tier from lanes l
       where $${n + 3}::boolean and l.tier = ${n} and l.due_at <= $1
         and (l.lease_until is null or l.lease_until <= $1 or l.worker_id = $2)
-      order by l.due_at limit ${limit})`,
-    )
-    .join('\n    union all ')
-}
+      order by l.due_at limit ${foundAtOnce[tier]})`,
+  )
+  .join('\n    union all ')
