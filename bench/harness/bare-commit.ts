@@ -50,7 +50,7 @@ export function bareCreations(organizationId: string, count: number, state: () =
   return Array.from({ length: count }, () => {
     const createdAt = formatTimestamp(systemClock.now())
     const identity = { id: newId(systemClock), organizationId, createdAt }
-    return creation(customer, systemClock, identity, state(), null)
+    return creation(customer, identity, state(), null)
   })
 }
 

@@ -12,7 +12,8 @@ import { newToken } from '../../packages/service/src/access/token.ts'
 import { type EmbeddedConnection, findEmbedded } from '../../packages/service/src/db/embedded/index.ts'
 import { createPool } from '../../packages/service/src/db/pool.ts'
 
-const program = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
+/** `deskwire`, to be run by Node. */
+export const program = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
 
 /** How long the service may take to listen or to stop, in milliseconds. */
 const patience = 60_000
@@ -66,6 +67,19 @@ export async function temporaryDirectory(): Promise<{ dataDir: string; remove: (
 /** Node's own flags for the service, from DESKWIRE_BENCH_NODE: `--cpu-prof --cpu-prof-dir=/tmp/profiles`. */
 const nodeFlags = (process.env.DESKWIRE_BENCH_NODE ?? '').split(' ').filter((flag) => flag !== '')
 
+/** The most memory that a running process has held, in MB. Rejects for one that has ended. */
+export function peakMegabytes(pid: number): Promise<number> {
+  return megabytes(pid, 'VmHWM')
+}
+
+async function megabytes(pid: number, line: 'VmRSS' | 'VmHWM'): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  const kilobytes = new RegExp(`${line}:\\s+(\\d+) kB`).exec(status)?.[1]
+  // A process that has ended and was not waited for yet has a status, and no memory.
+  if (kilobytes === undefined) throw new Error(`process ${pid} has ended`)
+  return Math.round(Number(kilobytes) / 1024)
+}
+
 /** Starts `deskwire serve` on the data directory, on a free port of the loopback. */
 export async function startService(dataDir: string, flags: readonly string[] = []): Promise<RunningService> {
   const environment = Object.entries(process.env).filter(([name]) => !name.startsWith('DESKWIRE_'))
@@ -94,15 +108,10 @@ export async function startService(dataDir: string, flags: readonly string[] = [
     url,
     pid,
     startedIn: performance.now() - since,
-    residentMegabytes: () => megabytesOf(pid, 'VmRSS'),
-    peakMegabytes: () => megabytesOf(pid, 'VmHWM'),
+    residentMegabytes: () => megabytes(pid, 'VmRSS'),
+    peakMegabytes: () => peakMegabytes(pid),
     stop: end,
   }
-}
-
-async function megabytesOf(pid: number, what: 'VmRSS' | 'VmHWM'): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Math.round(Number(new RegExp(`${what}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1024)
 }
 
 /** An installation that holds one organization, which nothing uses. `await using` stops and removes it. */

@@ -29,6 +29,7 @@ const reaches: readonly {
   },
   { begins: 'pages: p99', text: 'flat (≤ 1.5× the smallest)', met: ({ ratio = 9 }) => ratio <= 1.5 },
   { begins: 'list: with total, no filter', text: '≤ 5 ms', met: ({ value }) => value <= 5 },
+  { begins: 'log:', text: '≤ 10 ms', met: ({ value }) => value <= 10 },
   {
     begins: 'deliver: drain',
     text: '≥ 8,000/s, ≥ 65 % of bare',
@@ -39,6 +40,7 @@ const reaches: readonly {
     text: 'p50 ≤ 4 ms, p99 ≤ 20 ms',
     met: ({ p50 = 99, p99 = 99 }) => p50 <= 4 && p99 <= 20,
   },
+  { begins: 'import: peak memory of the importer', text: '≤ 300 MB', met: ({ value }) => value <= 300 },
   { begins: 'start: warm', text: '≤ 3 s', met: ({ value }) => value <= 3 },
   { begins: 'start: resident', text: '≤ 250 MB', met: ({ value }) => value <= 250 },
 ]

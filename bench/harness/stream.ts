@@ -1,7 +1,7 @@
 /** Pages of a seeded organization's stream: over HTTP, and by the page's own statement alone. */
 import { Client } from 'pg'
 import { type Dispatcher, Client as HttpClient } from 'undici'
-import { pageStatements } from '../../packages/service/src/journal/feed.ts'
+import { pageStatements } from '../../packages/service/src/journal/page-statement.ts'
 import { encodeCursor, highestId } from '../../packages/service/src/kernel/cursor.ts'
 import { formatTimestamp } from '../../packages/service/src/kernel/timestamps.ts'
 import { customer } from '../../packages/service/src/resources/customer/index.ts'
@@ -42,7 +42,7 @@ export async function readBare(
   connections: number,
   seconds: number,
 ): Promise<number> {
-  const statement = pageStatements(customer.table, pageLength).whole
+  const statement = pageStatements([customer.table], pageLength).whole
   const types = { getTypeParser: () => (text: string) => text }
   const positions = Array.from({ length: 2000 }, () => formatTimestamp(anywhere(seeded)))
   const clients = Array.from({ length: connections }, () => new Client(installation.connection))

@@ -4,8 +4,13 @@ import type { Kind } from '../../packages/service/src/resource/kind.ts'
 import { fieldSchema, schemaName } from '../../packages/service/src/resource/kind-schemas.ts'
 import { filterNames } from '../../packages/service/src/resource/list-query.ts'
 import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
-import { webhookShapes } from '../../packages/service/src/webhooks/fields.ts'
-import { attemptFields, deliveryFields, webhookFields } from '../../packages/service/src/webhooks/records.ts'
+import { recoveryShape, webhookShapes } from '../../packages/service/src/webhooks/fields.ts'
+import {
+  attemptFields,
+  deliveryFields,
+  recoveryFields,
+  webhookFields,
+} from '../../packages/service/src/webhooks/records.ts'
 import { actionTypes, resourceType } from './sdk-actions.ts'
 import { acceptedMembers, member, shownMembers, typeText } from './sdk-type-text.ts'
 
@@ -16,6 +21,9 @@ import { type ActionOptions, ChangeableResource, RemovableResource, Resource } f
 import type { Send } from './transport.ts'
 
 ${kinds.map(kindTypes).join('\n')}
+/** A row of any kind. */
+export type AnyRow = ${kinds.map(schemaName).join(' | ')}
+
 /** What an event's \`data\` holds, by the event's type. */
 export interface EventData {
 ${kinds.flatMap(eventLines).join('')}}
@@ -108,5 +116,13 @@ export interface DeliveryFilters {
 /** One try of a delivery. */
 export interface Attempt {
 ${shown(attemptFields)}}
+
+/** The return of what an endpoint has missed. */
+export interface Recovery {
+  object: 'recovery'
+${shown(recoveryFields, ['object'])}}
+
+export interface RecoveryInput {
+${accepted(recoveryShape.fields, 'create')}}
 `
 }

@@ -1,17 +1,18 @@
 import type { Kind } from '../../packages/service/src/resource/kind.ts'
 import type { ShownField } from '../../packages/service/src/resource/shown-field.ts'
 import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
-import { webhookShapes } from '../../packages/service/src/webhooks/fields.ts'
+import { recoveryShape, webhookShapes } from '../../packages/service/src/webhooks/fields.ts'
 import {
   attemptFields,
   deliveryErrorCodes,
   deliveryFields,
+  recoveryFields,
   secretField,
   webhookFields,
 } from '../../packages/service/src/webhooks/records.ts'
 import { madeBy, table } from './markdown.ts'
 
-/** Endpoints, deliveries and attempts: every field that is shown, and the codes of failed attempts. */
+/** Endpoints, deliveries, attempts and recoveries: every field that is shown, and the codes of failed attempts. */
 export function webhookPage(kinds: readonly Kind[]): string {
   const types = createEventTypes(kinds).names
   const { creation, change } = webhookShapes(types)
@@ -59,6 +60,24 @@ ${table(
 One try of a delivery: \`/v1/webhooks/{id}/deliveries/{deliveryId}/attempts\`, newest first.
 
 ${shownFields(attemptFields)}
+
+## recovery
+
+The return of what an endpoint has missed: \`POST /v1/webhooks/{id}/recover\` begins one, \`/v1/webhooks/{id}/recoveries\` and
+\`/v1/webhooks/{id}/recoveries/{recoveryId}\` tell how far it is. Yours to set:
+
+${table(
+  ['field', 'accepts', 'meaning'],
+  Object.entries(recoveryShape.fields).map(([name, { accepts, description, nullable }]) => [
+    `\`${name}\``,
+    `${accepts}${nullable ? ' or null' : ', required'}`,
+    description,
+  ]),
+)}
+
+Shown:
+
+${shownFields(recoveryFields)}
 `
 }
 

@@ -61,16 +61,48 @@ type event struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// Do the work here, or better: put the event into a queue, so that the answer leaves within ten seconds.
+// Do the work here. Return an error, and the event comes again in a minute.
 func handle(e event) error {
 	fmt.Println(e.Type, e.ID)
 	return nil
 }
 
-func serve(secrets []string) {
-	// Deliveries are repeated. In production: a table with a unique key, written in the transaction of the work.
-	var done sync.Map
+// Deskwire waits ten seconds for an answer.
+const answerWithin = 8 * time.Second
 
+type work struct {
+	done chan struct{}
+	err  error
+}
+
+// By event: deliveries are repeated, and those of one event have one id, that of X-Service-Event-Id. The body has it too,
+// and there it is signed. In production: a table with a unique key, written in the transaction of the work.
+var (
+	begun     = map[string]*work{}
+	beginning sync.Mutex
+)
+
+// The work of an event, which is done once: a repetition gets what has begun. What failed is begun anew.
+func once(e event) *work {
+	beginning.Lock()
+	defer beginning.Unlock()
+	w := begun[e.ID]
+	if w == nil {
+		w = &work{done: make(chan struct{})}
+		begun[e.ID] = w
+		go func() {
+			if w.err = handle(e); w.err != nil {
+				beginning.Lock()
+				delete(begun, e.ID)
+				beginning.Unlock()
+			}
+			close(w.done)
+		}()
+	}
+	return w
+}
+
+func serve(secrets []string) {
 	http.HandleFunc("POST /", func(w http.ResponseWriter, r *http.Request) {
 		// The bytes as they came, before any parsing.
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
@@ -84,14 +116,18 @@ func serve(secrets []string) {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
-		if _, known := done.Load(e.ID); !known {
-			if err := handle(e); err != nil {
+		work := once(e)
+		select {
+		case <-work.done:
+			if work.err != nil {
+				log.Print(work.err)
 				w.WriteHeader(http.StatusInternalServerError) // anything but a 2xx: it is sent again
 				return
 			}
-			done.Store(e.ID, true)
+			w.WriteHeader(http.StatusNoContent)
+		case <-time.After(answerWithin):
+			w.WriteHeader(http.StatusServiceUnavailable) // it goes on, and the event's next delivery finds it done
 		}
-		w.WriteHeader(http.StatusNoContent)
 	})
 
 	port := os.Getenv("PORT")

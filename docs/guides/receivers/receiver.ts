@@ -6,19 +6,42 @@
  */
 import { createServer } from 'node:http'
 import { buffer, json } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
 import { verifySignature, verifyWebhook, type WebhookEvent } from '@deskwire/sdk'
 
-/** Do the work here, or better: put the event into a queue, so that the answer leaves within ten seconds. */
+/** Do the work here. Throw, and the event comes again in a minute. */
 async function handle(event: WebhookEvent): Promise<void> {
   console.log(event.type, event.id)
+}
+
+/** Deskwire waits ten seconds for an answer. */
+const answerWithinMs = 8_000
+
+/**
+ * By event: deliveries are repeated, and those of one event have one id, that of X-Service-Event-Id. The body has it too, and
+ * there it is signed. In production: a table with a unique key, written in the transaction of the work.
+ */
+const begun = new Map<string, Promise<void>>()
+
+/** The work of an event, which is done once: a repetition waits for what has begun. What failed is begun anew. */
+function once(event: WebhookEvent): Promise<void> {
+  const known = begun.get(event.id)
+  if (known !== undefined) return known
+  const work = handle(event)
+  begun.set(event.id, work)
+  work.catch(() => begun.delete(event.id))
+  return work
+}
+
+/** The status to answer with, in time: work that takes longer goes on, and the event's next delivery finds it done. */
+async function statusOf(event: WebhookEvent): Promise<number> {
+  const late = setTimeout(answerWithinMs, 503, { ref: false })
+  return Promise.race([once(event).then(() => 204), late])
 }
 
 function serve(): void {
   const secrets = (process.env.DESKWIRE_WEBHOOK_SECRET ?? '').split(',').filter((secret) => secret !== '')
   if (secrets.length === 0) throw new Error('Set DESKWIRE_WEBHOOK_SECRET to the secret of the endpoint.')
-
-  // Deliveries are repeated. In production: a table with a unique key, written in the transaction of the work.
-  const done = new Set<string>()
 
   const server = createServer(async (request, response) => {
     try {
@@ -27,11 +50,7 @@ function serve(): void {
       const body = await buffer(request) // the bytes as they came, before any parsing
       const verdict = await verifyWebhook(body, request.headers['x-service-signature'], secrets)
       if (!verdict.ok) return response.writeHead(400).end(verdict.detail)
-      if (!done.has(verdict.event.id)) {
-        await handle(verdict.event)
-        done.add(verdict.event.id)
-      }
-      response.writeHead(204).end()
+      response.writeHead(await statusOf(verdict.event)).end()
     } catch (error) {
       console.error(error)
       response.writeHead(500).end() // anything but a 2xx: it is sent again

@@ -1,5 +1,5 @@
 /** For commands that call a running service over HTTP. */
-import { type Client, createClient } from '@deskwire/sdk'
+import { type Client, type ClientOptions, createClient } from '@deskwire/sdk'
 import { UsageError } from './usage-error.ts'
 
 /** The two flags that say which service, for the help of each such command. */
@@ -31,9 +31,9 @@ export function requireTarget(command: string, given: { url?: string; key?: stri
   )
 }
 
-export function clientOf(target: Target): Client {
+export function clientOf(target: Target, options: Pick<ClientOptions, 'retries'> = {}): Client {
   try {
-    return createClient(target)
+    return createClient({ ...target, ...options })
   } catch (error) {
     throw new UsageError(`--url and --key cannot be used: ${(error as Error).message}`)
   }

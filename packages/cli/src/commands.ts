@@ -1,4 +1,6 @@
 import { demoCommand } from './commands/demo.ts'
+import { exportCommand } from './commands/export.ts'
+import { importCommand } from './commands/import.ts'
 import { keysCreate } from './commands/keys-create.ts'
 import { listenCommand } from './commands/listen.ts'
 import { migrateCommand } from './commands/migrate.ts'
@@ -21,6 +23,8 @@ export const commands: readonly Command[] = [
   keysCreate,
   listenCommand,
   triggerCommand,
+  importCommand,
+  exportCommand,
   demoCommand,
 ]
 

@@ -14,14 +14,14 @@ try {
 } catch (error) {
   if (
     error instanceof UsageError ||
-    error instanceof CommandFailure ||
     error instanceof ListenError ||
     error instanceof SettingError ||
     error instanceof MigrationError ||
     error instanceof EmbeddedDatabaseError
   ) {
     fail(error.message, error instanceof UsageError ? 2 : 1)
-  } else if (error instanceof DeskwireError) fail(error.status === 0 ? error.detail : error.message, 1)
+  } else if (error instanceof CommandFailure) fail(error.message, error.exitCode)
+  else if (error instanceof DeskwireError) fail(error.status === 0 ? error.detail : error.message, 1)
   else if (isDatabaseFailure(error)) fail(`the database cannot be used: ${error.message || error.code}`, 1)
   else throw error
 }

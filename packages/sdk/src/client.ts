@@ -1,12 +1,14 @@
-/** The way in: one object with a resource per kind, webhooks, keys and the organization, all over one transport. */
+/** The way in: one object with a resource per kind, the stream of all, webhooks, keys and the organization, all over one transport. */
 
 import { ApiKeys } from './api-keys.ts'
+import { Changes } from './changes.ts'
 import { resources } from './generated.ts'
 import { OwnOrganization } from './organization.ts'
 import { type ClientOptions, createSend } from './transport.ts'
 import { Webhooks } from './webhooks.ts'
 
 export type Client = ReturnType<typeof resources> & {
+  readonly changes: Changes
   readonly webhooks: Webhooks
   readonly apiKeys: ApiKeys
   readonly organization: OwnOrganization
@@ -20,6 +22,7 @@ export const createClient = (options: ClientOptions): Client => {
   const send = createSend(options)
   return {
     ...resources(send),
+    changes: new Changes(send),
     webhooks: new Webhooks(send),
     apiKeys: new ApiKeys(send),
     organization: new OwnOrganization(send),

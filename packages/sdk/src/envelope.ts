@@ -47,9 +47,9 @@ export interface ListPage<T> {
 }
 
 /** A page of a sync as it stands on the wire. */
-export interface SyncAnswer<T> {
+export interface SyncAnswer<T, C = Checkpoint> {
   data: (T | RemovalRecord)[]
-  pagination: Pagination & { nextCursor: string; checkpoint?: Checkpoint }
+  pagination: Pagination & { nextCursor: string; checkpoint?: C }
 }
 
 /**

@@ -546,6 +546,9 @@ export class Bookings extends ChangeableResource<Booking, BookingInput, BookingP
   }
 }
 
+/** A row of any kind. */
+export type AnyRow = Teammate | Customer | Conversation | Message | Ticket | Booking
+
 /** What an event's `data` holds, by the event's type. */
 export interface EventData {
   'customer.created': Customer
@@ -699,6 +702,36 @@ export interface Attempt {
   durationMs: number
   /** The beginning of the answer, 1 KiB at most, as text. */
   responseBody: string | null
+}
+
+/** The return of what an endpoint has missed. */
+export interface Recovery {
+  object: 'recovery'
+  /** Its id. */
+  id: string
+  /** The endpoint whose missed events come back. */
+  webhookId: string
+  /** The beginning of the window, in it. */
+  since: string
+  /** The end of the window, in it. */
+  until: string
+  /** Whether all events of the window have been looked at. */
+  status: Open<'running' | 'done'>
+  /** Deliveries that had failed and are sent again, so far. */
+  retried: number
+  /** Deliveries that were missing and have been made, so far. */
+  created: number
+  /** When it was asked for. */
+  createdAt: string
+  /** When it was done; deliveries may still be pending then. */
+  finishedAt: string | null
+}
+
+export interface RecoveryInput {
+  /** Events from here on, this moment included; no longer ago than the delivery log goes back. */
+  since: string
+  /** Events up to here, this moment included; by default all until now. */
+  until?: string | null
 }
 
 /** The calls of every kind, by its plural. */

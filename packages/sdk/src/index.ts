@@ -3,6 +3,8 @@
  * named here, but for `@deskwire/sdk/testing`.
  */
 export type { ApiKeys, ApiKeyWithToken } from './api-keys.ts'
+export type { BatchAnswer, ItemOutcome, ItemProblem, UpsertOf } from './batch.ts'
+export type { Changes, Checkpoints } from './changes.ts'
 export { checkpointOf, Digest, type Digestible } from './checkpoint.ts'
 export { type Client, createClient } from './client.ts'
 export { MemoryCopy, type Verdict } from './copy.ts'
@@ -18,10 +20,12 @@ export {
 export { DeskwireError, type Problem, type ProblemError } from './error.ts'
 export { etagOf } from './etag.ts'
 export type { Envelope, EventType, WebhookEvent } from './event.ts'
+export type { Export } from './export.ts'
 export type * from './generated.ts'
 export type { OwnOrganization } from './organization.ts'
 export type {
   ActionOptions,
+  BatchOptions,
   CallOptions,
   ChangeableResource,
   ChangeOptions,

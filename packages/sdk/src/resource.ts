@@ -1,5 +1,7 @@
 /** The calls that every kind has, once. */
+import type { BatchAnswer, UpsertOf } from './batch.ts'
 import type { ListPage, Row } from './envelope.ts'
+import { Export } from './export.ts'
 import { type SyncOptions, type SyncPage, syncPages } from './sync.ts'
 import type { Answer, Call, Send } from './transport.ts'
 
@@ -28,6 +30,11 @@ export interface ChangeOptions extends CallOptions {
 
 /** An action is a POST, safe to repeat, and can be made conditional like a change. */
 export interface ActionOptions extends CreateOptions, ChangeOptions {}
+
+export interface BatchOptions extends CreateOptions {
+  /** `upsert` changes the row that has an item's `externalId`, and creates it where there is none. */
+  operation?: 'create' | 'upsert'
+}
 
 /** Newest first (specification, section 4.3). `limit` is 20 unless told, at most 100. */
 export type ListParams<Filters> = Filters & { limit?: number; offset?: number }
@@ -74,6 +81,30 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
    */
   sync(options: SyncOptions = {}): AsyncGenerator<SyncPage<T>, void, undefined> {
     return syncPages<T>(this.#send, this.#path, options)
+  }
+
+  /**
+   * Creates or upserts up to 1,000 rows in one transaction and answers what became of each: an item that is refused is
+   * left out and named, and is no failure of the call. Safe to repeat, as `create` is.
+   */
+  batch(items: readonly Create[], options?: BatchOptions & { operation?: 'create' }): Promise<BatchAnswer>
+  batch(
+    items: readonly UpsertOf<Create>[],
+    options: BatchOptions & { operation: 'upsert' },
+  ): Promise<BatchAnswer>
+  async batch(
+    items: readonly object[],
+    { operation = 'create', idempotencyKey, signal }: BatchOptions = {},
+  ): Promise<BatchAnswer> {
+    const headers = given('idempotency-key', idempotencyKey)
+    const body = { operation, items }
+    const answer = await this.#send({ method: 'POST', path: `${this.#path}/batch`, body, headers, signal })
+    return answer.body as BatchAnswer
+  }
+
+  /** Every row of the kind, proved complete at the end; its cursor begins a sync. */
+  export({ signal }: CallOptions = {}): Export<T> {
+    return new Export<T>(this.#send, this.#path, signal)
   }
 
   /** One of the kind's own moves; one that the row's state does not allow is `invalid_transition` (409). */

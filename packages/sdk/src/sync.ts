@@ -14,16 +14,17 @@ export type Change<T> =
   | { type: 'upsert'; row: T }
   | { type: 'removed'; id: string; resource: string; removedAt: string }
 
-export interface SyncPage<T> {
+/** `C` is what the proof is of: of one kind, or of each of several. */
+export interface SyncPage<T, C = Checkpoint> {
   /** In order; empty when nothing changed. */
   changes: Change<T>[]
   /** Goes on after this page, today or in a year: cursors do not expire. */
   cursor: string
   hasMore: boolean
-  /** Number of existing rows of the kind. */
+  /** Number of existing rows of the kind, or kinds. */
   total: number
   /** The proof, on the page that has caught up. See `checkpointOf` and `MemoryCopy.verify`. */
-  checkpoint?: Checkpoint
+  checkpoint?: C
 }
 
 export interface SyncOptions {
@@ -57,16 +58,16 @@ export const changeOf = <T extends Row>(row: T | RemovalRecord): Change<T> =>
  * Throws DeskwireError. `cursor_too_old` (410) means that the service was restored from an older backup: begin
  * a new copy with a first sync. That is never done silently here, as the copy is the caller's.
  */
-export async function* syncPages<T extends Row>(
+export async function* syncPages<T extends Row, C = Checkpoint>(
   send: Send,
   path: string,
   { updatedAfter = beginning, cursor, limit, wait, signal }: SyncOptions,
-): AsyncGenerator<SyncPage<T>, void, undefined> {
+): AsyncGenerator<SyncPage<T, C>, void, undefined> {
   let position = cursor
   for (;;) {
     const start = position === undefined ? { updatedAfter } : { cursor: position }
     const answer = await send({ method: 'GET', path, query: { ...start, limit, wait }, signal })
-    const page = pageOf(answer.body as SyncAnswer<T>)
+    const page = pageOf<T, C>(answer.body as SyncAnswer<T, C>)
     if (page.hasMore && page.cursor === position) {
       throw unexpectedAnswer(answer.status, 'The service promises more but its cursor does not move.')
     }
@@ -76,7 +77,7 @@ export async function* syncPages<T extends Row>(
   }
 }
 
-const pageOf = <T extends Row>({ data, pagination }: SyncAnswer<T>): SyncPage<T> => {
+const pageOf = <T extends Row, C>({ data, pagination }: SyncAnswer<T, C>): SyncPage<T, C> => {
   const { nextCursor, hasMore, total, checkpoint } = pagination
   if (typeof nextCursor !== 'string') throw unexpectedAnswer(200, 'A page of a sync came without nextCursor.')
   const page = { changes: data.map((row) => changeOf<T>(row)), cursor: nextCursor, hasMore, total }

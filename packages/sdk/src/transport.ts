@@ -35,9 +35,11 @@ export interface Call {
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal | undefined
+  /** Answers the body of a success as it arrives. Reading it may still fail, and is not repeated. */
+  stream?: boolean
 }
 
-/** `body` is the parsed JSON, undefined for an answer without one (204, 304). */
+/** `body` is the parsed JSON, undefined for an answer without one (204, 304); of a stream, a ReadableStream of bytes. */
 export interface Answer {
   status: number
   body: unknown
@@ -61,7 +63,7 @@ export const createSend = (options: ClientOptions): Send => {
     const url = base + call.path + queryOf(call.query ?? {})
     const init = initOf(call, common)
     for (let attempt = 0; ; attempt++) {
-      const outcome = await sendOnce(() => fetch(url, init), call.signal, policy.now)
+      const outcome = await sendOnce(() => fetch(url, init), call, policy.now)
       if (outcome.ok) return outcome.answer
       const { failure, error } = outcome
       const { method } = call
@@ -112,7 +114,7 @@ const initOf = (call: Call, common: Record<string, string>): RequestInit => {
 
 const sendOnce = async (
   fetch: () => Promise<Response>,
-  signal: AbortSignal | undefined,
+  { signal, stream }: Call,
   now: () => number,
 ): Promise<Outcome> => {
   let response: Response
@@ -120,6 +122,9 @@ const sendOnce = async (
   signal?.throwIfAborted()
   try {
     response = await fetch()
+    if (stream && response.ok) {
+      return { ok: true, answer: { status: response.status, body: response.body } }
+    }
     text = await response.text()
   } catch (cause) {
     signal?.throwIfAborted()

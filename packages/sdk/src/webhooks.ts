@@ -4,6 +4,8 @@ import type {
   Attempt,
   Delivery,
   DeliveryFilters,
+  Recovery,
+  RecoveryInput,
   Webhook,
   WebhookFilters,
   WebhookInput,
@@ -96,6 +98,28 @@ export class Webhooks {
     return this.#post<Delivery>(`${delivery(id, deliveryId)}/retry`, options)
   }
 
+  /**
+   * Brings back what the endpoint has missed, by default until now: failed deliveries are sent again, missing ones made, and
+   * what arrived is left alone. It goes on by itself; `recovery` tells how far it is. Ask again as often as you like.
+   */
+  async recover(id: string, input: RecoveryInput, options: CreateOptions = {}): Promise<Recovery> {
+    return this.#post<Recovery>(`${one(id)}/recover`, options, input)
+  }
+
+  async recovery(id: string, recoveryId: string, options: CallOptions = {}): Promise<Recovery> {
+    return this.#call<Recovery>({ method: 'GET', path: recovery(id, recoveryId) }, options)
+  }
+
+  /** The endpoint's recoveries, newest first. */
+  async recoveries(
+    id: string,
+    params: ListParams<object> = {},
+    options: CallOptions = {},
+  ): Promise<ListPage<Recovery>> {
+    const path = `${one(id)}/recoveries`
+    return this.#call<ListPage<Recovery>>({ method: 'GET', path, query: params }, options)
+  }
+
   #post<T>(path: string, { idempotencyKey, signal }: CreateOptions, body?: object): Promise<T> {
     const headers = given('idempotency-key', idempotencyKey)
     return this.#call<T>({ method: 'POST', path, headers, ...(body && { body }) }, signal ? { signal } : {})
@@ -110,3 +134,5 @@ export class Webhooks {
 const one = (id: string): string => addressOf('/webhooks', id)
 
 const delivery = (id: string, deliveryId: string): string => addressOf(`${one(id)}/deliveries`, deliveryId)
+
+const recovery = (id: string, recoveryId: string): string => addressOf(`${one(id)}/recoveries`, recoveryId)

@@ -3,9 +3,9 @@
  * servers. A language that this machine lacks fails the run where CI is set; elsewhere its source alone is read.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -19,38 +19,85 @@ const folder = pathOf('../../../docs/guides/receivers')
 const scratch = mkdtempSync(join(tmpdir(), 'deskwire-receivers-'))
 afterAll(() => rmSync(scratch, { recursive: true }))
 
+type Command = [string, ...string[]]
+
 interface Receiver {
   file: string
   /** Prints its version; fails where the language is not installed. */
-  version: [string, ...string[]]
-  run: [string, ...string[]]
-  build?: [string, ...string[]]
+  version: Command
+  run: (source: string) => Command
+  build?: (source: string) => Command
   /** What compares in constant time. */
   compares: RegExp
+  /** What a reader replaces: the work, here slow, and failing the first time; and the time for an answer, here short. */
+  slow: [from: string, to: string][]
 }
 
 const python = process.platform === 'win32' ? 'python' : 'python3'
-const built = join(scratch, 'receiver.exe')
+/** A file whose appearance lets slow work end. */
+const gate = join(scratch, 'gate')
+/** As a literal of all three languages. */
+const quoted = (text: string) => JSON.stringify(text)
+const builtFrom = (source: string) => join(scratch, `${basename(source)}.exe`)
 const receivers: Receiver[] = [
   {
     file: 'receiver.ts',
     version: [process.execPath, '--version'],
-    run: [process.execPath, join(folder, 'receiver.ts')],
+    run: (source) => [process.execPath, source],
     compares: /verifyWebhook\(body, /,
+    slow: [
+      ['async function handle(', 'let calls = 0\nasync function handle('],
+      [
+        '  console.log(event.type, event.id)',
+        `  if (calls++ === 0) throw new Error('not today')
+  while (!process.getBuiltinModule('node:fs').existsSync(${quoted(gate)})) await setTimeout(20)
+  console.log(event.type, event.id)`,
+      ],
+      ['answerWithinMs = 8_000', 'answerWithinMs = 200'],
+      // A copy elsewhere does not find the package beside it.
+      ["'@deskwire/sdk'", `'${new URL('../src/index.ts', import.meta.url)}'`],
+    ],
   },
   {
     file: 'receiver.py',
     version: [python, '--version'],
-    run: [python, join(folder, 'receiver.py')],
+    run: (source) => [python, source],
     compares: /hmac\.compare_digest\(/,
+    slow: [
+      ['def handle(', 'calls = []\n\n\ndef handle('],
+      [
+        '    print(event["type"], event["id"], flush=True)',
+        `    calls.append(event)
+    if len(calls) == 1:
+        raise RuntimeError("not today")
+    while not os.path.exists(${quoted(gate)}):
+        time.sleep(0.02)
+    print(event["type"], event["id"], flush=True)`,
+      ],
+      ['ANSWER_WITHIN = 8', 'ANSWER_WITHIN = 0.2'],
+    ],
   },
   {
     file: 'receiver.go',
     version: ['go', 'version'],
     // One package at a time: a first build compiles much of the standard library, beside other tests.
-    build: ['go', 'build', '-p=1', '-o', built, join(folder, 'receiver.go')],
-    run: [built],
+    build: (source) => ['go', 'build', '-p=1', '-o', builtFrom(source), source],
+    run: (source) => [builtFrom(source)],
     compares: /hmac\.Equal\(/,
+    slow: [
+      ['func handle(', 'var calls int\n\nfunc handle('],
+      [
+        '	fmt.Println(e.Type, e.ID)',
+        `	if calls++; calls == 1 {
+		return fmt.Errorf("not today")
+	}
+	for _, err := os.Stat(${quoted(gate)}); err != nil; _, err = os.Stat(${quoted(gate)}) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	fmt.Println(e.Type, e.ID)`,
+      ],
+      ['8 * time.Second', '200 * time.Millisecond'],
+    ],
   },
 ]
 
@@ -58,10 +105,10 @@ const secrets = ['whsec_new', 'whsec_old']
 const environment = { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local' }
 
 /** Starts a receiver as a server, for as long as the test lasts. */
-const start = async ([command, ...args]: Receiver['run']) => {
+const start = async ([command, ...args]: Command, complaints: 'inherit' | 'ignore' = 'inherit') => {
   const child = spawn(command, args, {
     env: { ...environment, PORT: '0', DESKWIRE_WEBHOOK_SECRET: secrets.join(',') },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', complaints],
   })
   const ended = new Promise((resolve) => child.once('close', resolve))
   onTestFinished(async () => {
@@ -74,12 +121,14 @@ const start = async ([command, ...args]: Receiver['run']) => {
   return { url: `${url}/hook`, next }
 }
 
-describe.each(receivers)('$file', ({ file, version, build, run, compares }) => {
+describe.each(receivers)('$file', ({ file, version, build, run: runOf, compares, slow }) => {
+  const inTheGuide = join(folder, file)
+  const run = runOf(inTheGuide)
   const [tool, ...toVersion] = version
   const installed = spawnSync(tool, toVersion).status === 0
 
   test('compares in constant time', () => {
-    const source = readFileSync(join(folder, file), 'utf8')
+    const source = readFileSync(inTheGuide, 'utf8')
     expect(source).toMatch(compares)
     expect(source).not.toMatch(/signature === |signature == expected/)
   })
@@ -91,9 +140,11 @@ describe.each(receivers)('$file', ({ file, version, build, run, compares }) => {
     return
   }
 
-  beforeAll(() => {
-    if (build !== undefined) execFileSync(build[0], build.slice(1), { env: environment })
-  }, 300_000)
+  const compile = (source: string) => {
+    const [compiler, ...args] = build?.(source) ?? []
+    if (compiler !== undefined) execFileSync(compiler, args, { env: environment })
+  }
+  beforeAll(() => compile(inTheGuide), 300_000)
 
   test('judges the published vectors', () => {
     const [command, ...args] = run
@@ -122,6 +173,33 @@ describe.each(receivers)('$file', ({ file, version, build, run, compares }) => {
     expect(await next()).toBe(`ticket.created ${first.headers['x-service-event-id']}`)
     expect(await next()).toBe(`ping ${second.headers['x-service-event-id']}`)
   })
+
+  test('answers in time while the work goes on, does it once, and begins anew what failed', async () => {
+    const given = readFileSync(inTheGuide, 'utf8')
+    expect(slow.filter(([from]) => given.split(from).length !== 2)).toEqual([])
+    const source = join(scratch, `slow-${file}`)
+    writeFileSync(
+      source,
+      slow.reduce((text, [from, to]) => text.replace(from, () => to), given),
+    )
+    compile(source)
+    rmSync(gate, { force: true })
+
+    const { url, next } = await start(runOf(source), 'ignore')
+    const [first, second] = [
+      await testDelivery({ type: 'ticket.created' }, secrets),
+      await testDelivery({ type: 'ping' }, secrets),
+    ]
+    const statusOf = async (delivery: RequestInit) => (await fetch(url, delivery)).status
+    expect(await statusOf(first)).toBe(500)
+    expect(await Promise.all([first, first, first].map(statusOf))).toEqual([503, 503, 503])
+    writeFileSync(gate, '')
+    expect(await next()).toBe(`ticket.created ${first.headers['x-service-event-id']}`)
+    expect(await statusOf(first)).toBe(204)
+    expect(await statusOf(second)).toBe(204)
+    // Nothing of the first came in between.
+    expect(await next()).toBe(`ping ${second.headers['x-service-event-id']}`)
+  }, 300_000)
 
   test('does not start without a secret: an empty key is one that everybody has', () => {
     const [command, ...args] = run

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { describe, expect, expectTypeOf, test } from 'vitest'
+import { describe, expect, expectTypeOf, test, vi } from 'vitest'
 import { type Rejection, signWebhook, type Ticket, verifySignature, verifyWebhook } from '../src/index.ts'
 import { type Hmac, signatureHeader } from '../src/signature.ts'
 import { hmac, makeVectors, type Vector, vectorFile } from './signature-vectors.ts'
@@ -88,6 +88,24 @@ test('any flipped bit is refused, in the body and in the header', async () => {
       expect((await verifySignature(body, altered, secret, now)).ok).toBe(false)
     }),
   )
+})
+
+test('a comparison looks at every character, wherever the first difference is', async () => {
+  const right = await signWebhook('x', secret, { timestamp: 1 })
+  const start = 't=1,v1='.length
+  const alteredAt = (at: number) => right.slice(0, at) + (right[at] === '0' ? '1' : '0') + right.slice(at + 1)
+  const looksAt = async (header: string) => {
+    const looks = vi.spyOn(String.prototype, 'charCodeAt')
+    try {
+      await verifySignature('x', header, secret, { now: 1 })
+      return looks.mock.calls.length
+    } finally {
+      looks.mockRestore()
+    }
+  }
+  const needed = await looksAt(right)
+  expect(needed).toBeGreaterThanOrEqual(64)
+  for (const at of [start, start + 31, start + 63]) expect(await looksAt(alteredAt(at))).toBe(needed)
 })
 
 test('primitives of the caller make the same header, without a promise', async () => {

@@ -52,6 +52,28 @@ describe('paging', () => {
     ])
   })
 
+  test('of all kinds has one cursor, and a checkpoint for each', async () => {
+    const checkpoint = { customer: { count: 1, digest: '00000000000000ff' } }
+    const { client, seen } = await start(page([customer(1), removal(2)], 'c1', false, { checkpoint }))
+    const pages = []
+    for await (const each of client.changes.sync({ cursor: 'c0', wait: 60 })) pages.push(each)
+    expect(pages).toEqual([
+      {
+        changes: [
+          { type: 'upsert', row: customer(1) },
+          { type: 'removed', id: idOf(2), resource: 'customer', removedAt: timeOf(2) },
+        ],
+        cursor: 'c1',
+        hasMore: false,
+        total: 2,
+        checkpoint,
+      },
+    ])
+    expect(seen.map(({ path, query }) => [path, query])).toEqual([
+      ['/v1/changes', { cursor: 'c0', wait: '60' }],
+    ])
+  })
+
   test.each<[string, SyncOptions, Record<string, string>]>([
     ['without a position from before everything', {}, { updatedAfter: '1970-01-01T00:00:00.000Z' }],
     ['with a cursor where it stopped', { cursor: 'c9' }, { cursor: 'c9' }],

@@ -1,5 +1,5 @@
 import { expect, expectTypeOf, test } from 'vitest'
-import { createClient, type Delivery, type Webhook } from '../src/index.ts'
+import { createClient, type Delivery, type Recovery, type Webhook } from '../src/index.ts'
 import { idOf, timeOf } from './rows.ts'
 import { scripted } from './scripted.ts'
 
@@ -45,6 +45,19 @@ const delivery: Delivery = {
   updatedAt: timeOf(5),
 }
 
+const recovery: Recovery = {
+  id: idOf(5),
+  object: 'recovery',
+  webhookId: webhook.id,
+  since: timeOf(1),
+  until: timeOf(9),
+  status: 'running',
+  retried: 2,
+  created: 1,
+  createdAt: timeOf(9),
+  finishedAt: null,
+}
+
 const pagination = { total: 1, limit: 20, offset: 0, hasMore: false }
 
 test('each call has its method, address and body, and answers what came', async () => {
@@ -60,6 +73,9 @@ test('each call has its method, address and body, and answers what came', async 
     { status: 200, body: delivery },
     { status: 200, body: { data: [], pagination } },
     { status: 202, body: delivery },
+    { status: 202, body: recovery },
+    { status: 200, body: recovery },
+    { status: 200, body: { data: [recovery], pagination } },
     { status: 204 },
   )
   const { webhooks } = createClient({ baseUrl, apiKey, retries: 0 })
@@ -77,6 +93,10 @@ test('each call has its method, address and body, and answers what came', async 
   expect(await webhooks.delivery(id, delivery.id)).toEqual(delivery)
   expect((await webhooks.attempts(id, delivery.id, { limit: 1 })).data).toEqual([])
   expect(await webhooks.retry(id, delivery.id)).toEqual(delivery)
+  const window = { since: timeOf(1), until: timeOf(9) }
+  expect(await webhooks.recover(id, window)).toEqual(recovery)
+  expect(await webhooks.recovery(id, recovery.id)).toEqual(recovery)
+  expect((await webhooks.recoveries(id, { offset: 3 })).data).toEqual([recovery])
   expect(await webhooks.remove(id)).toBeUndefined()
 
   const path = `/v1/webhooks/${id}`
@@ -92,13 +112,16 @@ test('each call has its method, address and body, and answers what came', async 
     ['GET', `${path}/deliveries/${delivery.id}`, {}, undefined],
     ['GET', `${path}/deliveries/${delivery.id}/attempts`, { limit: '1' }, undefined],
     ['POST', `${path}/deliveries/${delivery.id}/retry`, {}, undefined],
+    ['POST', `${path}/recover`, {}, window],
+    ['GET', `${path}/recoveries/${recovery.id}`, {}, undefined],
+    ['GET', `${path}/recoveries`, { offset: '3' }, undefined],
     ['DELETE', path, {}, undefined],
   ])
   const keys = seen.map(({ headers }) => headers['idempotency-key'])
   expect(keys[0]).toBe('once')
   // Every POST is safe to repeat, and nothing else carries a key.
   const posts = seen.flatMap(({ method }, n) => (method === 'POST' ? [keys[n]] : []))
-  expect(new Set(posts).size).toBe(4)
+  expect(new Set(posts).size).toBe(5)
   expect(keys.filter((key) => key !== undefined)).toEqual(posts)
 })
 
@@ -108,6 +131,7 @@ test('ids cannot leave their place in the address', async () => {
   for (const id of ['', '.', '..']) {
     await expect(webhooks.get(id)).rejects.toThrow(TypeError)
     await expect(webhooks.retry(webhook.id, id)).rejects.toThrow(TypeError)
+    await expect(webhooks.recovery(webhook.id, id)).rejects.toThrow(TypeError)
   }
   expect(seen).toEqual([])
 })

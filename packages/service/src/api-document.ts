@@ -9,16 +9,20 @@ import { organizationPart } from './organization/organization-openapi.ts'
 import { bulkPart } from './resource/bulk-openapi.ts'
 import type { Kind } from './resource/kind.ts'
 import { kindPart } from './resource/kind-openapi.ts'
+import { streamPart } from './resource/stream-openapi.ts'
 import { deliveryPart } from './webhooks/delivery-openapi.ts'
 import { endpointPart } from './webhooks/endpoint-openapi.ts'
+import { recoveryPart } from './webhooks/recovery-openapi.ts'
 
 /** `openapi.json` for an installation with these kinds. */
 export function apiDocument(kinds: readonly Kind[]): Json {
   return openApiDocument([
     ...kinds.map((kind) => kindPart(kind, kinds)),
+    streamPart(kinds),
     bulkPart,
     endpointPart(kinds),
     deliveryPart(kinds),
+    recoveryPart,
     keyPart(kinds),
     organizationPart,
     healthPart,

@@ -10,6 +10,8 @@ import { apiDocument } from './api-document.ts'
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { coreMigrations } from './db/migrations/core.ts'
 import { keyMigrations } from './db/migrations/keys.ts'
+import { logWeekMigrations } from './db/migrations/log-weeks.ts'
+import { recoveryMigrations } from './db/migrations/recoveries.ts'
 import { webhookMigrations } from './db/migrations/webhooks.ts'
 import { createTargetCheck, type DeliverySettings } from './deliveries.ts'
 import { deliveryFunctions } from './delivery/functions.ts'
@@ -17,17 +19,15 @@ import { createLanes } from './delivery/lanes.ts'
 import { expireFunction } from './delivery/registrants.ts'
 import { attemptsOf } from './delivery/schedule.ts'
 import { createResolver } from './delivery/target/resolver.ts'
+import { registerDesk } from './desk.ts'
 import { registerDocs } from './docs/routes.ts'
 import { registerHealth } from './http/health.ts'
 import { createIdempotencyStore } from './http/idempotency.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
 import { commitFunction } from './journal/commit-function.ts'
-import { createFeed } from './journal/feed.ts'
-import { createJournal } from './journal/journal.ts'
 import { createNotifier } from './journal/notifier.ts'
-import { createRowReader } from './journal/rows.ts'
+import type { WaitingReaders } from './journal/waiting-readers.ts'
 import type { Clock } from './kernel/clock.ts'
-import { createKeyedQueue } from './kernel/keyed-queue.ts'
 import { loggable } from './kernel/loggable.ts'
 import { keyFunctions } from './keys/functions.ts'
 import { createKeys } from './keys/keys.ts'
@@ -40,19 +40,17 @@ import { createCommitMetrics, timeRequests } from './metrics/requests.ts'
 import { createStandingMetrics } from './metrics/standing.ts'
 import { createOrganizations } from './organization/organization.ts'
 import { registerOrganizationRoutes } from './organization/routes.ts'
-import { createBatch } from './resource/batch.ts'
-import { createBrowse } from './resource/browse.ts'
-import { registerBulkRoutes } from './resource/bulk-routes.ts'
-import { createChanges } from './resource/changes.ts'
-import type { Rows } from './resource/creations.ts'
 import type { Kind } from './resource/kind.ts'
-import { registerKindRoutes } from './resource/routes.ts'
 import { kinds as deskKinds } from './resources/index.ts'
+import { summarizerMigrations } from './summarizer/migrations.ts'
 import { registerDeliveryRoutes } from './webhooks/delivery-routes.ts'
 import { createEndpoints } from './webhooks/endpoints.ts'
 import { createEventTypes } from './webhooks/event-types.ts'
 import { webhookFunctions } from './webhooks/functions.ts'
 import { createDeliveryLog } from './webhooks/log.ts'
+import { createRecoveryStore } from './webhooks/recovery.ts'
+import { recoverFunction as beginRecovery } from './webhooks/recovery-functions.ts'
+import { registerRecoveryRoutes } from './webhooks/recovery-routes.ts'
 import { registerWebhookRoutes, type WebhookAccess } from './webhooks/routes.ts'
 import { createSecretBox, type SecretBox } from './webhooks/secrets.ts'
 import { createWebhookStore } from './webhooks/store.ts'
@@ -67,10 +65,20 @@ export function schemaOf(
     migrations: [
       ...coreMigrations,
       ...webhookMigrations,
+      ...logWeekMigrations,
+      ...recoveryMigrations,
       ...keyMigrations,
+      ...summarizerMigrations,
       ...kinds.flatMap((kind) => kind.migrations),
     ],
-    functions: [commit, ...deliveryFunctions, expireFunction, ...webhookFunctions, ...keyFunctions],
+    functions: [
+      commit,
+      ...deliveryFunctions,
+      expireFunction,
+      ...webhookFunctions,
+      beginRecovery,
+      ...keyFunctions,
+    ],
   }
 }
 
@@ -79,6 +87,8 @@ export interface App {
   /** The methods that each address takes, as the server has them: `/v1/tickets/:id`. */
   readonly routes: ReadonlyMap<string, ReadonlySet<string>>
   readonly maintenance: Maintenance
+  /** Readers of the stream that wait; to be told what commits, by `startStreamListener`. */
+  readonly readers: WaitingReaders
 }
 
 export interface AppOptions {
@@ -100,15 +110,6 @@ export function createApp(options: AppOptions): App {
   const wake = createNotifier(pool, (error) =>
     log.warn({ err: loggable(error) }, 'workers could not be told'),
   )
-  const journal = createJournal({
-    pool,
-    clock,
-    commitFunction: schemaOf(kinds).commitFunction,
-    tables: kinds.map((kind) => kind.table),
-    maxAttempts: attemptsOf(settings.schedule),
-    onDeliveries: wake,
-    onCommit: createCommitMetrics(register),
-  })
   const box = createSecretBox(settings.encryptionKey)
   const server = createServer(log)
   const access = {
@@ -129,28 +130,24 @@ export function createApp(options: AppOptions): App {
   registerDocs(server, () => apiDocument(kinds))
   createStandingMetrics(register, pool, clock)
   registerMetrics(server, register, otherMetrics)
-  const rows = createRows(pool, kinds)
-  const queue = createKeyedQueue()
-  for (const kind of kinds) {
-    const writing = { kind, journal, rows, clock, queue }
-    const services = {
-      kind,
-      rows: rows(kind),
-      feed: createFeed(pool, kind.table),
-      browse: createBrowse(pool, kind),
-      changes: createChanges(writing),
-    }
-    registerKindRoutes(server, services, access)
-    const bulk = { kind, batch: createBatch(writing), lines: createFeed(pool, kind.table, '\n') }
-    registerBulkRoutes(server, bulk, access)
+  const desk = {
+    pool,
+    clock,
+    log,
+    kinds,
+    commitFunction: schemaOf(kinds).commitFunction,
+    maxAttempts: attemptsOf(settings.schedule),
+    onDeliveries: wake,
+    onCommit: createCommitMetrics(register),
   }
+  const { readers } = registerDesk(server, desk, access)
   registerWebhooks(server, options, { box, access, wake, kinds })
   registerKeys(server, options, { box, access, wake, kinds })
   registerOrganizationRoutes(server, createOrganizations(pool, clock), access)
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
   const maintenance = createMaintenance({ pool, clock, log, logRetention: settings.logRetention })
-  return { server, routes, maintenance }
+  return { server, routes, maintenance, readers }
 }
 
 /** Who comes in. Uses that are noted are written before the server has closed. */
@@ -165,16 +162,6 @@ function createDirectory(
   })
   server.addHook('onClose', () => uses.settled())
   return createAdmission({ lookUp: createLookUp(pool, clock), clock, limit, uses })
-}
-
-/** A reader of rows for each kind. */
-function createRows(pool: Pool, kinds: readonly Kind[]): Rows {
-  const readers = new Map(kinds.map((kind) => [kind.name, createRowReader(pool, kind.table)]))
-  return ({ name }) => {
-    const reader = readers.get(name)
-    if (reader === undefined) throw new Error(`this installation has no ${name}`)
-    return reader
-  }
 }
 
 /** What several resources that are no kind are made of. */
@@ -238,4 +225,5 @@ function registerWebhooks(
     wake,
   }
   registerDeliveryRoutes(server, services, access)
+  registerRecoveryRoutes(server, { ...services, recoveries: createRecoveryStore(pool) }, access)
 }

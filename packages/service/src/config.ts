@@ -55,6 +55,18 @@ function parsePort(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined
 }
 
+/** The text as it is, when paths can be appended to it. */
+function parseEndpointUrl(text: string): string | undefined {
+  const url = URL.parse(text)
+  const isBase =
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.username + url.password === '' &&
+    !/[?#]/.test(text) &&
+    !/\/chat\/completions\/*$/.test(text)
+  return isBase ? text : undefined
+}
+
 const roles = ['all', 'api', 'worker'] as const
 export type Role = (typeof roles)[number]
 
@@ -185,6 +197,41 @@ export const settings = {
     accepts: 'a rate and a burst, for example 100/s, burst 500; or 0',
     parse: parseRateLimit,
   }),
+  summaryDelay: duration({
+    variable: 'DESKWIRE_SUMMARY_DELAY',
+    default: '2m',
+    help: 'from the resolution of a conversation to its summary',
+  }),
+  summarizerUrl: setting<string | null>({
+    variable: 'DESKWIRE_SUMMARIZER_URL',
+    default: null,
+    defaultShown: 'none: sentences are picked, and nothing leaves the machine',
+    help: 'an OpenAI-compatible chat endpoint that writes summaries; needs DESKWIRE_SUMMARIZER_MODEL',
+    accepts:
+      'the http or https URL that /chat/completions stands below, without user info or query, for example http://localhost:11434/v1',
+    parse: parseEndpointUrl,
+  }),
+  summarizerModel: setting<string | null>({
+    variable: 'DESKWIRE_SUMMARIZER_MODEL',
+    default: null,
+    defaultShown: 'none',
+    help: 'the model that the endpoint is asked for',
+    accepts: 'the name of a model',
+    parse: (text) => (/^\S{1,255}$/.test(text) ? text : undefined),
+  }),
+  summarizerKey: setting<string | null>({
+    variable: 'DESKWIRE_SUMMARIZER_KEY',
+    default: null,
+    defaultShown: 'none',
+    help: 'sent to the endpoint as a bearer token',
+    accepts: 'visible ASCII characters',
+    parse: (text) => (/^[\x21-\x7e]+$/.test(text) ? text : undefined),
+  }),
+  summarizerTimeout: duration({
+    variable: 'DESKWIRE_SUMMARIZER_TIMEOUT',
+    default: '60s',
+    help: 'how long the endpoint may take to write a summary',
+  }),
   logLevel: setting<(typeof logLevels)[number]>({
     variable: 'DESKWIRE_LOG_LEVEL',
     default: 'info',
@@ -198,7 +245,7 @@ type Settings = typeof settings
 export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setting<infer V> ? V : never }
 
 /** A key, or a URL with a password in it, must not end up in a log. */
-const secret = new Set(['bootstrapKey', 'databaseUrl', 'encryptionKey'])
+const secret = new Set(['bootstrapKey', 'databaseUrl', 'encryptionKey', 'summarizerKey'])
 
 /** The flag of a setting: `--data-dir` for DESKWIRE_DATA_DIR. */
 export function flagOf(variable: string): string {
@@ -263,8 +310,8 @@ export function unknownVariables(
 export function settingsHelp(): string {
   return Object.values<Setting<unknown>>(settings)
     .map(({ variable, default: value, defaultShown, help }) => {
-      const flag = `--${flagOf(variable)}`.padEnd(18)
-      return `  ${flag} ${variable.padEnd(26)} ${help} (${defaultShown ?? value})`
+      const flag = `--${flagOf(variable)}`.padEnd(21)
+      return `  ${flag} ${variable.padEnd(28)} ${help} (${defaultShown ?? value})`
     })
     .join('\n')
 }

@@ -4,8 +4,10 @@ import type { Pool } from 'pg'
 import { createEngine, type Engine } from './delivery/engine.ts'
 import { createLanes } from './delivery/lanes.ts'
 import { type DeliveryObserver, nobodyObserves } from './delivery/observer.ts'
+import { createRecoverer, type Recoverer } from './delivery/recoverer.ts'
+import { createRecoveries } from './delivery/recoveries.ts'
 import { createRegistrants, type Registrants } from './delivery/registrants.ts'
-import type { DeliverySchedule } from './delivery/schedule.ts'
+import { attemptsOf, type DeliverySchedule } from './delivery/schedule.ts'
 import { createSender } from './delivery/send/send.ts'
 import { createSigner } from './delivery/signer.ts'
 import type { TrustedTargets } from './delivery/target/address.ts'
@@ -32,12 +34,13 @@ export interface DeliverySettings {
 
 export interface Worker {
   readonly engine: Engine
+  readonly recoverer: Recoverer
   /** Disables what keys that have expired had registered. */
   readonly registrants: Registrants
   close(): Promise<void>
 }
 
-/** An engine with everything that it sends with. It does nothing until it is started or told to. */
+/** An engine with everything that it sends with, and a recoverer. They do nothing until they are started or told to. */
 export function createWorker(options: {
   readonly pool: Pool
   readonly clock: Clock
@@ -68,11 +71,18 @@ export function createWorker(options: {
   }
   const engine = createEngine(turns, { otherLanes: createLanes(otherPool, tables) })
   const registrants = createRegistrants({ pool, clock, log, wake: () => engine.wake() })
+  const recoverer = createRecoverer({
+    recoveries: createRecoveries(pool, attemptsOf(schedule)),
+    clock,
+    log,
+    onDeliveries: () => engine.wake(),
+  })
   return {
     engine,
+    recoverer,
     registrants,
     async close() {
-      await Promise.all([registrants.stop(), engine.stop()])
+      await Promise.all([recoverer.stop(), registrants.stop(), engine.stop()])
       sender.close()
       resolver.close()
     },

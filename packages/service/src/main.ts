@@ -9,12 +9,15 @@ import { type OpenDatabase, openDatabase } from './db/open.ts'
 import type { DeliverySettings } from './deliveries.ts'
 import { systemClock } from './kernel/clock.ts'
 import { createLog } from './log.ts'
+import { makeLogWeeks } from './log-weeks.ts'
 import { startApi } from './roles/api.ts'
 import { deliverySettingsOf, requireEncryptionKey } from './roles/delivery-settings.ts'
 import type { Running } from './roles/running.ts'
+import { summarySettingsOf } from './roles/summary-settings.ts'
 import { type Supervised, superviseWorker } from './roles/supervise.ts'
 import { type RunningWorker, startWorker } from './roles/worker.ts'
 import { startWorkerServer } from './roles/worker-server.ts'
+import type { SummarySettings } from './summaries.ts'
 
 /**
  * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped cleanly; throws
@@ -27,13 +30,16 @@ export async function serve(config: Config): Promise<void> {
     log.warn(`${variable} is no setting and does nothing: the most similar one is ${closest}`)
   }
   requireEncryptionKey(config)
+  const summaries = summarySettingsOf(config)
   const stopped = stopSignal()
   const database = await openDatabase(config, log)
   try {
     const applied = await migrate(database.pool, schemaOf())
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date')
+    // Before the first commit: a week that has begun without a partition goes on without one.
+    await makeLogWeeks(database.pool, systemClock.now())
     const settings = await deliverySettingsOf(config)
-    const running = await startRoles(config, { database, settings, log })
+    const running = await startRoles(config, { database, settings, summaries, log })
     const ending = await Promise.race([stopped, database.lost.then((how) => new EmbeddedDatabaseError(how))])
     log.info({ reason: String(ending) }, 'stopping: finishing what is under way')
     await Promise.all(running.map((role) => role.stop()))
@@ -47,20 +53,33 @@ export async function serve(config: Config): Promise<void> {
 /** The parts of the service that this process runs; role `all` runs the worker in a process of its own beside it. */
 async function startRoles(
   config: Config,
-  { database, settings, log }: { database: OpenDatabase; settings: DeliverySettings; log: Logger },
+  {
+    database,
+    settings,
+    summaries,
+    log,
+  }: { database: OpenDatabase; settings: DeliverySettings; summaries: SummarySettings; log: Logger },
 ): Promise<readonly Running[]> {
   const { pool, address } = database
   if (config.role === 'worker') {
     warnOfTrust(settings, log)
-    return await startWorkerAlone(config, startWorker({ address, log, settings }), log)
+    return await startWorkerAlone(config, startWorker({ address, log, settings, summaries }), log)
   }
   const first = await bootstrapOrganization(pool, systemClock, config.bootstrapKey)
   if (first !== null) announceFirstKey(first, config)
   warnOfTrust(settings, log)
   let worker: Supervised | null = null
   const otherMetrics = async () => (await worker?.metrics()) ?? []
-  const api = await startApi(config, { pool, log, settings, rateLimit: config.rateLimit, otherMetrics })
-  if (config.role === 'all') worker = superviseWorker({ address, settings, logLevel: config.logLevel }, log)
+  const api = await startApi(config, {
+    pool,
+    address,
+    log,
+    settings,
+    rateLimit: config.rateLimit,
+    otherMetrics,
+  })
+  if (config.role === 'all')
+    worker = superviseWorker({ address, settings, summaries, logLevel: config.logLevel }, log)
   process.stdout.write(`listening on ${api.address}\n`)
   return worker === null ? [api] : [api, worker]
 }

@@ -1,6 +1,7 @@
 /**
  * What has to happen in time though nobody asks: payloads and kept answers of removed objects are erased, answers
- * kept for idempotency are forgotten, and deliveries that the log shows no more are removed. Every step can be repeated and done by any number of processes.
+ * kept for idempotency are forgotten, weeks of the log are made ahead, and those that it shows no more are dropped. Every step
+ * can be repeated and done by any number of processes.
  */
 
 import type { FastifyBaseLogger } from 'fastify'
@@ -9,7 +10,8 @@ import { keptForMilliseconds } from './http/idempotency.ts'
 import type { Clock } from './kernel/clock.ts'
 import { loggable } from './kernel/loggable.ts'
 import { formatTimestamp } from './kernel/timestamps.ts'
-import { removeOld, removeOrphans } from './webhooks/clean-up.ts'
+import { dropLogWeeks, makeLogWeeks } from './log-weeks.ts'
+import { removeOrphans, removeRecoveries } from './webhooks/clean-up.ts'
 
 /** Ten minutes: well within the day that decisions, section 4.1 allows. */
 const interval = 10 * 60 * 1000
@@ -36,10 +38,13 @@ export function createMaintenance(options: {
   let running = Promise.resolve()
 
   async function run(): Promise<void> {
+    // First: nothing else here is waited for by commits.
+    await makeLogWeeks(pool, clock.now())
     while ((await eraseRemoved(pool)) === step);
     while ((await forgetAnswers(pool, clock)) === step);
     await removeOrphans(pool)
-    await removeOld(pool, clock.now() - logRetention)
+    await removeRecoveries(pool, clock.now() - logRetention)
+    await dropLogWeeks(pool, clock.now(), logRetention)
   }
 
   function tick(): void {

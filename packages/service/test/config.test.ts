@@ -56,10 +56,27 @@ const examples: Record<keyof typeof settings, Example> = {
     value: { perSecond: 20, burst: 40 },
     bad: ['100', '0/s', '10/m', '10/s, burst 0', '10/s burst 5', '1.5/s', 'off'],
   },
+  summaryDelay: { default: 120_000, text: '30s', value: 30_000, bad: ['0s', 'never'] },
+  summarizerUrl: {
+    default: null,
+    text: 'http://localhost:11434/v1',
+    value: 'http://localhost:11434/v1',
+    bad: [
+      'localhost:11434/v1',
+      'ftp://localhost/v1',
+      'https://me@ai.example/v1',
+      'https://ai.example/v1?key=1',
+      'https://ai.example/v1#a',
+      'https://ai.example/v1/chat/completions',
+    ],
+  },
+  summarizerModel: { default: null, text: 'qwen3:8b', value: 'qwen3:8b', bad: ['two words'] },
+  summarizerKey: { default: null, text: 'sk-1', value: 'sk-1', bad: ['hidden in two\nlines', 'hidden ä'] },
+  summarizerTimeout: { default: 60_000, text: '5m', value: 300_000, bad: ['0s'] },
   logLevel: { default: 'info', text: 'silent', value: 'silent', bad: ['INFO', 'verbose'] },
 }
 const all = Object.entries(examples) as [keyof Config, Example][]
-const secrets: readonly string[] = ['databaseUrl', 'bootstrapKey', 'encryptionKey']
+const secrets: readonly string[] = ['databaseUrl', 'bootstrapKey', 'encryptionKey', 'summarizerKey']
 
 function read(environment: Record<string, string>, flags: string[] = []): Config {
   const config = readConfig(environment, flags)

@@ -26,3 +26,20 @@ test('a pool waits for a statement that is about to finish', async () => {
   await endPool(pool)
   expect((await finishing).rows).toEqual([{ done: 1 }])
 })
+
+test('a connection that breaks while it is held, between two statements, fails the next one and not the process', async () => {
+  await using database = await testDatabase()
+  const client = await database.pool.connect()
+  try {
+    const { rows } = await client.query('select pg_backend_pid() as pid')
+    // Not by a listener to errors, which is what it is to do without.
+    const ended = new Promise<void>((resolve) => client.on('end', resolve))
+    await database.pool.query('select pg_terminate_backend($1)', [rows[0].pid])
+    await ended
+    await expect(client.query('select 1')).rejects.toThrow()
+  } finally {
+    client.release()
+  }
+  // It is not given out again.
+  expect((await database.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+})

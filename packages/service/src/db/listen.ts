@@ -14,11 +14,14 @@ const answerAfter = 5_000
 /** How long it may take to say good-bye. */
 const closeAfter = 1_000
 
-/** Calls `hear` for every notification on the channel, and once after each time the connection is made anew. */
+/**
+ * Calls `hear` with what every notification on the channel says, and with nothing after each time the connection is made
+ * anew: anything may have been told meanwhile.
+ */
 export function listen(
   address: DatabaseAddress,
   channel: string,
-  hear: () => void,
+  hear: (payload: string) => void,
   onLost: (error: Error) => void,
 ): Listener {
   let closed = false
@@ -48,11 +51,11 @@ export function listen(
     }
     fresh.on('error', lost)
     fresh.on('end', () => lost(new Error('the connection ended')))
-    fresh.on('notification', hear)
+    fresh.on('notification', ({ payload }) => hear(payload ?? ''))
     try {
       await fresh.connect()
       await fresh.query(`listen ${channel}`)
-      hear()
+      hear('')
     } catch (error) {
       lost(error as Error)
     }

@@ -35,7 +35,11 @@ export function createPool(
     if (!pool.ending) options.onIdleError(error)
   })
   const clients = new Set<PoolClient>()
-  pool.on('connect', (client) => clients.add(client))
+  pool.on('connect', (client) => {
+    clients.add(client)
+    // One that breaks while it is held, between two statements, fails the next one; unheard, it would end the process.
+    client.on('error', () => {})
+  })
   pool.on('remove', (client) => clients.delete(client))
   open.set(pool, clients)
   return pool

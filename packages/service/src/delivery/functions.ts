@@ -1,5 +1,11 @@
 /** What the delivery room does in the database under a lock, each one call of one function. */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { recoverFunction } from './recovery-function.ts'
+
+/** Where a settled delivery stands in the log. What is pending stands apart, under the day 'infinity'. */
+function logDay(delivery: string): string {
+  return `(${delivery}.created_at at time zone 'UTC')::date`
+}
 
 /**
  * Settles a round's results, fenced by the lease: a worker that lost the lane changes nothing. The lane is locked in
@@ -32,12 +38,13 @@ begin
         duration_ms = case when r.attempted then r.duration_ms else d.duration_ms end,
         last_attempt_at = case when r.attempted then r.at else d.last_attempt_at end,
         next_attempt_at = r.next_attempt_at, updated_at = greatest(d.updated_at, p_now),
-        delivered_at = case when r.status = 'succeeded' then r.ended_at end
+        delivered_at = case when r.status = 'succeeded' then r.ended_at end,
+        log_day = case when r.status = 'pending' then 'infinity' else ${logDay('d')} end
       from jsonb_to_recordset(p_round->'results') as r(id uuid, number int, status text, attempted boolean, at timestamptz,
         ended_at timestamptz, response_status int, error_code text, error_message text, duration_ms int,
         next_attempt_at timestamptz)
-      where d.organization_id = p_organization_id and d.id = r.id and d.status = 'pending'
-        and d.attempt_count = r.number - 1
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = r.id
+        and d.log_day = 'infinity' and d.attempt_count = r.number - 1
       returning d.id)
     select array_agg(id) into v_settled from settled;
 
@@ -61,7 +68,7 @@ begin
   end if;
 
   select d.next_attempt_at into v_due from deliveries d
-    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.status = 'pending'
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
       and d.id <> all(array(select jsonb_array_elements_text(p_round->'known'))::uuid[])
     order by d.next_attempt_at, d.id limit 1;
   if p_round->>'next' = 'release' then
@@ -141,10 +148,12 @@ begin
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   select array_agg(x.id) into v_ids from (
     select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-      and d.status = 'pending' and d.event_type <> 'ping' limit p_limit) x;
-  update deliveries set status = 'failed', next_attempt_at = null, updated_at = greatest(updated_at, p_now),
-      last_error_code = 'endpoint_disabled', last_error_message = 'the endpoint was disabled: ' || p_reason
-    where organization_id = p_organization_id and id = any(v_ids) and status = 'pending';
+      and d.log_day = 'infinity' and d.event_type <> 'ping' limit p_limit) x;
+  update deliveries d set status = 'failed', next_attempt_at = null, updated_at = greatest(d.updated_at, p_now),
+      last_error_code = 'endpoint_disabled', last_error_message = 'the endpoint was disabled: ' || p_reason,
+      log_day = ${logDay('d')}
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
+      and d.log_day = 'infinity';
   return coalesce(cardinality(v_ids), 0);
 end;`,
 )
@@ -153,4 +162,5 @@ export const deliveryFunctions: readonly SchemaFunction[] = [
   settleFunction,
   disableFunction,
   failPendingFunction,
+  recoverFunction,
 ]

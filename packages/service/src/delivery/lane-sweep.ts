@@ -21,7 +21,7 @@ export async function sweepLanes(
            where l.lease_until > $2
              or l.lease_id is null and (l.due_at is null or l.due_at > $3)
                and (select d.next_attempt_at from deliveries d where d.organization_id = l.organization_id
-                 and d.webhook_id = l.webhook_id and d.status = 'pending' order by d.next_attempt_at, d.id limit 1) <= $1`,
+                 and d.webhook_id = l.webhook_id and d.log_day = 'infinity' order by d.next_attempt_at, d.id limit 1) <= $1`,
     values: [formatTimestamp(now), formatTimestamp(now + longestLease), formatTimestamp(now + soon)],
   })
   for (const row of rows) await wake(pool, row, now, now + longestLease)
@@ -45,7 +45,7 @@ async function wake(pool: Pool, row: StrayRow, now: number, latest: number): Pro
 export async function wakeFromTheFuture(pool: Pool, now: number): Promise<number> {
   const { rows } = await pool.query<StrayRow>({
     text: `select distinct d.organization_id, d.webhook_id from deliveries d
-           where d.status = 'pending' and d.attempt_count = 0 and d.next_attempt_at > $1`,
+           where d.log_day = 'infinity' and d.attempt_count = 0 and d.next_attempt_at > $1`,
     // What is being committed at this moment is no sign of anything.
     values: [formatTimestamp(now + soon)],
   })
@@ -53,7 +53,7 @@ export async function wakeFromTheFuture(pool: Pool, now: number): Promise<number
     const values = [row.organization_id, row.webhook_id, formatTimestamp(now)]
     await pool.query(
       `update deliveries set next_attempt_at = $3 where organization_id = $1 and webhook_id = $2
-         and status = 'pending' and attempt_count = 0 and next_attempt_at > $3`,
+         and log_day = 'infinity' and attempt_count = 0 and next_attempt_at > $3`,
       values,
     )
     await pool.query(

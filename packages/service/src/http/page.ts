@@ -13,9 +13,12 @@ export interface CreatedBetween {
   readonly createdBefore: string | null
 }
 
-/** Page and times of creation, where no other parameter is known; or the first thing that is wrong. */
-export function parsePage(query: URLSearchParams): Result<{ page: Page; filter: CreatedBetween }, Problem> {
-  const unknown = unknownParameter(query, ['limit', 'offset', 'createdAfter', 'createdBefore'])
+/** Page and times of creation, or the first thing that is wrong. `others`: parameters that are known beside them. */
+export function parsePage(
+  query: URLSearchParams,
+  others: readonly string[] = [],
+): Result<{ page: Page; filter: CreatedBetween }, Problem> {
+  const unknown = unknownParameter(query, ['limit', 'offset', ...others, 'createdAfter', 'createdBefore'])
   if (unknown !== null) return fail(unknown)
   const limit = parseLimit(query)
   if (!limit.ok) return limit

@@ -24,10 +24,16 @@ export function searchParameters(request: FastifyRequest): URLSearchParams {
   return new URLSearchParams(request.url.split('?').slice(1).join('?'))
 }
 
+/** An answer with which nothing was committed: a refusal, or that there was nothing to do. */
+export interface Uncommitted {
+  readonly uncommitted: () => FastifyReply
+}
+
 /**
  * A POST under its Idempotency-Key, when it has one: the first committed answer is given again, also to a twin that
  * came at the same time. `run` makes the change, keeping its answer under the record in the same commit, and answers;
- * or says that the key had committed already.
+ * or says that the key had committed already, or that nothing was committed. In both cases the twin's answer is
+ * looked for again: what the twin has changed may be the very reason of a refusal.
  */
 export async function answerOnce(
   request: FastifyRequest,
@@ -36,25 +42,35 @@ export async function answerOnce(
     readonly store: IdempotencyStore
     /** The status of the answer that is kept. */
     readonly status: number
-    readonly run: (record: IdempotencyRecord | null) => Promise<FastifyReply | 'replayed'>
+    readonly run: (record: IdempotencyRecord | null) => Promise<FastifyReply | Uncommitted | 'replayed'>
     /** Sends a kept answer; the status is set. */
     readonly replay: (reply: FastifyReply, body: string) => FastifyReply
   },
 ): Promise<FastifyReply> {
   const { store, status, run, replay } = options
-  const record = idempotencyOf(request, status)
-  if (!record.ok) return sendProblem(reply, record.error)
-  // Twice at most: the second look finds what a concurrent twin committed.
-  for (let look = 0; look < 2; look++) {
-    if (record.value !== null) {
-      const kept = await store.find(callerOf(request).organizationId, record.value)
-      if (!kept.ok) return sendProblem(reply, kept.error)
-      if (kept.value !== null) {
-        return replay(reply.code(kept.value.status).header('idempotent-replayed', 'true'), kept.value.body)
-      }
-    }
-    const answered = await run(record.value)
-    if (answered !== 'replayed') return answered
+  const parsed = idempotencyOf(request, status)
+  if (!parsed.ok) return sendProblem(reply, parsed.error)
+  const record = parsed.value
+
+  /** Whether there was an answer to give again. */
+  async function replayed(): Promise<boolean> {
+    if (record === null) return false
+    const found = await store.find(callerOf(request).organizationId, record)
+    if (!found.ok) sendProblem(reply, found.error)
+    else if (found.value === null) return false
+    else replay(reply.code(found.value.status).header('idempotent-replayed', 'true'), found.value.body)
+    return true
   }
-  throw new Error('an idempotency key committed, but its record cannot be found')
+
+  if (await replayed()) return reply
+  const answered: unknown = await run(record)
+  // An answer that is awaited has been sent, and is nothing any more.
+  if (answered !== 'replayed' && !isUncommitted(answered)) return reply
+  if (await replayed()) return reply
+  if (answered === 'replayed') throw new Error('an idempotency key committed, but its record cannot be found')
+  return answered.uncommitted()
+}
+
+function isUncommitted(answered: unknown): answered is Uncommitted {
+  return typeof answered === 'object' && answered !== null && 'uncommitted' in answered
 }

@@ -15,17 +15,13 @@ export interface IdempotencyRecord {
   readonly body?: string
 }
 
-export interface ChangeEvent {
-  readonly id: string
-  readonly type: string
-}
-
 interface ChangeBase {
   readonly table: StreamTable
   readonly id: string
   /** The application's now when the change was decided; every time in the body is this or earlier. */
   readonly decidedAt: string
-  readonly events: readonly ChangeEvent[]
+  /** The types of the events that tell of it. The commit gives them ids, and the time of its stamp. */
+  readonly events: readonly string[]
   readonly idempotency: IdempotencyRecord | null
 }
 

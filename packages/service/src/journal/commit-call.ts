@@ -44,9 +44,7 @@ function encodeChange(change: Change, add: Add): void {
       add(`${kind}_references`, { id, expected, ...change.references })
     }
   }
-  for (const event of change.events) {
-    add('events', { id: event.id, type: event.type, subject_kind: kind, subject_id: id })
-  }
+  for (const type of change.events) add('events', { type, subject_kind: kind, subject_id: id })
   const record = change.idempotency
   if (record === null) return
   add('idempotency', {

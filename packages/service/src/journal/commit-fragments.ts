@@ -33,3 +33,7 @@ export function counterStatement(kind: string, count: string, digest: string, nu
 export function timestampText(expression: string): string {
   return `to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }
+
+/** What the fan-out needs to know of the events just added. */
+export const eventRecords = `jsonb_agg(jsonb_build_object('id', id, 'type', type, 'subject_kind', subject_kind,
+      'subject_id', subject_id))`

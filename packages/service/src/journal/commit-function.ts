@@ -2,7 +2,8 @@
  * The commit function: the one writer of stamps, bodies, removals, events, counters and idempotency records.
  *
  * Its text is made from the stream tables: first removals, then every check, then what is written, each a section a
- * table, every statement set-based over the changes of the call and of one table alone. It promises, under the organization's clock row, which it takes first:
+ * table, every statement set-based over the changes of the call and of one table alone. It promises, under the
+ * organization's clock row, which it takes first:
  *
  * - the stamp is strictly later than every earlier commit of the organization, whatever the clocks say;
  * - a change whose row has moved on, whose unique value is taken or whose reference dangles is left out and
@@ -14,7 +15,7 @@
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { checkSection, unitSection } from './commit-checks.ts'
-import { refuseFound, timestampText } from './commit-fragments.ts'
+import { eventRecords, refuseFound, timestampText } from './commit-fragments.ts'
 import { removeSection } from './commit-removals.ts'
 import { writeSection } from './commit-sections.ts'
 import type { StreamTable } from './stream-table.ts'
@@ -70,11 +71,11 @@ ${tables.map((table) => writeSection(table)).join('')}
 
   with added as (
     insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-      select p_organization_id, e.id, e.type, v_stamp, e.subject_kind, e.subject_id, d.body
-        from jsonb_to_recordset(p_changes->'events') as e(id uuid, type text, subject_kind text, subject_id uuid)
+      select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body
+        from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid)
         join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = e.subject_id
-      returning id, type)
-    select v_events || coalesce(jsonb_agg(jsonb_build_object('id', id, 'type', type)), '[]') into v_events from added;
+      returning id, type, subject_kind, subject_id)
+    select v_events || coalesce(${eventRecords}, '[]') into v_events from added;
 ${fanOutSection}
   if p_changes ? 'idempotency' then
     insert into idempotency_keys
@@ -101,11 +102,13 @@ const fanOutSection = `
     where w.organization_id = p_organization_id and w.status = 'active'
       and w.events && array(select e.type from jsonb_to_recordset(v_events) as e(type text));
   if v_webhooks is not null then
-    insert into deliveries (organization_id, id, webhook_id, event_id, event_type, status, payload, attempt_count,
-        max_attempts, next_attempt_at, created_at, updated_at)
-      select p_organization_id, new_uuid_v7(p_now), w.id, e.id, e.type, 'pending', 'current', 0,
-          (p_changes->>'max_attempts')::int, p_now, p_now, p_now
-        from webhooks w join jsonb_to_recordset(v_events) as e(id uuid, type text) on e.type = any(w.events)
+    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
+        subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
+      select p_organization_id, new_uuid_v7(p_now), w.id, 'infinity', e.id, e.type, v_stamp, e.subject_kind, e.subject_id,
+          'pending', 'current', 0, (p_changes->>'max_attempts')::int, p_now, p_now, p_now
+        from webhooks w
+        join jsonb_to_recordset(v_events) as e(id uuid, type text, subject_kind text, subject_id uuid)
+          on e.type = any(w.events)
         where w.organization_id = p_organization_id and w.id = any(v_webhooks);
     perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
       order by l.webhook_id for update;

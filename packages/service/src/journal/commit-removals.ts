@@ -2,7 +2,7 @@
  * The part of the commit function that removes rows, and what their removal does to the rows that refer to them.
  * It comes first: whatever else the call brings then sees the rows gone, and their dependents changed.
  */
-import { clearedColumns, counterStatement, timestampText } from './commit-fragments.ts'
+import { clearedColumns, counterStatement, eventRecords, timestampText } from './commit-fragments.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'
 
 /** Removals of one table. */
@@ -81,8 +81,8 @@ function cascadeSection(
           insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
             select p_organization_id, new_uuid_v7(v_stamp), '${table.removedEvent}', v_stamp, '${table.kind}', t.id, t.body
               from ${table.name} t where t.organization_id = p_organization_id and t.id = any(v_dependents)
-            returning id, type)
-          select v_events || jsonb_agg(jsonb_build_object('id', id, 'type', type)) into v_events from added;
+            returning id, type, subject_kind, subject_id)
+          select v_events || ${eventRecords} into v_events from added;
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
         ${forgetWords(table, 'select c.id from unnest(v_dependents) as c(id)')}

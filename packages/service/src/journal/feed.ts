@@ -10,6 +10,7 @@ import type { Pool } from 'pg'
 import { type Cursor, highestId, type Position } from '../kernel/cursor.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { formatDigest } from './digest.ts'
+import { type PageStatements, pageStatements, type Separator } from './page-statement.ts'
 import type { StreamTable } from './stream-table.ts'
 
 /** Where a page starts: at a watermark that a client kept, or where an earlier page ended. */
@@ -22,22 +23,24 @@ export interface Checkpoint {
   readonly digest: string
 }
 
-export interface Page {
+export interface Page<C = Checkpoint> {
   /** The records' bodies, with the feed's separator between them. */
   readonly records: string
   readonly total: number
   /** The existing rows of the kind at this page, when nothing follows it; null while more does. */
-  readonly checkpoint: Checkpoint | null
+  readonly checkpoint: C | null
+  /** The organization's clock at this page: its last stamp, in milliseconds. */
+  readonly clock: number
   readonly next: Cursor
 }
 
 /** A page, or the news that the cursor's epoch is over (the database was restored from an older backup). */
-export type PageOutcome =
-  | { readonly outcome: 'page'; readonly page: Page }
+export type PageOutcome<C = Checkpoint> =
+  | { readonly outcome: 'page'; readonly page: Page<C> }
   | { readonly outcome: 'epoch_over' }
 
-export interface Feed {
-  page(organizationId: string, start: PageStart, limit: number): Promise<PageOutcome>
+export interface Feed<C = Checkpoint> {
+  page(organizationId: string, start: PageStart, limit: number): Promise<PageOutcome<C>>
 }
 
 interface PageRow {
@@ -47,34 +50,60 @@ interface PageRow {
   readonly last_at: Date | null
   readonly last_id: string | null
   readonly total: string
+  /** Of one table: the digest of its rows. */
   readonly digest: string | null
+  /** Of several: count and digest of each that has ever had a row. */
+  readonly digests: Readonly<Record<string, Checkpoint>> | null
 }
-
-/**
- * The two statements that read a page of `limit` records: of the whole stream, and of a first sync. The limit is
- * part of the text: as a parameter it is unknown to the planner, which then plans anew for every page and takes as
- * long for that as for the page itself (measured: 0.6 ms a page, and 0.3 ms like this).
- */
-export function pageStatements(table: StreamTable, limit: number, separator: Separator = ',') {
-  const statement = (name: string, source: string) => ({
-    name: `${name}_${table.name}_${limit}${separator === ',' ? '' : '_lines'}`,
-    text: pageStatement(table, source, { limit, separator }),
-  })
-  return {
-    whole: statement('page', wholeStream(table, limit)),
-    first: statement('first_page', firstSync(table, limit)),
-  }
-}
-
-/** What stands between the records of a page: a comma for a list of JSON, a line break for lines of it. */
-export type Separator = ',' | '\n'
 
 /** Reads the stream of one table. */
-export function createFeed(pool: Pool, table: StreamTable, separator: Separator = ','): Feed {
+export function createFeed(pool: Pool, table: StreamTable, separator: Separator = ','): Feed<Checkpoint> {
+  return feedOf(pool, {
+    resource: table.kind,
+    tables: [table],
+    separator,
+    checkpoint: ({ digest, total }) =>
+      digest === null ? null : { count: Number(total), digest: formatDigest(digest) },
+  })
+}
+
+/** Counts and digests of several kinds, by the kind's name. */
+export type Checkpoints = Readonly<Record<string, Checkpoint>>
+
+/** Reads the streams of several tables as one; `resource` is what its cursors belong to. */
+export function createJoinedFeed(
+  pool: Pool,
+  resource: string,
+  tables: readonly StreamTable[],
+): Feed<Checkpoints> {
+  return feedOf(pool, {
+    resource,
+    tables,
+    separator: ',',
+    checkpoint({ digests }) {
+      if (digests === null) return null
+      const parts = tables.map(({ kind }): [string, Checkpoint] => {
+        const { count, digest } = digests[kind] ?? { count: 0, digest: '0' }
+        return [kind, { count, digest: formatDigest(digest) }]
+      })
+      return Object.fromEntries(parts)
+    },
+  })
+}
+
+interface Source<C> {
+  readonly resource: string
+  readonly tables: readonly StreamTable[]
+  readonly separator: Separator
+  /** Null while more follows the page. */
+  readonly checkpoint: (row: PageRow) => C | null
+}
+
+function feedOf<C>(pool: Pool, { resource, tables, separator, checkpoint }: Source<C>): Feed<C> {
   // As many as there are limits: a hundred.
-  const statements = new Map<number, ReturnType<typeof pageStatements>>()
+  const statements = new Map<number, PageStatements>()
   const statementsFor = (limit: number) => {
-    const known = statements.get(limit) ?? pageStatements(table, limit, separator)
+    const known = statements.get(limit) ?? pageStatements(tables, limit, separator)
     statements.set(limit, known)
     return known
   }
@@ -97,17 +126,17 @@ export function createFeed(pool: Pool, table: StreamTable, separator: Separator 
       if (start.from === 'cursor' && start.cursor.epoch !== row.epoch) return { outcome: 'epoch_over' }
       return { outcome: 'page', page: pageOf(row) }
 
-      function pageOf(row: PageRow): Page {
+      function pageOf(row: PageRow): Page<C> {
         const clock = row.last_stamp.getTime()
         const next = nextPosition(row, position, clock)
         const began = removalsAfter === 'now' ? clock : removalsAfter
         return {
           records: row.records ?? '',
           total: Number(row.total),
-          checkpoint:
-            row.digest === null ? null : { count: Number(row.total), digest: formatDigest(row.digest) },
+          checkpoint: checkpoint(row),
+          clock,
           next: {
-            resource: table.kind,
+            resource,
             organizationId,
             epoch: row.epoch,
             position: next,
@@ -142,53 +171,4 @@ function removalsFrom({ at, id }: Position, removalsAfter: number | 'now'): [at:
 function nextPosition(row: PageRow, from: Position, clock: number): Position {
   if (row.last_at !== null && row.last_id !== null) return { at: row.last_at.getTime(), id: row.last_id }
   return from.at > clock ? { at: clock, id: highestId } : from
-}
-
-/** Rows and removals alike, in the one order. */
-function wholeStream(table: StreamTable, limit: number): string {
-  return `select t.updated_at, t.id, t.body from ${table.name} t
-            where t.organization_id = $1 and (t.updated_at, t.id) > ($2, $3)
-            order by t.updated_at, t.id limit ${limit + 1}`
-}
-
-/**
- * Existing rows, and removals since the first sync began, from the later ($4, $5) of that and the position: each
- * arm by an index of its own, entered where its page starts.
- */
-function firstSync(table: StreamTable, limit: number): string {
-  return `select s.updated_at, s.id, s.body from (
-            (select t.updated_at, t.id, t.body from ${table.name} t
-              where t.organization_id = $1 and t.removed_at is null and (t.updated_at, t.id) > ($2, $3)
-              order by t.updated_at, t.id limit ${limit + 1})
-            union all
-            (select t.updated_at, t.id, t.body from ${table.name} t
-              where t.organization_id = $1 and t.removed_at is not null and (t.updated_at, t.id) > ($4, $5)
-              order by t.updated_at, t.id limit ${limit + 1})) s
-            order by s.updated_at, s.id limit ${limit + 1}`
-}
-
-/**
- * Joins the page's bodies in the database: one string is a tenth of the cost of an array of them. One pass over
- * rows that the index brings in order: read twice, sorted again, the page costs half as much again.
- */
-function pageStatement(
-  table: StreamTable,
-  source: string,
-  { limit, separator }: { readonly limit: number; readonly separator: Separator },
-): string {
-  const between = separator === ',' ? `','` : `E'\\n'`
-  const order = 'order by s.updated_at, s.id'
-  return `select i.epoch, o.last_stamp, p.records, p.last_at, p.last_id,
-    coalesce(k.live_count, 0) as total,
-    case when p.found <= ${limit} then coalesce(k.digest, 0) end as digest
-  from organization_clocks o
-  join installation i on i.singleton
-  left join kind_counters k on k.organization_id = $1 and k.kind = '${table.kind}'
-  cross join (
-    select count(*) as found,
-      string_agg(s.body, ${between} ${order}) filter (where s.n <= ${limit}) as records,
-      max(s.updated_at) filter (where s.n <= ${limit}) as last_at,
-      (array_agg(s.id ${order}))[least(count(*), ${limit})] as last_id
-    from (select s.updated_at, s.id, s.body, row_number() over (${order}) as n from (${source}) s) s) p
-  where o.organization_id = $1`
 }

@@ -9,7 +9,7 @@ import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Change, CommitOutcome, Unit, UnitOutcome } from './change.ts'
 import { type CallOptions, type CommitAnswer, decodeOutcomes, encodeUnits } from './commit-call.ts'
 import { type CallPart, GroupCommit, type GroupLimits } from './group-commit.ts'
-import { kindsWithDependents, type StreamTable } from './stream-table.ts'
+import { dependentsOf, type StreamTable } from './stream-table.ts'
 
 export interface Journal {
   /**
@@ -31,11 +31,14 @@ export function createJournal(options: {
   readonly maxAttempts: number
   /** Called after a commit that made deliveries. */
   readonly onDeliveries: () => void
+  /** Called after each commit, with the kinds of which something changed. */
+  readonly onChanges: (organizationId: string, kinds: ReadonlySet<string>) => void
   /** Called after every call of the commit function that ended well. */
   readonly onCommit?: (call: { readonly milliseconds: number; readonly units: number }) => void
   readonly limits?: GroupLimits
 }): Journal {
-  const { pool, commitFunction, tables, clock, maxAttempts, onDeliveries, onCommit, limits } = options
+  const { pool, commitFunction, tables, clock, maxAttempts, onDeliveries, onChanges, onCommit, limits } =
+    options
   const single = { name: commitFunction.name, text: `select ${commitFunction.name}($1, $2, $3) as answer` }
   const several = {
     name: `${commitFunction.name}_several`,
@@ -59,15 +62,25 @@ export function createJournal(options: {
       units: parts.reduce((sum, { units }) => sum + units.length, 0),
     })
     if (answers.rows.some(({ answer }) => answer.deliveries)) onDeliveries()
-    return parts.map(({ units }, part) => {
+    return parts.map(({ organizationId, units }, part) => {
       const row = answers.rows[part]
       if (row === undefined) throw new Error('the commit function gave no answer for an organization')
+      if (row.answer.done.length > 0) onChanges(organizationId, touched(units))
       return decodeOutcomes(units, row.answer)
     })
   }
 
-  const dependents = kindsWithDependents(tables)
-  const group = new GroupCommit(call, (unit) => reachesFar(unit, dependents), limits)
+  /** The kinds that these units write, and those that a removal among them reaches. */
+  function touched(units: readonly Unit[]): ReadonlySet<string> {
+    const kinds = new Set<string>()
+    for (const { operation, table } of units.flatMap(({ changes }) => changes)) {
+      kinds.add(table.kind)
+      if (operation === 'remove') for (const kind of dependentsOf(tables, table.kind)) kinds.add(kind)
+    }
+    return kinds
+  }
+
+  const group = new GroupCommit(call, (unit) => reachesFar(unit, tables), limits)
   return {
     async commit(organizationId, change) {
       const outcome = await group.submit(organizationId, { changes: [change] })
@@ -100,9 +113,11 @@ async function withoutHaste<T>(pool: Pool, run: (client: PoolClient) => Promise<
 /** A handful of changes is a matter of milliseconds. More, or a removal that reaches any number of rows, is not. */
 const fewChanges = 32
 
-function reachesFar({ changes }: Unit, dependents: ReadonlySet<string>): boolean {
+function reachesFar({ changes }: Unit, tables: readonly StreamTable[]): boolean {
   if (changes.length > fewChanges) return true
-  return changes.some(({ operation, table }) => operation === 'remove' && dependents.has(table.kind))
+  return changes.some(
+    ({ operation, table }) => operation === 'remove' && dependentsOf(tables, table.kind).length > 0,
+  )
 }
 
 /** Not earlier than any decision of the call, though the clock may have stepped back since: no stamp is either. */

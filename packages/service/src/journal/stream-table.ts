@@ -37,8 +37,10 @@ export interface StreamTable {
   readonly removedEvent: string | null
 }
 
-/** Kinds whose removal reaches other rows, however many. */
-export function kindsWithDependents(tables: readonly StreamTable[]): ReadonlySet<string> {
-  const references = tables.flatMap((table) => table.references)
-  return new Set(references.filter(({ onRemove }) => onRemove !== 'keep').map(({ kind }) => kind))
+/** The kinds that a removal of this kind reaches: it removes or detaches objects of them, however many. */
+export function dependentsOf(tables: readonly StreamTable[], removed: string): readonly string[] {
+  const reached = tables.filter(({ references }) =>
+    references.some(({ kind, onRemove }) => kind === removed && onRemove !== 'keep'),
+  )
+  return reached.map(({ kind }) => kind)
 }

@@ -45,7 +45,7 @@ const none = -(2n ** 63n)
 export function encodeCursor(cursor: Cursor): string {
   const bytes = Buffer.alloc(length)
   bytes.writeUInt8(version, 0)
-  resourceHash(cursor.resource).copy(bytes, 1)
+  bytes.write(resourceKey(cursor.resource), 1, 'hex')
   uuidBytes(cursor.organizationId).copy(bytes, 9)
   bytes.writeUInt32BE(cursor.epoch, 25)
   bytes.writeBigInt64BE(BigInt(cursor.position.at), 29)
@@ -60,11 +60,22 @@ export function encodeCursor(cursor: Cursor): string {
  * epoch is the caller's to judge, as only the database knows the current one.
  */
 export function decodeCursor(text: string, resource: string, organizationId: string): Cursor | null {
+  const own = resourceKey(resource)
+  return decodeCursorOf(text, (key) => (key === own ? resource : null), organizationId)
+}
+
+/** The same for a cursor of any resource that `resourceOf` finds by its key. */
+export function decodeCursorOf(
+  text: string,
+  resourceOf: (key: string) => string | null,
+  organizationId: string,
+): Cursor | null {
   if (text.length !== (length / 3) * 4) return null
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.length !== length || bytes.toString('base64url') !== text) return null
   if (bytes.readUInt8(0) !== version || !bytes.subarray(checkedLength).equals(checksum(bytes))) return null
-  if (!bytes.subarray(1, 9).equals(resourceHash(resource))) return null
+  const resource = resourceOf(bytes.toString('hex', 1, 9))
+  if (resource === null) return null
   if (!bytes.subarray(9, 25).equals(uuidBytes(organizationId))) return null
   const at = Number(bytes.readBigInt64BE(29))
   const removals = bytes.readBigInt64BE(53)
@@ -84,8 +95,9 @@ function checksum(bytes: Buffer): Buffer {
   return createHash('sha256').update(bytes.subarray(0, checkedLength)).digest().subarray(0, 8)
 }
 
-function resourceHash(resource: string): Buffer {
-  return createHash('sha256').update(resource).digest().subarray(0, 8)
+/** What a cursor holds of its resource: the first eight bytes of its SHA-256, as hex. */
+export function resourceKey(resource: string): string {
+  return createHash('sha256').update(resource).digest('hex').slice(0, 16)
 }
 
 function uuidBytes(id: string): Buffer {

@@ -3,7 +3,18 @@ import type { Clock } from './clock.ts'
 
 /** A new UUIDv7 whose time part is the clock's (decisions: ids are UUIDv7). */
 export function newId(clock: Clock): string {
-  return v7({ msecs: clock.now() })
+  return newIdAt(clock.now())
+}
+
+/** A new UUIDv7 of that time, in milliseconds since the Unix epoch. */
+export function newIdAt(milliseconds: number): string {
+  return v7({ msecs: milliseconds })
+}
+
+/** The least UUIDv7 of a millisecond since the Unix epoch: of ids made at that time or later, none is below it. */
+export function firstIdAt(milliseconds: number): string {
+  const time = Math.max(0, milliseconds).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }
 
 const canonical = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

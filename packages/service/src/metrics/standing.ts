@@ -76,13 +76,13 @@ async function readStanding(pool: Pool, clock: Clock): Promise<Standing> {
     name: 'delivery_standing',
     text: `select
         (select count(*)::int from (select 1 from deliveries d
-          where d.status = 'pending' and d.next_attempt_at <= $1 limit ${countedAtMost}) c) as due,
+          where d.log_day = 'infinity' and d.next_attempt_at <= $1 limit ${countedAtMost}) c) as due,
         f.oldest, f.waiting, f.leased,
         (select count(*)::int from webhooks w where w.status = 'active') as active,
         (select count(*)::int from webhooks w where w.status = 'disabled') as disabled
       from (select min(n.due) as oldest, count(n.due)::int as waiting, count(l.lease_id)::int as leased
         from lanes l left join lateral (select d.next_attempt_at as due from deliveries d
-          where d.organization_id = l.organization_id and d.webhook_id = l.webhook_id and d.status = 'pending'
+          where d.organization_id = l.organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
             and d.next_attempt_at <= $1
           order by d.next_attempt_at, d.id limit 1) n on true) f`,
     values: [formatTimestamp(clock.now())],

@@ -12,8 +12,8 @@ import { attempts, type ChangeServices } from './changes.ts'
 import { refusalProblem, tooBusy } from './outcomes.ts'
 
 export type BatchResult =
-  /** The answer as it is kept and sent. */
-  | { readonly outcome: 'done'; readonly answer: string }
+  /** The answer as it is sent, and as it is kept if there was anything to commit. */
+  | { readonly outcome: 'done'; readonly answer: string; readonly committed: boolean }
   | { readonly outcome: 'refused'; readonly problem: Problem }
   /** The Idempotency-Key had committed already. */
   | { readonly outcome: 'replayed' }
@@ -38,10 +38,10 @@ export function createBatch(services: ChangeServices): Batch {
         const plan = await planBatch(services, organizationId, { items, existing, refusals })
         const { planned, rest } = plan
         const answer = batchAnswer(plan.outcomes)
-        if (planned.length === 0) return { outcome: 'done', answer }
+        if (planned.length === 0) return { outcome: 'done', answer, committed: false }
         const changes = [...keeping(planned, idempotency, answer), ...rest.changes]
         const outcome = await journal.commitTogether(organizationId, { ...rest, changes })
-        if (outcome.outcome === 'done') return { outcome: 'done', answer }
+        if (outcome.outcome === 'done') return { outcome: 'done', answer, committed: true }
         if (isReplay(outcome)) return { outcome: 'replayed' }
         for (const [index, problem] of lasting(planned, outcome, operation)) refusals.set(index, problem)
       }

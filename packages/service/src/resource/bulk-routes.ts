@@ -37,7 +37,8 @@ export function registerBulkRoutes(
         if (!asked.ok) return sendProblem(reply, asked.error)
         const result = await batch.run(callerOf(request).organizationId, asked.value, record)
         if (result.outcome === 'replayed') return 'replayed'
-        if (result.outcome === 'refused') return sendProblem(reply, result.problem)
+        if (result.outcome === 'refused') return { uncommitted: () => sendProblem(reply, result.problem) }
+        if (!result.committed) return { uncommitted: () => sendJson(reply, result.answer) }
         return sendJson(reply, result.answer)
       },
     }),

@@ -44,7 +44,7 @@ export async function planCreations(
   const changes = states.map((state) => {
     if (!state.ok) return state
     const identity = { id: newId(clock), organizationId, createdAt: formatTimestamp(clock.now()) }
-    const change = creation(kind, clock, identity, state.value, record)
+    const change = creation(kind, identity, state.value, record)
     record = null
     return ok(change)
   })

@@ -1,8 +1,7 @@
-/** From states to what the journal commits: pure but for new ids. */
+/** From states to what the journal commits. Pure, but that the clock is asked. */
 import type { Change, IdempotencyRecord } from '../journal/change.ts'
 import type { StoredRow } from '../journal/rows.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { newId } from '../kernel/ids.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Kind, State } from './kind.ts'
 import {
@@ -16,7 +15,6 @@ import {
 /** The creation of an object with this state. */
 export function creation(
   kind: Kind,
-  clock: Clock,
   identity: Identity,
   state: State,
   idempotency: IdempotencyRecord | null,
@@ -32,7 +30,7 @@ export function creation(
     words: changedWords(kind, null, state),
     references: setReferences(kind, null, columns),
     unique: setUnique(kind, null, columns),
-    events: changeEvents(kind, clock, null, state),
+    events: kind.rules.events(null, state),
     idempotency,
   }
 }
@@ -61,7 +59,7 @@ export function alteration(
     words: changedWords(kind, before.state, state),
     references: setReferences(kind, earlier, columns),
     unique: setUnique(kind, earlier, columns),
-    events: changeEvents(kind, clock, before.state, state),
+    events: kind.rules.events(before.state, state),
     idempotency,
   }
 }
@@ -76,7 +74,7 @@ export function removal(kind: Kind, clock: Clock, id: string, row: StoredRow): C
     id,
     decidedAt: formatTimestamp(clock.now()),
     expected: row.updatedAt,
-    events: [{ id: newId(clock), type: event }],
+    events: [event],
     idempotency: null,
   }
 }
@@ -101,8 +99,4 @@ function setUnique(kind: Kind, before: Columns | null, after: Columns): Record<s
     if (value !== null && value !== before?.[column.name]) unique[column.name] = value
   }
   return unique
-}
-
-function changeEvents(kind: Kind, clock: Clock, before: State | null, after: State) {
-  return kind.rules.events(before, after).map((type) => ({ id: newId(clock), type }))
 }

@@ -27,6 +27,7 @@ import {
   schemaName,
 } from './kind-schemas.ts'
 import { filterNames, filterSchema, rangeParameters } from './list-query.ts'
+import { syncParameterDocs } from './stream-openapi.ts'
 
 /** `kinds` are all of the installation: removing an object can take others with it. */
 export function kindPart(kind: Kind, kinds: readonly Kind[]): ApiPart {
@@ -57,16 +58,7 @@ function list(kind: Kind): Operation {
   return {
     ...operation(kind, 'list', `List or sync ${kind.plural}`),
     description: `Without a sync parameter: existing rows, newest first, by filter. With \`updatedAfter\` or \`cursor\`: created, changed and removed rows in the order of their \`updatedAt\`, each page going on from the one before. A sync takes no filters.`,
-    parameters: [
-      ...pageParameters,
-      query(
-        'updatedAfter',
-        { type: 'string', format: 'date-time', examples: ['1970-01-01T00:00:00Z'] },
-        'Starts a sync from a watermark, exclusive.',
-      ),
-      query('cursor', { type: 'string' }, 'The nextCursor of the previous page; continues a sync.'),
-      ...filters(kind),
-    ],
+    parameters: [...pageParameters, ...syncParameterDocs, ...filters(kind)],
     answers: {
       200: {
         description: `A page of ${kind.plural}.`,

@@ -8,13 +8,14 @@ import {
   quoted,
   unknownParameter,
 } from '../http/list-parameters.ts'
-import { type Cursor, decodeCursor } from '../kernel/cursor.ts'
-import { type Problem, problem } from '../kernel/errors.ts'
+import { decodeCursor } from '../kernel/cursor.ts'
+import type { Problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
 import type { Field } from './field.ts'
 import type { Kind } from './kind.ts'
 import { searchWords } from './representation.ts'
+import { isSync, parseSync, type SyncQuery } from './sync-query.ts'
 
 /** One condition of a browse. */
 export type Condition =
@@ -31,10 +32,9 @@ export type ListQuery =
       readonly offset: number
       readonly conditions: readonly Condition[]
     }
-  | { readonly mode: 'sync'; readonly limit: number; readonly updatedAfter: number }
-  | { readonly mode: 'sync'; readonly limit: number; readonly cursor: Cursor }
+  | SyncQuery
 
-const pagingParameters = ['limit', 'offset', 'updatedAfter', 'cursor']
+const pagingParameters = ['limit', 'offset', 'updatedAfter', 'cursor', 'wait']
 
 /** The filters that a list of this kind takes, by parameter name. */
 export function filterNames(kind: Kind): string[] {
@@ -70,34 +70,14 @@ export function parseListQuery(
   const known = [...pagingParameters, ...filterNames(kind)]
   const unknown = unknownParameter(query, known)
   if (unknown !== null) return fail(unknown)
+  if (isSync(query)) {
+    const path = `/v1/${kind.plural}`
+    return parseSync(query, path, (text) => decodeCursor(text, kind.name, organizationId))
+  }
+  if (query.has('wait'))
+    return invalid('wait goes with updatedAfter or cursor: send one of them, or leave it out.')
   const limit = parseLimit(query)
-  if (!limit.ok) return limit
-  const isSync = query.has('cursor') || query.has('updatedAfter')
-  return isSync ? parseSync(kind, organizationId, query, limit.value) : parseBrowse(kind, query, limit.value)
-}
-
-function parseSync(
-  kind: Kind,
-  organizationId: string,
-  query: URLSearchParams,
-  limit: number,
-): Result<ListQuery, Problem> {
-  const refused = [...query.keys()].filter((name) => !['limit', 'cursor', 'updatedAfter'].includes(name))
-  if (refused.length > 0) {
-    const detail = `A sync takes limit, updatedAfter and cursor only; leave out ${refused.join(', ')}, or browse without a sync parameter.`
-    return fail(problem('filter_not_allowed_in_sync', detail))
-  }
-  const cursorText = query.get('cursor')
-  if (cursorText !== null) {
-    const cursor = decodeCursor(cursorText, kind.name, organizationId)
-    if (cursor !== null) return ok({ mode: 'sync', limit, cursor })
-    const detail = `The cursor is not one of this list. Send the nextCursor of GET /v1/${kind.plural} unchanged, with a key of the same organization.`
-    return fail(problem('invalid_cursor', detail))
-  }
-  const text = query.get('updatedAfter') ?? ''
-  const updatedAfter = parseTimestamp(text)
-  if (updatedAfter === null) return notTimestamp('updatedAfter', text)
-  return ok({ mode: 'sync', limit, updatedAfter })
+  return limit.ok ? parseBrowse(kind, query, limit.value) : limit
 }
 
 function parseBrowse(kind: Kind, query: URLSearchParams, limit: number): Result<ListQuery, Problem> {

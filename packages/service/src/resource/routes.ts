@@ -6,23 +6,22 @@ import { entityTag, holdsVersion, unmetPrecondition, versionOf } from '../http/e
 import type { IdempotencyStore } from '../http/idempotency.ts'
 import { sendProblem } from '../http/problem-reply.ts'
 import { answerOnce, searchParameters, sendJson, sendList } from '../http/replies.ts'
-import type { Feed, PageStart } from '../journal/feed.ts'
+import type { Checkpoint } from '../journal/feed.ts'
 import type { RowReader } from '../journal/rows.ts'
-import { encodeCursor } from '../kernel/cursor.ts'
-import { problem } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
 import type { Browse } from './browse.ts'
 import type { Changes, Precondition } from './changes.ts'
 import type { Kind } from './kind.ts'
 import { type ListQuery, parseListQuery } from './list-query.ts'
 import { noSuch } from './outcomes.ts'
+import { type Stream, sendSync } from './sync-reply.ts'
 
 /** What the routes of one kind need. */
 export interface KindServices {
   readonly kind: Kind
   readonly changes: Changes
   readonly rows: RowReader
-  readonly feed: Feed
+  readonly stream: Stream<Checkpoint>
   readonly browse: Browse
 }
 
@@ -35,7 +34,7 @@ export function registerKindRoutes(
   services: KindServices,
   access: { readonly directory: TokenDirectory; readonly idempotency: IdempotencyStore },
 ): void {
-  const { kind, changes, rows, feed, browse } = services
+  const { kind, changes, rows, stream, browse } = services
   const { directory, idempotency } = access
   const path = `/v1/${kind.plural}`
   const reading = { onRequest: requireScope(directory, `${kind.plural}:read`) }
@@ -49,7 +48,7 @@ export function registerKindRoutes(
       async run(record) {
         const result = await changes.create(callerOf(request).organizationId, request.body, record)
         if (result.outcome === 'replayed') return 'replayed'
-        if (result.outcome === 'refused') return sendProblem(reply, result.problem)
+        if (result.outcome === 'refused') return { uncommitted: () => sendProblem(reply, result.problem) }
         return sendCreated(reply, result.body)
       },
     }),
@@ -59,7 +58,9 @@ export function registerKindRoutes(
     const { organizationId } = callerOf(request)
     const query = parseListQuery(kind, organizationId, searchParameters(request))
     if (!query.ok) return sendProblem(reply, query.error)
-    return query.value.mode === 'sync' ? sync(request, reply, query.value) : list(request, reply, query.value)
+    return query.value.mode === 'sync'
+      ? sendSync(request, reply, stream, query.value)
+      : list(request, reply, query.value)
   })
 
   server.get<WithId>(`${path}/:id`, reading, async (request, reply) => {
@@ -101,7 +102,7 @@ export function registerKindRoutes(
           const asked = { action, body: request.body }
           const result = await changes.act(organizationId, id, asked, ifMatch(request), record)
           if (result.outcome === 'replayed') return 'replayed'
-          if (result.outcome === 'refused') return sendProblem(reply, result.problem)
+          if (result.outcome === 'refused') return { uncommitted: () => sendProblem(reply, result.problem) }
           return sendObject(reply, result.body)
         },
       }),
@@ -132,35 +133,7 @@ export function registerKindRoutes(
     const { records, found, total } = await browse.page(callerOf(request).organizationId, query)
     return sendList(reply, records, { total, limit, offset, hasMore: offset + found < total })
   }
-
-  async function sync(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    query: Extract<ListQuery, { mode: 'sync' }>,
-  ): Promise<FastifyReply> {
-    const { organizationId, organizationCreatedAt } = callerOf(request)
-    const start: PageStart =
-      'cursor' in query
-        ? { from: 'cursor', cursor: query.cursor }
-        : { from: 'watermark', updatedAfter: query.updatedAfter, organizationCreatedAt }
-    const result = await feed.page(organizationId, start, query.limit)
-    if (result.outcome === 'epoch_over') return sendProblem(reply, cursorTooOld)
-    const { records, total, checkpoint, next } = result.page
-    return sendList(reply, records, {
-      total,
-      limit: query.limit,
-      offset: 0,
-      hasMore: checkpoint === null,
-      nextCursor: encodeCursor(next),
-      ...(checkpoint === null ? {} : { checkpoint }),
-    })
-  }
 }
-
-const cursorTooOld = problem(
-  'cursor_too_old',
-  'The database was restored from a backup older than this cursor. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',
-)
 
 function ifMatch(request: FastifyRequest): Precondition {
   return (row) => unmetPrecondition(request.headers['if-match'], row.updatedAt)

@@ -5,8 +5,10 @@ import type { Logger } from 'pino'
 import type { RateLimit } from '../access/rate-limit.ts'
 import { type AppOptions, createApp } from '../app.ts'
 import { followDatabaseClock } from '../db/clock.ts'
+import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../deliveries.ts'
 import type { Running } from './running.ts'
+import { startStreamListener } from './stream-listener.ts'
 
 /** How long requests under way may take when the service is told to stop, in milliseconds. */
 const drainMilliseconds = 15_000
@@ -24,6 +26,8 @@ export async function startApi(
   where: Where,
   options: {
     readonly pool: Pool
+    /** Where the database is, for the connection that hears of commits. */
+    readonly address: DatabaseAddress
     readonly log: Logger
     readonly settings: DeliverySettings
     readonly rateLimit: RateLimit | null
@@ -32,16 +36,17 @@ export async function startApi(
 ): Promise<Running & { readonly address: string }> {
   const clock = followDatabaseClock(options.pool)
   await clock.ready
-  const { server, maintenance } = createApp({ ...options, clock })
+  const { server, maintenance, readers } = createApp({ ...options, clock })
   await listen(server, where)
   maintenance.start()
+  const listener = startStreamListener(readers, options.address, options.log)
   return {
     address: addressOf(server.server.address()),
     async stop() {
       const drained = setTimeout(() => server.server.closeAllConnections(), drainMilliseconds)
       await server.close()
       clearTimeout(drained)
-      await maintenance.stop()
+      await Promise.all([maintenance.stop(), listener.close()])
       clock.stop()
     },
   }

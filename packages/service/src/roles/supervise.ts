@@ -6,12 +6,14 @@ import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../deliveries.ts'
 import { loggable } from '../kernel/loggable.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
+import type { SummarySettings } from '../summaries.ts'
 import type { Running } from './running.ts'
 
 /** What a worker process is told, over a channel that nobody else can read. */
 export interface WorkerOrders {
   readonly address: DatabaseAddress
   readonly settings: DeliverySettings
+  readonly summaries: SummarySettings
   readonly logLevel: string
 }
 

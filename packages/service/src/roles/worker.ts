@@ -1,15 +1,18 @@
-/** The worker as a running part: an engine that is woken by notifications. */
+/** The worker as a running part: an engine that is woken by notifications, and beside it the summarizer. */
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { followDatabaseClock } from '../db/clock.ts'
 import { listen } from '../db/listen.ts'
 import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
 import { createWorker, type DeliverySettings } from '../deliveries.ts'
+import { attemptsOf } from '../delivery/schedule.ts'
 import { deliveriesChannel } from '../journal/notifier.ts'
 import { createDeliveryMetrics } from '../metrics/delivery.ts'
 import { createRegistry } from '../metrics/registry.ts'
 import { kinds } from '../resources/index.ts'
+import type { SummarySettings } from '../summaries.ts'
 import type { Running } from './running.ts'
+import { superviseSummarizer } from './supervise-thread.ts'
 
 /** Connections of a worker: its statements are few and large. */
 const connections = 5
@@ -22,13 +25,14 @@ export interface RunningWorker extends Running {
   readonly register: ReturnType<typeof createRegistry>
 }
 
-/** Delivers until stopped; attempts under way are finished and settled, and leases given back. */
+/** Delivers and summarizes until stopped; attempts under way are finished and settled, and leases given back. */
 export function startWorker(options: {
   readonly address: DatabaseAddress
   readonly log: Logger
   readonly settings: DeliverySettings
+  readonly summaries: SummarySettings
 }): RunningWorker {
-  const { address, log, settings } = options
+  const { address, log, settings, summaries } = options
   // What a worker notes may be lost with the machine: then a delivery goes out again, as at least once allows.
   const openPool = (max: number) =>
     createPool(address, {
@@ -45,7 +49,10 @@ export function startWorker(options: {
   const listener = listen(
     address,
     deliveriesChannel,
-    () => worker.engine.wake(),
+    () => {
+      worker.engine.wake()
+      worker.recoverer.wake()
+    },
     (error) => log.warn({ reason: error.message }, 'notifications are lost for now; polling goes on'),
   )
   let stopping = false
@@ -54,7 +61,10 @@ export function startWorker(options: {
     if (stopping) return
     worker.engine.start()
     worker.registrants.start()
+    worker.recoverer.start()
   })
+  const maxAttempts = attemptsOf(settings.schedule)
+  const summarizer = superviseSummarizer({ address, summaries, maxAttempts }, log)
   return {
     pool,
     register,
@@ -62,7 +72,7 @@ export function startWorker(options: {
       stopping = true
       clock.stop()
       // At once: while a connection is being closed, nothing more may be begun.
-      await Promise.all([listener.close(), worker.close()])
+      await Promise.all([listener.close(), worker.close(), summarizer.stop()])
       await Promise.all([endPool(pool), endPool(otherPool)])
     },
   }

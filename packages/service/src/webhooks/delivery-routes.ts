@@ -7,7 +7,7 @@ import { sendProblem } from '../http/problem-reply.ts'
 import { answerOnce, searchParameters, sendJson, sendList } from '../http/replies.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
-import { newId, parseId } from '../kernel/ids.ts'
+import { newIdAt, parseId } from '../kernel/ids.ts'
 import { type Endpoints, noSuchWebhook } from './endpoints.ts'
 import type { EventTypes } from './event-types.ts'
 import { keptAnswer } from './kept-answer.ts'
@@ -141,7 +141,7 @@ export function registerDeliveryRoutes(
         const webhook = await readWebhook(request)
         if ('code' in webhook) return sendProblem(reply, webhook)
         const now = clock.now()
-        const ids = { eventId: newId(clock), deliveryId: newId(clock) }
+        const ids = { eventId: newIdAt(now), deliveryId: newIdAt(now) }
         const body = JSON.stringify(deliveryRecord(organizationId, newPing(webhook.id, ids, now)))
         const keep = keptAnswer(box, { organizationId, webhookId: webhook.id }, record, body)
         const pinged = await store.ping(organizationId, webhook.id, ids, { now, keep })

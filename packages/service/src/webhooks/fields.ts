@@ -1,5 +1,5 @@
 /** What an endpoint's creation and change accept. */
-import { choice, text } from '../resource/fields.ts'
+import { choice, text, timestamp } from '../resource/fields.ts'
 import type { Shape } from '../resource/validate.ts'
 import { wordList } from '../resource/word-list.ts'
 
@@ -29,4 +29,19 @@ export function webhookShapes(eventTypes: readonly string[]): {
       fieldNames: [...Object.keys(fields), 'status'],
     },
   }
+}
+
+const recoveryFields = {
+  since: timestamp({
+    required: true,
+    description: 'Events from here on, this moment included; no longer ago than the delivery log goes back.',
+  }),
+  until: timestamp({ description: 'Events up to here, this moment included; by default all until now.' }),
+}
+
+/** What a recovery is asked for with. */
+export const recoveryShape: Shape = {
+  name: 'recovery',
+  fields: recoveryFields,
+  fieldNames: Object.keys(recoveryFields),
 }

@@ -164,10 +164,10 @@ export const pingFunction: SchemaFunction = schemaFunction(
   ${keepAnswer}
   insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
     values (p_organization_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, '{}');
-  insert into deliveries (organization_id, id, webhook_id, event_id, event_type, status, payload, attempt_count,
-      max_attempts, next_attempt_at, created_at, updated_at)
-    values (p_organization_id, p_delivery_id, p_webhook_id, p_event_id, 'ping', 'pending', 'current', 0, 1, p_now,
-      p_now, p_now);
+  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
+      subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
+    values (p_organization_id, p_delivery_id, p_webhook_id, 'infinity', p_event_id, 'ping', p_now, 'webhook',
+      p_webhook_id, 'pending', 'current', 0, 1, p_now, p_now, p_now);
   ${wakeLane}
   return 'done';
 end;`,
@@ -189,15 +189,16 @@ export const retryFunction: SchemaFunction = schemaFunction(
   if not found then
     return 'refused';
   end if;
-  perform 1 from deliveries d where d.organization_id = p_organization_id and d.id = p_delivery_id
-    and d.webhook_id = p_webhook_id and d.status = 'failed';
+  perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+    and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'failed';
   if not found then
     return 'refused';
   end if;
   ${keepAnswer}
   update deliveries set status = 'pending', payload = 'stored', max_attempts = attempt_count + p_attempts,
-      next_attempt_at = p_now, updated_at = p_updated_at
-    where organization_id = p_organization_id and id = p_delivery_id and status = 'failed';
+      next_attempt_at = p_now, updated_at = p_updated_at, log_day = 'infinity'
+    where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_delivery_id
+      and log_day < 'infinity' and status = 'failed';
   ${wakeLane}
   return 'done';
 end;`,

@@ -4,6 +4,7 @@
  */
 import type { DeliveryErrorCode } from '../delivery/decide.ts'
 import { count, field, nullable, type Shown, text, time, uuid, words } from '../resource/shown-field.ts'
+import type { recoveryRecord } from './recovery.ts'
 import type { attemptRecord, deliveryRecord, WebhookRecord } from './webhook.ts'
 
 const errorCodes = {
@@ -91,4 +92,17 @@ export const attemptFields: Shown<ReturnType<typeof attemptRecord>> = {
   error: field(error, 'Why it failed; null when it succeeded.'),
   durationMs: field({ type: 'integer' }, 'How long it took, in milliseconds.'),
   responseBody: field(nullable(text), 'The beginning of the answer, 1 KiB at most, as text.'),
+}
+
+export const recoveryFields: Shown<ReturnType<typeof recoveryRecord>> = {
+  id: field(uuid, 'Its id.'),
+  object: field({ const: 'recovery' }, 'Its kind.'),
+  webhookId: field(uuid, 'The endpoint whose missed events come back.'),
+  since: field(time, 'The beginning of the window, in it.'),
+  until: field(time, 'The end of the window, in it.'),
+  status: field(words('running', 'done'), 'Whether all events of the window have been looked at.'),
+  retried: field(count, 'Deliveries that had failed and are sent again, so far.'),
+  created: field(count, 'Deliveries that were missing and have been made, so far.'),
+  createdAt: field(time, 'When it was asked for.'),
+  finishedAt: field(nullable(time), 'When it was done; deliveries may still be pending then.'),
 }

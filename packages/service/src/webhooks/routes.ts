@@ -3,8 +3,9 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { TokenDirectory } from '../access/admission.ts'
 import { callerOf, requireScope } from '../http/authenticate.ts'
 import type { IdempotencyStore } from '../http/idempotency.ts'
-import { parseLimit, parseOffset, parseTime, parseWord, unknownParameter } from '../http/list-parameters.ts'
+import { parseWord } from '../http/list-parameters.ts'
 import { answer, expectAnswer, sendNothing } from '../http/outcome.ts'
+import { parsePage } from '../http/page.ts'
 import { sendProblem } from '../http/problem-reply.ts'
 import { answerOnce, searchParameters, sendJson, sendList } from '../http/replies.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -46,25 +47,13 @@ export function registerWebhookRoutes(
 
   server.get(webhooksPath, reading, async (request, reply) => {
     const query = searchParameters(request)
-    const unknown = unknownParameter(query, ['limit', 'offset', 'status', 'createdAfter', 'createdBefore'])
-    if (unknown !== null) return sendProblem(reply, unknown)
-    const limit = parseLimit(query)
-    if (!limit.ok) return sendProblem(reply, limit.error)
-    const offset = parseOffset(query)
-    if (!offset.ok) return sendProblem(reply, offset.error)
+    const parsed = parsePage(query, ['status'])
+    if (!parsed.ok) return sendProblem(reply, parsed.error)
     const status = parseWord(query, 'status', ['active', 'disabled'])
     if (!status.ok) return sendProblem(reply, status.error)
-    const createdAfter = parseTime(query, 'createdAfter')
-    if (!createdAfter.ok) return sendProblem(reply, createdAfter.error)
-    const createdBefore = parseTime(query, 'createdBefore')
-    if (!createdBefore.ok) return sendProblem(reply, createdBefore.error)
     const { organizationId } = callerOf(request)
-    const filter = {
-      status: status.value,
-      createdAfter: createdAfter.value,
-      createdBefore: createdBefore.value,
-    }
-    const page = { limit: limit.value, offset: offset.value }
+    const { page } = parsed.value
+    const filter = { ...parsed.value.filter, status: status.value }
     const { rows, total } = await store.list(organizationId, filter, page, clock.now())
     const records = rows.map((row) => JSON.stringify(webhookRecord(organizationId, row))).join(',')
     return sendList(reply, records, { total, ...page, hasMore: page.offset + rows.length < total })

@@ -1,4 +1,4 @@
-/** Settings that secrets and receivers depend on: what is wrong with them is said in one line, and ends the start. */
+/** Settings that secrets, receivers and summaries depend on: what is wrong with them is said in one line, and ends the start. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -57,4 +57,16 @@ test.concurrent('authorities that cannot be read', async () => {
     expect(code).toBe(1)
     expect(said).toEqual([expect.stringMatching(/^deskwire: DESKWIRE_TARGET_CA: ".*" .*must be a PEM file/)])
   }
+})
+
+test.concurrent('an endpoint for summaries without a model', async () => {
+  await using services = createServices()
+  const { code, said } = await serveInVain(services, [], {
+    DESKWIRE_SUMMARIZER_URL: 'http://localhost:11434/v1',
+    DESKWIRE_SUMMARIZER_KEY: 'sk-secret',
+  })
+  expect(code).toBe(1)
+  expect(said).toEqual([
+    expect.stringMatching(/^deskwire: DESKWIRE_SUMMARIZER_MODEL: nothing is set.*name of a model$/),
+  ])
 })

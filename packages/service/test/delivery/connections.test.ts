@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { answer, hangUp, type Receiver } from '../harness/receiver.ts'
+import { answer, type Receiver } from '../harness/receiver.ts'
 import { createBench, eventually, post } from './sending.fixture.ts'
 
 const bench = createBench()
@@ -26,63 +26,25 @@ describe('a connection is kept', () => {
     await eventually(() => receiver.open === 0)
   })
 
+  test('while it idles: some seconds, and longer where the receiver says so', async () => {
+    const sender = bench.sender()
+    const [silent, telling] = [await bench.receiver(), await bench.receiver()]
+    telling.will(answer(200, '', { 'keep-alive': 'timeout=60' }))
+    await Promise.all([post(sender, silent), post(sender, telling)])
+    const from = performance.now()
+    await new Promise<void>((resolve) => silent.whenClosed(resolve))
+    // Two seconds before the earliest close of common servers, which is after five.
+    expect(performance.now() - from).toBeGreaterThan(3000)
+    expect(telling.open).toBe(1)
+    await post(sender, telling)
+    expect(over(telling)).toEqual([1, 1])
+  })
+
   test('after errors too', async () => {
     const [sender, receiver] = [bench.sender(), await bench.receiver()]
     receiver.will(answer(500, 'no'), answer(404), answer(200))
     for (const status of [500, 404, 200]) expect(await post(sender, receiver)).toMatchObject({ status })
     expect(over(receiver)).toEqual([1, 1, 1])
-  })
-})
-
-describe('a kept connection that the receiver closed', () => {
-  test('is not its failure, when the close is known', async () => {
-    const [sender, receiver] = [bench.sender(), await bench.receiver()]
-    await post(sender, receiver)
-    receiver.hangUpAll()
-    await eventually(() => receiver.open === 0)
-    expect(await post(sender, receiver)).toMatchObject({ status: 200 })
-    expect(over(receiver)).toEqual([1, 2])
-  })
-
-  test('nor when the close and the request cross, many at once', async () => {
-    const [sender, receiver] = [bench.sender(), await bench.receiver()]
-    const round = () => Promise.all(Array.from({ length: 16 }, () => post(sender, receiver)))
-    await round()
-    receiver.hangUpAll()
-    for (const outcome of await round()) expect(outcome).toMatchObject({ status: 200 })
-  })
-
-  test('nor when it closes instead of answering: once', async () => {
-    const [sender, receiver] = [bench.sender(), await bench.receiver()]
-    receiver.will(answer(200), hangUp, answer(201))
-    await post(sender, receiver)
-    expect(await post(sender, receiver)).toMatchObject({ status: 201 })
-    expect(over(receiver)).toEqual([1, 1, 2])
-  })
-
-  test('but twice is', async () => {
-    const [sender, receiver] = [bench.sender(), await bench.receiver()]
-    receiver.will(answer(200), hangUp)
-    await post(sender, receiver)
-    expect(await post(sender, receiver)).toMatchObject({ kind: 'failed', code: 'connection_failed' })
-    expect(over(receiver)).toEqual([1, 1, 2])
-  })
-
-  test('and so is the beginning of an answer', async () => {
-    const [sender, receiver] = [bench.sender(), await bench.receiver()]
-    receiver.will(answer(200), (socket) => socket.end('H'))
-    await post(sender, receiver)
-    expect(await post(sender, receiver)).toMatchObject({ kind: 'failed', code: 'connection_failed' })
-    expect(over(receiver)).toEqual([1, 1])
-  })
-
-  test('is replaced by a fresh one, though others are idle', async () => {
-    const [sender, receiver] = [bench.sender(), await bench.receiver()]
-    await Promise.all([post(sender, receiver), post(sender, receiver), post(sender, receiver)])
-    expect(receiver.accepted).toBe(3)
-    receiver.will(hangUp, answer(200))
-    expect(await post(sender, receiver)).toMatchObject({ status: 200 })
-    expect(over(receiver).at(-1)).toBe(4)
   })
 })
 

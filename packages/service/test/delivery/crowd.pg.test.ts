@@ -203,11 +203,11 @@ test('no search steps over lanes at work or waiting, and no claim over another b
     // The same claim by its own words: as many rows as it takes, from the index.
     const claim = await nodesOf(
       pool,
-      `select d.id from deliveries d where d.organization_id = $1 and d.webhook_id = $2 and d.status = 'pending'
+      `select d.id from deliveries d where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity'
          and d.next_attempt_at <= $3 and d.id <> all($4::uuid[]) order by d.next_attempt_at, d.id limit 16`,
       [owner, endpoint.id, new Date(now), []],
     )
-    expect(claim.some((node) => node['Index Name'] === 'deliveries_due')).toBe(true)
+    expect(claim.some((node) => node['Index Name'] === 'deliveries_pending_due')).toBe(true)
     for (const node of claim) expect(node['Actual Rows']).toBeLessThanOrEqual(16)
   }
 })

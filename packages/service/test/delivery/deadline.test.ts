@@ -1,5 +1,6 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { startDnsServer } from '../harness/dns-server.ts'
+import { startFullBacklog } from '../harness/full-backlog.ts'
 import { answer, type Behaviour, endless, neverAnswer, raw } from '../harness/receiver.ts'
 import { createBench, eventually, post, shortDeadline } from './sending.fixture.ts'
 
@@ -34,6 +35,78 @@ test.each<[string, Behaviour]>([
   expect(tookMs).toBeGreaterThan(shortDeadline * 0.9)
   expect(tookMs).toBeLessThan(shortDeadline + slackMs)
   await eventually(() => receiver.open === 0)
+})
+
+test('a peer that never accepts is a timeout', async () => {
+  const full = await startFullBacklog()
+  onTestFinished(() => full.close())
+  const sender = bench.sender({ answerTimeoutMs: shortDeadline })
+  const { outcome, tookMs } = await timed(post(sender, full))
+  expect(outcome).toMatchObject({
+    code: 'timeout',
+    message: `127.0.0.1:${full.port} did not accept the connection in time`,
+  })
+  expect(tookMs).toBeLessThan(shortDeadline + slackMs)
+})
+
+test('an address that never accepts is given up for the next one, within the same deadline', async () => {
+  const full = await startFullBacklog()
+  const second = await bench.receiver({ host: '127.0.0.2', port: full.port })
+  const dns = await startDnsServer()
+  onTestFinished(async () => {
+    await dns.close()
+    await full.close()
+  })
+  dns.set('hook.test', { addresses: ['127.0.0.1', '127.0.0.2'] })
+  const sender = bench.sender({
+    answerTimeoutMs: 6 * shortDeadline,
+    servers: [dns.address],
+    trusted: '127.0.0.0/8',
+  })
+  expect(await post(sender, full, { host: 'hook.test' })).toMatchObject({ status: 200 })
+  second.will(neverAnswer)
+  const { outcome, tookMs } = await timed(post(sender, full, { host: 'hook.test' }))
+  expect(outcome).toMatchObject({ code: 'timeout' })
+  expect(tookMs).toBeLessThan(6 * shortDeadline + slackMs)
+})
+
+test('an address that accepts late is waited for, though another one refuses', async () => {
+  const receiver = await bench.receiver()
+  // The first packet is lost, as it were, and comes again after a second.
+  const full = await startFullBacklog({ afterMs: 700, port: receiver.port })
+  const dns = await startDnsServer()
+  onTestFinished(async () => {
+    await dns.close()
+    await full.close()
+  })
+  dns.set('hook.test', { addresses: ['127.0.0.1', '127.0.0.2'] })
+  const sender = bench.sender({ servers: [dns.address], trusted: '127.0.0.0/8' })
+  expect(await post(sender, full, { host: 'hook.test' })).toMatchObject({ status: 200 })
+})
+
+test('a peer that drips its TLS handshake is a timeout', async () => {
+  const sender = bench.sender({ answerTimeoutMs: shortDeadline })
+  const receiver = await bench.receiver({
+    speaks: 'tcp',
+    // The beginning of a record of 16 KiB, then a byte of it at a time.
+    onTcp: endless('\x16\x03\x03\x40\x00', '\x02', 20),
+  })
+  const { outcome, tookMs } = await timed(post(sender, receiver))
+  expect(outcome).toMatchObject({
+    code: 'timeout',
+    message: `127.0.0.1:${receiver.port} did not finish the TLS handshake in time`,
+  })
+  expect(tookMs).toBeLessThan(shortDeadline + slackMs)
+  await eventually(() => receiver.open === 0)
+})
+
+test('a peer that reads nothing of a large request is a timeout', async () => {
+  const sender = bench.sender({ answerTimeoutMs: shortDeadline })
+  const receiver = await bench.receiver()
+  receiver.greet((socket) => socket.pause())
+  const { outcome, tookMs } = await timed(post(sender, receiver, { body: Buffer.alloc(32 * 1024 * 1024) }))
+  expect(outcome).toMatchObject({ code: 'timeout' })
+  expect(tookMs).toBeLessThan(shortDeadline + slackMs)
 })
 
 test('a peer that accepts and never speaks TLS is a timeout', async () => {

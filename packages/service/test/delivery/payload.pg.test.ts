@@ -2,10 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { kinds } from '../../src/resources/index.ts'
 import { testClock } from '../harness/clock.ts'
-import { makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
+import { makeCustomer, makeTicket } from '../harness/desk.ts'
 import { type Sent, testEngine } from '../harness/engine.ts'
 import { attemptsOf, dataOf, day, deliveriesOf, hour, makeWebhook, minute, retry } from '../harness/hooks.ts'
-import type { Api } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
 const clock = testClock()
@@ -27,84 +26,6 @@ async function waitOut(engine: { runDue(): Promise<number> }): Promise<void> {
     expect(await engine.runDue()).toBe(1)
   }
 }
-
-/** Lines that every event type of the desk takes to come about, and what has come when. */
-const story: readonly (readonly [string, (api: Api, ids: Ids) => Promise<unknown>, readonly string[]])[] = [
-  [
-    'customer',
-    async (api, ids) => ids.set('customers', await makeCustomer(api, intricate)),
-    ['customer.created'],
-  ],
-  [
-    'customer changed',
-    (api, ids) => api.patch(ids.path('customers'), { company: 'Æther "GmbH" \\ \u2028' }),
-    ['customer.updated'],
-  ],
-  [
-    'ticket',
-    async (api, ids) => ids.set('tickets', await makeTicket(api, { customerId: ids.get('customers') })),
-    ['ticket.created'],
-  ],
-  [
-    'ticket changed',
-    (api, ids) => api.patch(ids.path('tickets'), { subject: 'Löwe 🦁' }),
-    ['ticket.updated'],
-  ],
-  [
-    'ticket opened and assigned',
-    async (api, ids) =>
-      api.patch(ids.path('tickets'), { assigneeId: (await makeTeammate(api)).id, status: 'open' }),
-    ['ticket.updated', 'ticket.status_changed', 'ticket.assigned'],
-  ],
-]
-
-const intricate = {
-  name: 'Zoë </script> \u0001 \u2029 "quoted" \\ 🦁',
-  email: 'zoe@example.com',
-  tags: ['a', 'ü'],
-  customAttributes: { __proto__x: 1e21, float: 0.1, yes: true, empty: '' },
-}
-
-class Ids {
-  readonly #ids = new Map<string, string>()
-  set = (plural: string, { id }: { id: string }) => this.#ids.set(plural, id)
-  get = (plural: string) => this.#ids.get(plural)
-  path = (plural: string) => `/v1/${plural}/${this.get(plural)}`
-}
-
-test('data is byte for byte what GET answers, for every event of an object that exists', async () => {
-  const { api, engine, sent } = await subscribed()
-  const ids = new Ids()
-  for (const [, act, types] of story) {
-    sent.length = 0
-    await act(api, ids)
-    await engine.runDue()
-    expect(sent.map(typeOf).sort()).toEqual([...types].sort())
-    for (const one of sent) {
-      const plural = typeOf(one).startsWith('customer') ? 'customers' : 'tickets'
-      expect(dataOf(one)).toBe((await api.get(ids.path(plural))).text)
-      expect(JSON.parse(one.body)).toMatchObject({
-        id: one.headers['x-service-event-id'],
-        type: typeOf(one),
-        apiVersion: 'v1',
-        organizationId: api.organizationId,
-      })
-      expect(Object.keys(JSON.parse(one.body))).toEqual([
-        'id',
-        'type',
-        'apiVersion',
-        'createdAt',
-        'organizationId',
-        'data',
-      ])
-    }
-  }
-  const told = story.flatMap(([, , types]) => types)
-  expect(eventTypes.filter((type) => !told.includes(type)).sort()).toEqual([
-    'customer.deleted',
-    'ticket.deleted',
-  ])
-})
 
 test('a removal carries the very record of the sync, and so do the removals that come with it', async () => {
   const { api, engine, sent } = await subscribed(['customer.deleted', 'ticket.deleted'])

@@ -63,6 +63,22 @@ test('a name that leads to both is not connected to at all', async () => {
   expect(loopback.accepted).toBe(0)
 })
 
+test('an attempt asks once: also when its kept connection was closed, and it has to connect anew', async () => {
+  dns.set('hook.test', (_query, earlier) => ({
+    addresses: [earlier % 2 === 0 ? '127.0.0.2' : '127.0.0.1'],
+    ttl: 0,
+  }))
+  const sender = senderOf()
+  expect(await post(sender, publicReceiver, at)).toMatchObject({ status: 200 })
+  expect(await post(sender, publicReceiver, at)).toMatchObject(notPublic)
+  publicReceiver.hangUpAll()
+  const asked = dns.queries.length
+  expect(await post(sender, publicReceiver, at)).toMatchObject({ status: 200 })
+  // One for each family.
+  expect(dns.queries.length).toBe(asked + 2)
+  expect(loopback.accepted).toBe(0)
+})
+
 describe('a warm connection', () => {
   test('is not used once the name leads to loopback', async () => {
     const sender = senderOf()

@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
+import { createSecureContext, type TLSSocket } from 'node:tls'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { exchangeFailure } from '../../src/delivery/send/failure.ts'
+import { dialFailure, exchangeFailure } from '../../src/delivery/send/failure.ts'
 import { createSender } from '../../src/delivery/send/send.ts'
 import { createAuthority } from '../harness/certificates.ts'
 import type { ReceiverOptions } from '../harness/receiver.ts'
@@ -15,6 +16,11 @@ const past = { notBefore: new Date(Date.now() - 48 * hourMs), notAfter: new Date
 const future = { notBefore: new Date(Date.now() + hourMs), notAfter: new Date(Date.now() + 48 * hourMs) }
 const good = authority.issue(['localhost'])
 
+const stranger = createAuthority('A stranger')
+const selfSigned = { cert: stranger.ca, key: stranger.key }
+const strangersOwn = stranger.issue(['localhost'])
+const withItsAuthority = { ...strangersOwn, cert: strangersOwn.cert + stranger.ca }
+
 describe('no TLS, no request', () => {
   test.each<[string, Partial<ReceiverOptions>, string]>([
     [
@@ -22,6 +28,10 @@ describe('no TLS, no request', () => {
       createAuthority('Another').issue(['localhost']),
       'an authority that is not trusted',
     ],
+    ['the certificate of an authority, which signs itself', selfSigned, 'is not one for servers'],
+    ['an unknown authority that shows itself', withItsAuthority, 'an authority that is not trusted'],
+    ['a certificate of a name above', authority.issue(['test', '*.']), 'is for another name'],
+    ['a wildcard that would have to cover it', authority.issue(['*.localhost']), 'is for another name'],
     ['an expired certificate', authority.issue(['localhost'], past), 'has expired'],
     ['a certificate of tomorrow', authority.issue(['localhost'], future), 'is not valid yet'],
     ['another name', authority.issue(['other.test']), 'is for another name'],
@@ -45,6 +55,22 @@ describe('no TLS, no request', () => {
   test('the usual authorities do not include ours', async () => {
     const receiver = await bench.receiver(good)
     expect(await post(bench.sender({ targetCa: null }), receiver)).toMatchObject({ code: 'tls_error' })
+  })
+
+  test.each([
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'its certificate is signed by itself'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'an intermediate one is missing'],
+    ['CERT_REVOKED', 'its certificate was revoked'],
+    ['CERT_CHAIN_TOO_LONG', 'in the words of OpenSSL'],
+    ['ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE', 'in the words of OpenSSL'],
+    ['EPROTO', 'in the words of OpenSSL'],
+  ])('%s', (code, part) => {
+    const error = Object.assign(new Error('in the words of OpenSSL'), { code })
+    expect(dialFailure(error, '192.0.2.1:443', true)).toEqual({
+      kind: 'failed',
+      code: 'tls_error',
+      message: expect.stringMatching(`^No TLS with 192\\.0\\.2\\.1:443: .*${part}`),
+    })
   })
 
   test('a client certificate wanted, which TLS 1.3 says after the handshake', () => {
@@ -80,6 +106,39 @@ describe('TLS', () => {
     expect(await post(bench.sender(), receiver, { host })).toMatchObject({ status: 200 })
   })
 
+  test('of version 1.2', async () => {
+    const receiver = await bench.receiver({ ...good, tls: { maxVersion: 'TLSv1.2' } })
+    expect(await post(bench.sender(), receiver)).toMatchObject({ status: 200 })
+  })
+
+  test.each([
+    ['localhost', 'localhost'],
+    ['LOCALHOST.', 'localhost'],
+    // An address is no name that could be indicated (RFC 6066, section 3).
+    ['127.0.0.1', undefined],
+  ])('to %s indicates the name %s, and gets the certificate that is for it', async (host, indicated) => {
+    const names: (string | undefined)[] = []
+    const receiver = await bench.receiver({
+      ...authority.issue(['127.0.0.1']),
+      tls: {
+        SNICallback: (name, done) => {
+          names.push(name)
+          done(null, createSecureContext(authority.issue([name])))
+        },
+      },
+    })
+    expect(await post(bench.sender(), receiver, { host })).toMatchObject({ status: 200 })
+    expect(names).toEqual(indicated === undefined ? [] : [indicated])
+  })
+
+  test('with a receiver that speaks HTTP/2 too goes on in HTTP/1.1', async () => {
+    const offered: (string | false | null)[] = []
+    const receiver = await bench.receiver({ ...good, tls: { ALPNProtocols: ['h2', 'http/1.1'] } })
+    receiver.greet((socket) => offered.push((socket as TLSSocket).alpnProtocol))
+    expect(await post(bench.sender(), receiver)).toMatchObject({ status: 200 })
+    expect(offered).toEqual(['http/1.1'])
+  })
+
   test('by an authority of a list of several', async () => {
     const another = createAuthority('Another')
     const receiver = await bench.receiver(another.issue(['localhost']))
@@ -97,16 +156,4 @@ describe('TLS', () => {
       createSender({ ...options, targetCa: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----' }),
     ).toThrow()
   })
-})
-
-test('no proxy of the environment is used', async () => {
-  const proxy = await bench.receiver({ speaks: 'plain' })
-  const receiver = await bench.receiver(good)
-  for (const name of ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY']) {
-    vi.stubEnv(name, `http://127.0.0.1:${proxy.port}`)
-  }
-  vi.stubEnv('NODE_USE_ENV_PROXY', '1')
-  expect(await post(bench.sender(), receiver)).toMatchObject({ status: 200 })
-  expect(proxy.accepted).toBe(0)
-  vi.unstubAllEnvs()
 })

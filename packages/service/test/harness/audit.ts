@@ -1,10 +1,16 @@
-/** What must hold of an organization's customers and tickets at rest, whatever led there. Says what does not. */
+/**
+ * An audit of one organization in the database. It knows what must hold and nothing of how it is brought about:
+ * what the tables, the events, the counters and the clock say about each other.
+ */
 import type { Pool } from 'pg'
-import { checkpointOf, place, recordOf, type StreamRecord, tableRecords } from './follower.ts'
+import { kinds } from '../../src/resources/index.ts'
+import { auditRows, text } from './audit-rows.ts'
+import { checkpointOf, place, type StreamRecord, tableRecords } from './follower.ts'
 
-const tables = { customer: 'customers', ticket: 'tickets' } as const
+/** Kinds of which every change has an event. Others change in the sync only, too, and when their customer goes. */
+const alwaysTold = new Set(['customer', 'ticket'])
 
-interface EventRow {
+export interface EventRow {
   readonly id: string
   readonly type: string
   readonly at: string
@@ -12,8 +18,6 @@ interface EventRow {
   readonly subject_id: string
   readonly body: string | null
 }
-
-const text = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** All events of an organization, in the order of their stamps. */
 export async function eventsOf(pool: Pool, organizationId: string): Promise<EventRow[]> {
@@ -28,22 +32,28 @@ export async function eventsOf(pool: Pool, organizationId: string): Promise<Even
 /** The problems found; none when rows, events, counters, numbers and stamps tell one story. */
 export async function audit(pool: Pool, organizationId: string): Promise<string[]> {
   const events = await eventsOf(pool, organizationId)
-  const problems = await auditStamps(pool, organizationId, events)
-  for (const [kind, table] of Object.entries(tables)) {
-    const records = await tableRecords(pool, table, organizationId)
-    problems.push(...(await auditCounters(pool, organizationId, kind, records)))
-    problems.push(...auditEvents(kind, records, events))
+  const problems: string[] = []
+  let latest = events.at(-1)?.at ?? ''
+  for (const kind of kinds) {
+    const records = await tableRecords(pool, kind.table.name, organizationId)
+    for (const { at } of records) if (at > latest) latest = at
+    problems.push(...(await auditCounters(pool, organizationId, kind.name, records)))
+    if (Object.keys(kind.events).length > 0) problems.push(...auditEvents(kind.name, records, events))
+    problems.push(...(await auditRows(pool, organizationId, kind)))
   }
-  problems.push(...auditNumbers(events))
-  return [...problems, ...(await auditColumns(pool, organizationId))]
+  problems.push(...(await auditStamps(pool, organizationId, latest)))
+  return [...problems, ...auditNumbers(events), ...auditRest(events)]
 }
 
 /** One commit has one stamp, and no two commits have the same: rows and events of a stamp share a transaction. */
-async function auditStamps(pool: Pool, organizationId: string, events: readonly EventRow[]) {
+async function auditStamps(pool: Pool, organizationId: string, latest: string) {
+  const written = kinds.map(
+    ({ table }) =>
+      `select t.updated_at as at, t.xmin::text as by from ${table.name} t where t.organization_id = $1`,
+  )
   const { rows } = await pool.query<{ what: string }>(
     `with written as (
-       select c.updated_at as at, c.xmin::text as by from customers c where c.organization_id = $1
-       union select t.updated_at, t.xmin::text from tickets t where t.organization_id = $1
+       ${written.join(' union ')}
        union select e.created_at, e.xmin::text from events e
          where e.organization_id = $1 and (e.body is not null or e.type like '%.deleted'))
      select 'stamp ' || ${text('w.at')} || ' of several commits' as what from written w
@@ -56,9 +66,8 @@ async function auditStamps(pool: Pool, organizationId: string, events: readonly 
     `select ${text('o.last_stamp')} as at from organization_clocks o where o.organization_id = $1`,
     [organizationId],
   )
-  const latest = events.at(-1)?.at
-  const behind = latest !== undefined && clock.rows[0]?.at !== latest
-  return [...rows.map(({ what }) => what), ...(behind ? [`the clock is not at ${latest}`] : [])]
+  const elsewhere = latest !== '' && clock.rows[0]?.at !== latest
+  return [...rows.map(({ what }) => what), ...(elsewhere ? [`the clock is not at ${latest}`] : [])]
 }
 
 async function auditCounters(
@@ -79,7 +88,10 @@ async function auditCounters(
     : [`${kind}: counted ${JSON.stringify(kept)}, real ${JSON.stringify(real)}`]
 }
 
-/** The last event of every subject shows the row as it is now, and no event is about a row that is not there. */
+/**
+ * The last event of every subject shows the row as it is now, or as it was when that event came; and no event is
+ * about a row that is not there.
+ */
 function auditEvents(kind: string, records: readonly StreamRecord[], events: readonly EventRow[]): string[] {
   const last = new Map<string, EventRow>()
   for (const event of events) if (event.subject_kind === kind) last.set(event.subject_id, event)
@@ -87,6 +99,7 @@ function auditEvents(kind: string, records: readonly StreamRecord[], events: rea
     const event = last.get(record.id)
     last.delete(record.id)
     if (event === undefined) return [`${kind} ${record.id} has no event`]
+    if (event.at < record.at && !alwaysTold.has(kind)) return []
     if (event.at !== record.at || event.body !== record.body) return [`${place(record)} is not ${event.body}`]
     return record.removed === (event.type === `${kind}.deleted`) ? [] : [`${place(record)} by ${event.type}`]
   })
@@ -113,46 +126,29 @@ function auditNumbers(events: readonly EventRow[]): string[] {
   return problems
 }
 
-/** What the columns say agrees with the body, removed rows are empty, and no ticket outlives its customer. */
-async function auditColumns(pool: Pool, organizationId: string): Promise<string[]> {
-  const problems: string[] = []
-  const { rows } = await pool.query<{ what: string; id: string; body: string; at: string; removed: boolean }>(
-    `select 'customer' as what, c.id, c.body, ${text('c.updated_at')} as at, c.removed_at is not null as removed
-       from customers c where c.organization_id = $1
-     union all
-     select 'ticket', t.id, t.body, ${text('t.updated_at')}, t.removed_at is not null
-       from tickets t where t.organization_id = $1`,
-    [organizationId],
-  )
-  for (const { what, id, body, at, removed } of rows) {
-    const record = recordOf(body)
-    if (record.id !== id || record.at !== at || record.removed !== removed)
-      problems.push(`${what} ${id}: ${body}`)
+const resting = ['pending', 'on_hold', 'resolved']
+
+/** No ticket that had come to rest before an inbound message on its conversation still rested after it. */
+function auditRest(events: readonly EventRow[]): string[] {
+  interface Ticket {
+    readonly at: string
+    readonly status?: string
+    readonly conversationId?: string | null
   }
-  const wrong = await pool.query<{ what: string }>(
-    `select 'removed customer keeps values ' || c.id as what from customers c
-       where c.organization_id = $1 and c.removed_at is not null
-         and num_nonnulls(c.email, c.phone, c.external_id) > 0
-     union all
-     select 'removed ticket keeps values ' || t.id from tickets t
-       where t.organization_id = $1 and t.removed_at is not null
-         and num_nonnulls(t.customer_id, t.conversation_id, t.assignee_id, t.type, t.priority, t.status,
-           t.external_id) > 0
-     union all
-     select 'words of a customer that is not there ' || coalesce(w.id, c.id)
-       from customers c full join customers_words w on w.organization_id = c.organization_id and w.id = c.id
-       where coalesce(c.organization_id, w.organization_id) = $1
-         and (w.id is not null) <> (c.id is not null and c.removed_at is null)
-     union all
-     select 'words of a ticket that is not there ' || coalesce(w.id, t.id)
-       from tickets t full join tickets_words w on w.organization_id = t.organization_id and w.id = t.id
-       where coalesce(t.organization_id, w.organization_id) = $1
-         and (w.id is not null) <> (t.id is not null and t.removed_at is null)
-     union all
-     select 'ticket without its customer ' || t.id from tickets t
-       where t.organization_id = $1 and t.removed_at is null
-         and t.customer_id not in (select c.id from customers c where c.organization_id = $1 and c.removed_at is null)`,
-    [organizationId],
-  )
-  return [...problems, ...wrong.rows.map(({ what }) => what)]
+  const shown = ({ body }: EventRow) => JSON.parse(body ?? '{}') as Omit<Ticket, 'at'>
+  const tickets = new Map<string, Ticket>()
+  const problems: string[] = []
+  const stamps = Map.groupBy(events, ({ at }) => at)
+  for (const [at, together] of stamps) {
+    for (const event of together) {
+      if (event.subject_kind === 'ticket') tickets.set(event.subject_id, { at, ...shown(event) })
+    }
+    const messages = together.filter(({ type }) => type === 'message.received')
+    const conversations = new Set(messages.map((event) => shown(event).conversationId))
+    for (const [id, ticket] of tickets) {
+      if (!conversations.has(ticket.conversationId) || ticket.at === at) continue
+      if (resting.includes(ticket.status ?? '')) problems.push(`ticket ${id} rested at ${at}`)
+    }
+  }
+  return problems
 }

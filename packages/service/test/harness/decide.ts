@@ -1,11 +1,14 @@
 /** Changes as the service decides them, for tests that hand them to a journal themselves: in any order, stale or not. */
-import type { Change, IdempotencyRecord } from '../../src/journal/change.ts'
-import type { StoredRow } from '../../src/journal/rows.ts'
+import type { Change, IdempotencyRecord, Unit } from '../../src/journal/change.ts'
+import type { FoundRow, StoredRow } from '../../src/journal/rows.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { createKeyedQueue } from '../../src/kernel/keyed-queue.ts'
 import { createChanges } from '../../src/resource/changes.ts'
 import type { Kind } from '../../src/resource/kind.ts'
+import { booking } from '../../src/resources/booking/index.ts'
+import { conversation } from '../../src/resources/conversation/index.ts'
 import { customer } from '../../src/resources/customer/index.ts'
+import { message } from '../../src/resources/message/index.ts'
 import { ticket } from '../../src/resources/ticket/index.ts'
 
 export interface Decide {
@@ -44,9 +47,45 @@ export function decide(kind: Kind, clock: Clock): Decide {
   }
 }
 
-/** The two kinds that most stream tests use. */
+/** The kinds whose changes commit by themselves. */
 export function deskDecide(clock: Clock) {
-  return { customer: decide(customer, clock), ticket: decide(ticket, clock) }
+  return {
+    customer: decide(customer, clock),
+    ticket: decide(ticket, clock),
+    conversation: decide(conversation, clock),
+    booking: decide(booking, clock),
+  }
+}
+
+/**
+ * A message with all that it moves, decided on these versions of its conversation and of the conversation's tickets,
+ * current or not.
+ */
+export async function decideMessage(
+  clock: Clock,
+  organizationId: string,
+  body: object,
+  read: { readonly conversation: StoredRow; readonly tickets: readonly StoredRow[] },
+): Promise<Unit> {
+  let unit: Unit | undefined
+  const journal = {
+    commit: () => Promise.reject(new Error('a message moves its conversation')),
+    async commitTogether(_organizationId: string, decided: Unit) {
+      unit = decided
+      return { outcome: 'done', bodies: decided.changes.map(() => '') } as const
+    },
+  }
+  const target = idOf(read.conversation)
+  const referring: FoundRow[] = read.tickets.map((row) => ({ ...row, id: idOf(row), target }))
+  const rows = () => ({
+    read: async () => read.conversation,
+    referring: async () => referring,
+    withUnique: async () => [],
+  })
+  const changes = createChanges({ kind: message, clock, journal, rows, queue: createKeyedQueue() })
+  const answer = await changes.create(organizationId, body, null)
+  if (unit === undefined) throw new Error(`nothing to commit: ${JSON.stringify(answer)}`)
+  return unit
 }
 
 /** The row that a stored body shows. */

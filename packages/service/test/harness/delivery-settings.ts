@@ -1,5 +1,6 @@
 import type { DeliverySettings } from '../../src/deliveries.ts'
 import { parseTrustedTargets, trustNobody } from '../../src/delivery/target/address.ts'
+import type { SummarySettings } from '../../src/summaries.ts'
 
 const hour = 3_600_000
 
@@ -17,3 +18,6 @@ export const deliverySettings: DeliverySettings = {
   targetCa: null,
   dnsServers: null,
 }
+
+/** Those of summaries. */
+export const summarySettings: SummarySettings = { delay: 120_000, endpoint: null }

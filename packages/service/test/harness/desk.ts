@@ -23,3 +23,37 @@ export const makeTicket = async (api: Api, body: Readonly<Record<string, unknown
     ...body,
     customerId: body.customerId ?? (await makeCustomer(api)).id,
   })
+
+/** A conversation of `customerId`, or of a customer made for it. */
+export const makeConversation = async (
+  api: Api,
+  body: Readonly<Record<string, unknown>> = {},
+): Promise<Made> =>
+  made(api, '/v1/conversations', {
+    channel: 'email',
+    ...body,
+    customerId: body.customerId ?? (await makeCustomer(api)).id,
+  })
+
+/** A message of `conversationId`, or of a conversation made for it; inbound unless told. */
+export const makeMessage = async (api: Api, body: Readonly<Record<string, unknown>> = {}): Promise<Made> => {
+  const { direction = 'inbound' } = body
+  return made(api, '/v1/messages', {
+    direction,
+    author: { type: direction === 'inbound' ? 'customer' : 'ai' },
+    body: 'Hello',
+    ...body,
+    conversationId: body.conversationId ?? (await makeConversation(api)).id,
+  })
+}
+
+/** A booking of `customerId`, or of a customer made for it. */
+export const makeBooking = async (api: Api, body: Readonly<Record<string, unknown>> = {}): Promise<Made> =>
+  made(api, '/v1/bookings', {
+    title: 'Fitting',
+    startAt: '2026-04-01T09:00:00.000Z',
+    endAt: '2026-04-01T09:30:00.000Z',
+    timezone: 'Europe/Berlin',
+    ...body,
+    customerId: body.customerId ?? (await makeCustomer(api)).id,
+  })

@@ -4,12 +4,12 @@
  */
 import fc from 'fast-check'
 import type { Pool } from 'pg'
-import type { Change, CommitOutcome } from '../../src/journal/change.ts'
+import type { Change, CommitOutcome, Unit, UnitOutcome } from '../../src/journal/change.ts'
 import type { Journal } from '../../src/journal/journal.ts'
 import type { StoredRow } from '../../src/journal/rows.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { TestClock } from './clock.ts'
-import { type Decide, deskDecide, idempotencyRecord, rowOf } from './decide.ts'
+import { decideMessage, deskDecide, idempotencyRecord, rowOf } from './decide.ts'
 import { tableRecords } from './follower.ts'
 
 const small = (max: number) => fc.option(fc.nat({ max }), { nil: null, freq: 3 })
@@ -23,12 +23,29 @@ const command = fc.oneof(
     arbitrary: fc.record({
       does: fc.constant('add ticket' as const),
       customer: which,
+      conversation: fc.option(which, { nil: null }),
       externalId: small(3),
       key: small(3),
     }),
   },
   {
     weight: 4,
+    arbitrary: fc.record({
+      does: fc.constantFrom('add conversation' as const, 'add booking' as const),
+      customer: which,
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      does: fc.constant('add message' as const),
+      conversation: which,
+      stale: fc.boolean(),
+      inbound: fc.boolean(),
+    }),
+  },
+  {
+    weight: 6,
     arbitrary: fc.record({
       does: fc.constant('change' as const),
       row: which,
@@ -61,14 +78,38 @@ export const rounds = fc.array(
 
 export type Round = (typeof rounds extends fc.Arbitrary<infer R> ? R : never)[number]
 
+/** Rounds to begin with, so that those that follow find what they can refer to. */
+export const opening: readonly Round[] = [
+  { does: 'add customer', email: null } as const,
+  { does: 'add conversation', customer: 1 } as const,
+].map((command) => ({
+  writes: [0, 1].flatMap((organization) => [
+    { writer: 0, organization, command },
+    { writer: 1, organization, command },
+  ]),
+  jumps: [0, 0],
+}))
+
+/** `together`: nothing was wrong with the change, but with what was to commit with it. */
+export type AttemptOutcome = CommitOutcome | { readonly outcome: 'together' }
+
 export interface Attempt {
   readonly change: Change
-  readonly outcome: CommitOutcome
+  readonly outcome: AttemptOutcome
   readonly round: number
 }
 
+/** What was decided on several rows, and what became of it. */
+export interface UnitAttempt {
+  readonly unit: Unit
+  readonly outcome: UnitOutcome
+}
+
+/** The kinds that take part, after those that they refer to. */
+export const interleavedKinds = ['customer', 'conversation', 'ticket', 'booking', 'message'] as const
+
 interface Known {
-  readonly kind: 'customer' | 'ticket'
+  readonly kind: (typeof interleavedKinds)[number]
   readonly id: string
   /** Every version that anyone was told of, oldest first; the last may be outdated too. */
   readonly versions: StoredRow[]
@@ -83,17 +124,15 @@ export function interleaving(options: {
   const { pool, organizationId, writers } = options
   const known = new Map<string, Known>()
   const attempts: Attempt[] = []
+  const units: UnitAttempt[] = []
   let serial = 0
 
-  return { attempts, refresh, decideAll, commitAll }
+  return { attempts, units, refresh, decideAll, commitAll }
 
   /** What a reader of the tables would find now. */
   async function refresh(): Promise<void> {
-    for (const [kind, table] of [
-      ['customer', 'customers'],
-      ['ticket', 'tickets'],
-    ] as const) {
-      for (const { id, removed, body } of await tableRecords(pool, table, organizationId)) {
+    for (const kind of interleavedKinds) {
+      for (const { id, removed, body } of await tableRecords(pool, `${kind}s`, organizationId)) {
         const row = known.get(id) ?? { kind, id, versions: [] }
         known.set(id, row)
         if (!removed && row.versions.at(-1)?.body !== body) row.versions.push(rowOf(body))
@@ -101,61 +140,158 @@ export function interleaving(options: {
     }
   }
 
-  async function decideAll(writes: Round['writes']): Promise<{ writer: number; change: Change }[]> {
-    const decided: { writer: number; change: Change }[] = []
+  async function decideAll(writes: Round['writes']): Promise<{ writer: number; unit: Unit }[]> {
+    const decided: { writer: number; unit: Unit }[] = []
     const pending: string[] = []
     for (const { writer, command } of writes) {
-      const clock = writers[writer]!.clock
-      const change = await decideOne(deskDecide(clock), clock, command, pending)
-      if (change === null) continue
-      if (change.operation === 'create' && change.table.kind === 'customer') pending.push(change.id)
-      decided.push({ writer, change })
+      const unit = await decideOne(writers[writer]!.clock, command, pending)
+      if (unit === null) continue
+      const [first] = unit.changes
+      if (first?.operation === 'create' && first.table.kind === 'customer') pending.push(first.id)
+      decided.push({ writer, unit })
     }
     return decided
   }
 
   async function decideOne(
-    desk: { customer: Decide; ticket: Decide },
     clock: TestClock,
     command: Round['writes'][number]['command'],
     pending: readonly string[],
-  ): Promise<Change | null> {
+  ): Promise<Unit | null> {
+    const desk = deskDecide(clock)
     const n = ++serial
-    if (command.does === 'add customer') {
-      return desk.customer.create(organizationId, { name: `n${n}`, email: emailOf(command.email) })
+    const alone = async (change: Promise<Change>): Promise<Unit> => ({ changes: [await change] })
+    switch (command.does) {
+      case 'add customer':
+        return alone(desk.customer.create(organizationId, { name: `n${n}`, email: emailOf(command.email) }))
+      case 'add conversation': {
+        const customerId = customerOf(clock, command.customer, pending)
+        return alone(desk.conversation.create(organizationId, { customerId, channel: 'chat' }))
+      }
+      case 'add booking': {
+        const customerId = customerOf(clock, command.customer, pending)
+        return alone(desk.booking.create(organizationId, { ...appointment, title: `b${n}`, customerId }))
+      }
+      case 'add ticket': {
+        const customerId = customerOf(clock, command.customer, pending)
+        const conversation = command.conversation === null ? null : pick('conversation', command.conversation)
+        const body = {
+          subject: `s${n}`,
+          customerId,
+          status: n % 2 === 0 ? 'pending' : 'open',
+          conversationId: conversation?.id ?? null,
+          externalId: externalIdOf(command.externalId),
+        }
+        const key = command.key === null ? undefined : idempotencyRecord(`key ${command.key}`)
+        return alone(desk.ticket.create(organizationId, body, key))
+      }
+      case 'add message':
+        return decideArrival(clock, command, n)
+      case 'remove': {
+        const row = pick('customer', command.row) ?? pick('ticket', command.row)
+        const either = command.row % 2 === 0 ? row : (pick('ticket', command.row) ?? row)
+        const version = either?.versions.at(command.stale ? 0 : -1)
+        if (either === undefined || version === undefined) return null
+        const removing = either.kind === 'customer' ? desk.customer : desk.ticket
+        return alone(removing.remove(organizationId, version))
+      }
+      case 'change':
+        return decideChange(clock, command, n)
     }
-    if (command.does === 'add ticket') {
-      const customers = [...known.values()].filter(({ kind }) => kind === 'customer').map(({ id }) => id)
-      const candidates = [...customers, ...pending, newId(clock)]
-      const customerId = candidates[command.customer % candidates.length]
-      const body = { subject: `s${n}`, customerId, externalId: externalIdOf(command.externalId) }
-      const key = command.key === null ? undefined : idempotencyRecord(`key ${command.key}`)
-      return desk.ticket.create(organizationId, body, key)
-    }
-    const rows = [...known.values()]
-    const row = rows[command.row % Math.max(rows.length, 1)]
-    const version = row?.versions.at(command.stale ? 0 : -1)
-    if (row === undefined || version === undefined) return null
-    if (command.does === 'remove') return desk[row.kind].remove(organizationId, version)
-    const patch =
-      row.kind === 'customer'
-        ? { name: `n${n}`, email: emailOf(command.unique) }
-        : {
-            subject: `s${n}`,
-            externalId: externalIdOf(command.unique),
-            ...(command.dangling ? { assigneeId: newId(clock) } : {}),
-          }
-    return desk[row.kind].update(organizationId, version, patch)
   }
 
-  async function commitAll(decided: readonly { writer: number; change: Change }[], round: number) {
+  async function decideArrival(
+    clock: TestClock,
+    command: { readonly conversation: number; readonly stale: boolean; readonly inbound: boolean },
+    n: number,
+  ): Promise<Unit | null> {
+    const picked = pick('conversation', command.conversation)
+    const conversation = picked?.versions.at(command.stale ? 0 : -1)
+    if (picked === undefined || conversation === undefined) return null
+    const tickets = all('ticket').flatMap(({ versions }) => {
+      const version = versions.at(-1)
+      return version?.body.includes(`"conversationId":"${picked.id}"`) ? [version] : []
+    })
+    const author = { type: command.inbound ? 'customer' : 'ai' }
+    const direction = command.inbound ? 'inbound' : 'outbound'
+    const body = { conversationId: picked.id, direction, author, body: `m${n}` }
+    return decideMessage(clock, organizationId, body, { conversation, tickets })
+  }
+
+  async function decideChange(
+    clock: TestClock,
+    command: {
+      readonly row: number
+      readonly stale: boolean
+      readonly unique: number | null
+      readonly dangling: boolean
+    },
+    n: number,
+  ): Promise<Unit | null> {
+    const desk = deskDecide(clock)
+    const changeable = [...known.values()].filter(({ kind }) => kind !== 'message')
+    const row = changeable[command.row % Math.max(changeable.length, 1)]
+    const version = row?.versions.at(command.stale ? 0 : -1)
+    if (row === undefined || version === undefined || row.kind === 'message') return null
+    const dangling = command.dangling ? { assigneeId: newId(clock) } : {}
+    const external = { externalId: externalIdOf(command.unique) }
+    const patches = {
+      customer: { name: `n${n}`, email: emailOf(command.unique) },
+      ticket: { subject: `s${n}`, ...external, ...dangling },
+      conversation: { subject: `s${n}`, ...external, ...dangling },
+      booking: { notes: `n${n}`, ...external, ...dangling },
+    }
+    return { changes: [await desk[row.kind].update(organizationId, version, patches[row.kind])] }
+  }
+
+  function all(kind: Known['kind']): Known[] {
+    return [...known.values()].filter((row) => row.kind === kind)
+  }
+
+  function pick(kind: Known['kind'], n: number): Known | undefined {
+    const rows = all(kind)
+    return rows[n % Math.max(rows.length, 1)]
+  }
+
+  /** One that exists, or existed, or is just being made, or never was. */
+  function customerOf(clock: TestClock, n: number, pending: readonly string[]): string {
+    const candidates = [...all('customer').map(({ id }) => id), ...pending]
+    if (n % 8 === 0 || candidates.length === 0) return newId(clock)
+    return candidates[n % candidates.length]!
+  }
+
+  async function commitAll(decided: readonly { writer: number; unit: Unit }[], round: number) {
     const outcomes = await Promise.all(
-      decided.map(({ writer, change }) => writers[writer]!.journal.commit(organizationId, change)),
+      decided.map(({ writer, unit }) => commitOne(writers[writer]!.journal, unit)),
     )
-    decided.forEach(({ change }, n) => {
-      attempts.push({ change, outcome: outcomes[n]!, round })
+    decided.forEach(({ unit }, n) => {
+      const outcome = outcomes[n]!
+      if (unit.rows !== undefined) units.push({ unit, outcome })
+      unit.changes.forEach((change, m) => {
+        attempts.push({ change, outcome: outcomeOf(change, m, outcome), round })
+      })
     })
   }
+
+  async function commitOne(journal: Journal, unit: Unit): Promise<UnitOutcome> {
+    const [change] = unit.changes
+    if (unit.rows !== undefined || change === undefined) return journal.commitTogether(organizationId, unit)
+    const outcome = await journal.commit(organizationId, change)
+    return outcome.outcome === 'done'
+      ? { outcome: 'done', bodies: [outcome.body] }
+      : { outcome: 'refused', refusals: new Map([[change.id, outcome]]) }
+  }
+}
+
+const appointment = {
+  startAt: '2026-04-01T09:00:00.000Z',
+  endAt: '2026-04-01T10:00:00.000Z',
+  timezone: 'UTC',
+}
+
+function outcomeOf(change: Change, n: number, outcome: UnitOutcome): AttemptOutcome {
+  if (outcome.outcome === 'done') return { outcome: 'done', body: outcome.bodies[n] as string }
+  return outcome.refusals.get(change.id) ?? { outcome: 'together' }
 }
 
 function emailOf(n: number | null): string | null {

@@ -16,6 +16,7 @@ import { type deskDecide as Desk, deskDecide, rowOf } from './decide.ts'
 export const withoutWorkers = {
   maxAttempts: 6,
   onDeliveries: () => {},
+  onChanges: () => {},
   tables: kinds.map(({ table }) => table),
 }
 

@@ -50,16 +50,20 @@ export async function plant(
     `insert into webhook_health (organization_id, webhook_id) select $1, w.id from unnest($3::uuid[]) as w(id) where $2 <> ''`,
   )
   await ask(
-    `with planted as (
-        insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-          select $1, gen_random_uuid(), 'customer.deleted', $2::timestamptz, 'customer', gen_random_uuid(),
-              '{"object":"removed","padding":"' || repeat('x', $5) || '"}'
+    `with gone as (
+        insert into customers (organization_id, id, created_at, updated_at, removed_at, body)
+          select $1, new_uuid_v7($2::timestamptz), $2::timestamptz, $2::timestamptz, $2::timestamptz, '{"object":"removed","padding":"' || repeat('x', $5) || '"}'
             from generate_series(1, $4::int)
-          returning id)
-      insert into deliveries (organization_id, id, webhook_id, event_id, event_type, status, payload, attempt_count,
-          max_attempts, next_attempt_at, created_at, updated_at)
-        select $1, gen_random_uuid(), w.id, p.id, 'customer.deleted', 'pending', 'current', 0, 6, $2, $2, $2
-          from planted p cross join unnest($3::uuid[]) as w(id)`,
+          returning id, body),
+      told as (
+        insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+          select $1, new_uuid_v7($2::timestamptz), 'customer.deleted', $2::timestamptz, 'customer', g.id, g.body from gone g
+          returning id, subject_id)
+      insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
+          subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
+        select $1, new_uuid_v7($2::timestamptz), w.id, 'infinity', t.id, 'customer.deleted', $2::timestamptz, 'customer', t.subject_id, 'pending',
+            'current', 0, 6, $2::timestamptz, $2::timestamptz, $2::timestamptz
+          from told t cross join unnest($3::uuid[]) as w(id)`,
     backlog,
     bytes,
   )

@@ -34,10 +34,10 @@ export function raw(text: string): Behaviour {
 }
 
 /** These bytes, then the same piece again and again until the connection ends. */
-export function endless(start: string, piece: string, everyMs: number): Behaviour {
+export function endless(start: string, piece: string, everyMs: number): (socket: Socket) => void {
   return (socket) => {
-    socket.write(start)
-    const timer = setInterval(() => socket.write(piece), everyMs)
+    socket.write(start, 'latin1')
+    const timer = setInterval(() => socket.write(piece, 'latin1'), everyMs)
     socket.once('close', () => clearInterval(timer))
   }
 }
@@ -51,6 +51,14 @@ export const hangUp: Behaviour = (socket) => socket.end()
 /** The connection is reset without an answer. */
 export const reset: Behaviour = (_socket, _request, below) => below.resetAndDestroy()
 
+/** A proper answer, and then what is told is done with the connection that is kept. */
+export function answerThen(then: (socket: Socket, below: Socket) => void): Behaviour {
+  return (socket, request, below) => {
+    answer(200)(socket, request, below)
+    then(socket, below)
+  }
+}
+
 export interface Receiver {
   readonly port: number
   readonly requests: readonly ReceivedRequest[]
@@ -60,14 +68,22 @@ export interface Receiver {
   readonly open: number
   /** How to answer from now on: each of these once, in turn, and then the last of them for ever. */
   will(...behaviours: readonly Behaviour[]): void
+  /** What to do with a connection as soon as it is ready, before anything came over it. */
+  greet(greeting: (socket: Socket) => void): void
+  /** Calls once, when the last open connection has closed. */
+  whenClosed(listener: () => void): void
   /** Ends every open connection, as a server does with idle ones. */
   hangUpAll(): void
+  /** Resets every open connection, as the system does for a server that is gone. */
+  resetAll(): void
   close(): Promise<void>
 }
 
 export interface ReceiverOptions extends Certified {
   /** `tcp` accepts connections and says nothing; `plain` speaks HTTP without TLS. */
   readonly speaks?: 'tls' | 'plain' | 'tcp'
+  /** What to do with a connection where it speaks `tcp`. */
+  readonly onTcp?: (socket: Socket) => void
   readonly host?: string
   /** 0, the default, picks a free one. */
   readonly port?: number
@@ -75,17 +91,19 @@ export interface ReceiverOptions extends Certified {
 }
 
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const { key, cert, speaks = 'tls', host = '127.0.0.1', port = 0, tls = {} } = options
+  const { key, cert, speaks = 'tls', host = '127.0.0.1', port = 0, tls = {}, onTcp } = options
   const requests: ReceivedRequest[] = []
   /** By the port at the other end. */
   const sockets = new Map<number, Socket>()
   let behaviours: readonly Behaviour[] = [answer(200)]
+  let greeting: (socket: Socket) => void = () => {}
   let accepted = 0
 
   const serve = (socket: Socket) => {
     const connection = accepted
     let earlier = 0
     socket.on('error', () => {})
+    greeting(socket)
     readRequests(socket, (request) => {
       const received = { ...request, connection, earlier: earlier++ }
       requests.push(received)
@@ -96,15 +114,18 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   }
   const server: Server =
     speaks === 'tls'
-      ? createTlsServer({ key, cert, ...tls }, (socket: TLSSocket) => serve(socket))
-      : createTcpServer(speaks === 'plain' ? serve : (socket) => socket.resume())
+      ? createTlsServer({ key, cert, noDelay: true, ...tls }, (socket: TLSSocket) => serve(socket))
+      : createTcpServer(speaks === 'plain' ? serve : (onTcp ?? ((socket) => socket.resume())))
   server.on('tlsClientError', () => {})
   server.on('connection', (socket: Socket) => {
     accepted++
     const peer = socket.remotePort ?? 0
     sockets.set(peer, socket)
     socket.on('error', () => {})
-    socket.once('close', () => sockets.delete(peer))
+    socket.once('close', () => {
+      sockets.delete(peer)
+      if (sockets.size === 0) server.emit('deserted')
+    })
   })
   await new Promise<void>((resolve) => server.listen(port, host, resolve))
 
@@ -119,6 +140,15 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
     },
     will: (...next) => {
       behaviours = next
+    },
+    greet: (next) => {
+      greeting = next
+    },
+    whenClosed: (listener) => {
+      server.once('deserted', listener)
+    },
+    resetAll: () => {
+      for (const socket of sockets.values()) socket.resetAndDestroy()
     },
     hangUpAll: () => {
       for (const socket of sockets.values()) socket.destroy()
@@ -135,8 +165,15 @@ type ParsedRequest = Pick<ReceivedRequest, 'method' | 'path' | 'headers' | 'body
 
 function readRequests(socket: Socket, onRequest: (request: ParsedRequest) => void): void {
   let pending = Buffer.alloc(0)
+  // Chunks are joined once a request can be complete: joining each would copy a large body again and again.
+  let chunks: Buffer[] = []
+  let awaited = 0
   socket.on('data', (chunk: Buffer) => {
-    pending = Buffer.concat([pending, chunk])
+    chunks.push(chunk)
+    awaited -= chunk.length
+    if (awaited > 0) return
+    pending = Buffer.concat([pending, ...chunks])
+    chunks = []
     // A TLS handshake, most likely.
     if (pending[0] === 0x16) socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
     for (;;) {
@@ -148,7 +185,8 @@ function readRequests(socket: Socket, onRequest: (request: ParsedRequest) => voi
         lines.map((line) => [line.split(':', 1)[0]?.toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
       )
       const length = Number(headers['content-length'] ?? 0)
-      if (pending.length < end + 4 + length) return
+      awaited = end + 4 + length - pending.length
+      if (awaited > 0) return
       const body = pending.subarray(end + 4, end + 4 + length)
       pending = pending.subarray(end + 4 + length)
       onRequest({ method, path, headers, body })

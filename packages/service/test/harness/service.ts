@@ -1,4 +1,5 @@
 /** The whole service on a database of its own, over real HTTP on a free port of the loopback. */
+import type { Pool } from 'pg'
 import pino from 'pino'
 import { createApiKey, createOrganization } from '../../src/access/organizations.ts'
 import type { RateLimit } from '../../src/access/rate-limit.ts'
@@ -6,6 +7,7 @@ import { type App, createApp } from '../../src/app.ts'
 import type { DeliverySettings } from '../../src/deliveries.ts'
 import { type Clock, systemClock } from '../../src/kernel/clock.ts'
 import type { Kind } from '../../src/resource/kind.ts'
+import { startStreamListener } from '../../src/roles/stream-listener.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { deliverySettings } from './delivery-settings.ts'
 
@@ -52,6 +54,8 @@ export async function testService(
     readonly kinds?: readonly Kind[]
     readonly database?: TestDatabase
     readonly settings?: Partial<DeliverySettings>
+    /** Whether other processes hear of what it commits. */
+    readonly tells?: boolean
     /** None unless told: tests call as fast as they can. */
     readonly rateLimit?: RateLimit
   } = {},
@@ -60,8 +64,9 @@ export async function testService(
   const database = options.database ?? (await testDatabase())
   const logged: Record<string, unknown>[] = []
   const log = pino({ level: 'debug', base: null }, { write: (line) => logged.push(JSON.parse(line)) })
+  const pool = options.tells === false ? silent(database.pool) : database.pool
   const app = createApp({
-    pool: database.pool,
+    pool,
     clock,
     log,
     settings: { ...deliverySettings, ...options.settings },
@@ -69,6 +74,7 @@ export async function testService(
     ...(kinds === undefined ? {} : { kinds }),
   })
   await app.server.listen({ host: '127.0.0.1', port: 0 })
+  const listener = startStreamListener(app.readers, database.connection, log)
   const address = app.server.server.address()
   if (address === null || typeof address === 'string') throw new Error('not listening')
   const url = `http://127.0.0.1:${address.port}`
@@ -93,9 +99,20 @@ export async function testService(
     async [Symbol.asyncDispose]() {
       await app.server.close()
       await app.maintenance.stop()
+      await listener.close()
       if (options.database === undefined) await database[Symbol.asyncDispose]()
     },
   }
+}
+
+/** The pool of a process that is gone before it can tell anybody of its commits. */
+function silent(pool: Pool): Pool {
+  const query = (...call: unknown[]) => {
+    const [asked] = call
+    const text = typeof asked === 'string' ? asked : (asked as { text: string }).text
+    return text.includes('pg_notify') ? Promise.resolve() : Reflect.apply(pool.query, pool, call)
+  }
+  return Object.assign(Object.create(pool), { query })
 }
 
 function createApi(url: string, organizationId: string, token: string | null): Api {

@@ -1,22 +1,26 @@
 /** Whether what writers were told is what happened. */
 import type { Pool } from 'pg'
-import type { CommitOutcome } from '../../src/journal/change.ts'
 import { eventsOf } from './audit.ts'
 import { recordOf, type StreamRecord, tableRecords } from './follower.ts'
-import type { Attempt } from './interleave.ts'
+import { type Attempt, type AttemptOutcome, interleavedKinds, type UnitAttempt } from './interleave.ts'
 
-type Of<K extends CommitOutcome['outcome']> = Attempt & { readonly outcome: { readonly outcome: K } }
+type Of<K extends AttemptOutcome['outcome']> = Attempt & { readonly outcome: { readonly outcome: K } }
 
 /** The problems found: none when every outcome is true and each committed change has its events, once. */
-export async function verdicts(pool: Pool, organizationId: string, attempts: readonly Attempt[]) {
+export async function verdicts(
+  pool: Pool,
+  organizationId: string,
+  { attempts, units }: { readonly attempts: readonly Attempt[]; readonly units: readonly UnitAttempt[] },
+) {
   const rows = new Map<string, StreamRecord>()
-  for (const table of ['customers', 'tickets'])
-    for (const record of await tableRecords(pool, table, organizationId)) rows.set(record.id, record)
+  for (const kind of interleavedKinds)
+    for (const record of await tableRecords(pool, `${kind}s`, organizationId)) rows.set(record.id, record)
   const done = attempts.filter(({ outcome }) => outcome.outcome === 'done') as Of<'done'>[]
   const refused = attempts.filter(({ outcome }) => outcome.outcome !== 'done')
   return [
     ...doneProblems(done, rows),
     ...refused.flatMap((attempt) => refusalProblems(attempt, rows, done)),
+    ...units.flatMap((attempt) => unitProblems(attempt, rows, done)),
     ...eventProblems(done, rows, await eventsOf(pool, organizationId)),
   ]
 }
@@ -43,11 +47,56 @@ function doneProblems(done: readonly Of<'done'>[], rows: ReadonlyMap<string, Str
   }
   for (const [id, record] of last) {
     const row = rows.get(id)
-    // Only a cascade changes a row without a change of its own.
+    // Only the removal of its customer changes a row without a change of its own.
     const cascaded = row?.removed === true && row.at > record.at && row.body.includes('"resource":"ticket"')
-    if (row?.body !== record.body && !cascaded) problems.push(`${id} is ${row?.body}, not ${record.body}`)
+    if (row?.body !== record.body && !cascaded && !isDetached(record, row, rows))
+      problems.push(`${id} is ${row?.body}, not ${record.body}`)
   }
   for (const id of rows.keys()) if (!last.has(id)) problems.push(`nobody made ${id}`)
+  return problems
+}
+
+/** Whether the row lost its customer when that was removed, and is otherwise the same to the byte. */
+function isDetached(
+  before: StreamRecord,
+  after: StreamRecord | undefined,
+  rows: ReadonlyMap<string, StreamRecord>,
+): boolean {
+  const { customerId, updatedAt } = JSON.parse(before.body) as Record<string, string>
+  const customer = rows.get(customerId ?? '')
+  const ending = `"customerId":"${customerId}","updatedAt":"${updatedAt}"}`
+  if (customer === undefined || !before.body.endsWith(ending)) return false
+  const detached = `${before.body.slice(0, -ending.length)}"customerId":null,"updatedAt":"${customer.at}"}`
+  return customer.removed && after?.body === detached
+}
+
+/** A unit is refused for a reason that shows: a change of it, a row that it was decided on, what refers to one. */
+function unitProblems(
+  { unit, outcome }: UnitAttempt,
+  rows: ReadonlyMap<string, StreamRecord>,
+  done: readonly Of<'done'>[],
+): string[] {
+  if (outcome.outcome === 'done') return []
+  const problems: string[] = []
+  if (outcome.refusals.size === 0) problems.push('a unit was refused for no reason')
+  for (const { id, expected } of unit.rows ?? []) {
+    if (outcome.refusals.has(id) && rows.get(id)?.at === expected) problems.push(`${id} is as it was read`)
+  }
+  const [first] = unit.changes
+  const own = first === undefined ? undefined : outcome.refusals.get(first.id)
+  if (own?.outcome !== 'conflict') return problems
+  for (const { table, id, count, latest } of unit.referring ?? []) {
+    const ever = done
+      .filter(({ change }) => change.table.kind === table.kind)
+      .map(({ outcome }) => recordOf(outcome.body))
+      .filter(({ body }) => body.includes(`"conversationId":"${id}"`))
+    const existing = new Set(
+      ever.map((record) => record.id).filter((one) => rows.get(one)?.removed === false),
+    )
+    // Later than what was read, or gone since.
+    const moved = ever.some(({ at }) => at > (latest ?? '')) || existing.size !== count
+    if (!moved) problems.push(`what refers to ${id} is as it was read`)
+  }
   return problems
 }
 
@@ -64,10 +113,12 @@ function refusalProblems(
   if (outdated && outcome.outcome !== 'conflict') return [`${change.id} had moved on: ${outcome.outcome}`]
   if (change.operation === 'create' && row !== undefined) return [`refused, and yet there: ${row.body}`]
   switch (outcome.outcome) {
+    case 'together':
+      return []
     case 'conflict':
-      return change.operation !== 'create' && row?.at !== change.expected
-        ? []
-        : [`no conflict about ${change.id}`]
+      // A creation's own is that of what refers to the row it moves: unitProblems looks at that.
+      if (change.operation === 'create') return []
+      return row?.at !== change.expected ? [] : [`no conflict about ${change.id}`]
     case 'dangling': {
       const id =
         change.operation === 'remove' ? undefined : change.references[columnOf(change, outcome.field)]
@@ -113,16 +164,17 @@ function eventProblems(
   rows: ReadonlyMap<string, StreamRecord>,
   events: Awaited<ReturnType<typeof eventsOf>>,
 ): string[] {
-  const found = new Map(events.map((event) => [event.id, event]))
+  // No two changes of one row share a stamp.
+  const key = (subject: string, type: string, at: string) => `${subject} ${type} ${at}`
+  const found = new Map(events.map((event) => [key(event.subject_id, event.type, event.at), event]))
   const problems: string[] = []
   const removedByThemselves = new Set<string>()
   for (const { change, outcome } of done) {
     if (change.operation === 'remove') removedByThemselves.add(change.id)
-    for (const { id, type } of change.events) {
-      const event = found.get(id)
-      found.delete(id)
-      const right = event?.type === type && event.body === outcome.body && event.subject_id === change.id
-      if (!right || event.at !== recordOf(outcome.body).at) problems.push(`${type} of ${change.id} is wrong`)
+    for (const type of change.events) {
+      const place = key(change.id, type, recordOf(outcome.body).at)
+      if (found.get(place)?.body !== outcome.body) problems.push(`${type} of ${change.id} is wrong`)
+      found.delete(place)
     }
   }
   const cascaded = [...rows.values()].filter(({ id, removed }) => removed && !removedByThemselves.has(id))

@@ -1,8 +1,10 @@
 /** `POST /v1/{kind}/batch`: many creations or upserts in one transaction, each with an outcome of its own. */
 import { describe, expect, test } from 'vitest'
 import { audit, eventsOf } from '../harness/audit.ts'
+import { testDatabase } from '../harness/database.ts'
 import { makeCustomer } from '../harness/desk.ts'
-import type { Api } from '../harness/service.ts'
+import { interposed } from '../harness/interpose.ts'
+import { type Answer, type Api, testService } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
 const shared = sharedService()
@@ -225,6 +227,23 @@ describe('an Idempotency-Key', () => {
     expect((await customers(api)).pagination.total).toBe(1)
     expect((await batch(api, [{ name: 'Grace' }], undefined, 'k')).json.code).toBe('idempotency_key_reused')
   })
+})
+
+test('a twin that finds everything done by the other gives the answer of the other', async () => {
+  await using database = await testDatabase()
+  await using other = await testService({ database })
+  const body = { operation: 'upsert', items: [{ name: 'Ada', externalId: '1' }] }
+  const key = { 'idempotency-key': 'twins' }
+  let first: Answer | undefined
+  // Between the look for a kept answer and the look for what exists, the other service makes it.
+  const late = interposed(database, async (text) => {
+    if (first === undefined && text.includes('as target from customers'))
+      first = await other.api.post('/v1/customers/batch', body, key)
+  })
+  await using service = await testService({ database: late })
+  const twin = await service.withToken(other.api.token).post('/v1/customers/batch', body, key)
+  expect(first?.json.data[0].outcome).toBe('created')
+  expect(twin.text).toBe(first?.text)
 })
 
 describe('a request that is wrong as a whole', () => {

@@ -1,6 +1,7 @@
 /** What is too deep, too long or no HTTP is refused as everything else is: as a problem, and without harm. */
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { brokenRequest } from '../../src/http/broken-request.ts'
 import { deepestNesting, isTooDeep } from '../../src/http/nesting.ts'
 import { errorCatalogue } from '../../src/kernel/error-catalogue.ts'
 import { rawRequest } from '../harness/raw-request.ts'
@@ -80,6 +81,12 @@ test.each([
   const { status, title } = errorCatalogue.malformed_request
   expect(JSON.parse(body)).toMatchObject({ type: '/docs/errors/malformed_request', title, status })
   expect(head).toContain(`x-request-id: ${JSON.parse(body).requestId}`)
+})
+
+test('a request that arrives too slowly is ended, and told so', () => {
+  expect(shared().app.server.server.requestTimeout).toBe(60_000)
+  const refusal = brokenRequest('ERR_HTTP_REQUEST_TIMEOUT')
+  expect([refusal.code, errorCatalogue[refusal.code].status]).toEqual(['request_timeout', 408])
 })
 
 test('a parameter that is given twice is refused on every list', async () => {

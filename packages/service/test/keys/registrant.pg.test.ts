@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createRegistrants, type Registrants } from '../../src/delivery/registrants.ts'
 import { startWorker } from '../../src/roles/worker.ts'
 import { type TestClock, testClock } from '../harness/clock.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
+import { deliverySettings, summarySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
 import { heldSend } from '../harness/held-send.ts'
@@ -220,6 +220,7 @@ test('a worker that runs looks by itself, with nothing to deliver', async () => 
     address: database.connection,
     log: app.server.log as Logger,
     settings: deliverySettings,
+    summaries: summarySettings,
   })
   try {
     await database.pool.query('update api_keys set expires_at = $1 where organization_id = $2 and id = $3', [

@@ -59,7 +59,7 @@ describe('limit and offset', () => {
 describe('parameters', () => {
   test('that are unknown are named, and so are those that are accepted', () => {
     expect(refusal('colour=red')).toMatch(
-      /^invalid_parameter: .*\bcolour\b.*accepted: limit, offset, updatedAfter, cursor, email/,
+      /^invalid_parameter: .*\bcolour\b.*accepted: limit, offset, updatedAfter, cursor, wait, email/,
     )
     for (const name of ['Limit', 'constructor', '__proto__', 'status', '']) {
       expect(refusal(`${name}=1`)).toMatch(/^invalid_parameter: There is no parameter/)
@@ -123,11 +123,12 @@ describe('a sync', () => {
     expect(read('updatedAfter=2026-01-01T01:00:00%2B01:00')).toEqual({
       mode: 'sync',
       limit: 20,
+      wait: 0,
       updatedAfter: Date.parse('2026-01-01T00:00:00Z'),
     })
     const text = encodeCursor(cursor)
     for (const query of [`cursor=${text}`, `cursor=${text}&updatedAfter=2026-01-01T00:00:00Z`]) {
-      expect(read(query)).toEqual({ mode: 'sync', limit: 20, cursor })
+      expect(read(query)).toEqual({ mode: 'sync', limit: 20, wait: 0, cursor })
     }
   })
 

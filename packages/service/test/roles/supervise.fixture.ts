@@ -2,7 +2,7 @@
 import { closeSync, openSync } from 'node:fs'
 import pino from 'pino'
 import { superviseWorker } from '../../src/roles/supervise.ts'
-import { deliverySettings } from '../harness/delivery-settings.ts'
+import { deliverySettings, summarySettings } from '../harness/delivery-settings.ts'
 
 const taken: number[] = []
 try {
@@ -12,7 +12,10 @@ try {
 }
 const log = pino({ base: null }, { write: (line) => process.send?.(JSON.parse(line)) })
 const address = { url: 'postgres://nobody@127.0.0.1:1/nothing' }
-const worker = superviseWorker({ address, settings: deliverySettings, logLevel: 'silent' }, log)
+const worker = superviseWorker(
+  { address, settings: deliverySettings, summaries: summarySettings, logLevel: 'silent' },
+  log,
+)
 
 process.on('message', async (what) => {
   if (what === 'give them back') for (const descriptor of taken.splice(0)) closeSync(descriptor)

@@ -118,10 +118,16 @@ test('without the lock on the clock a later stamp commits first, and is found ou
   await using journal = await testJournal()
   const { name, definition } = schemaOf().commitFunction
   const lock = /(from organization_clocks c\s+where c\.organization_id = p_organization_id) for update;/
+  // Held up for as long as the test needs, and not begun anew.
+  const haste = "'lock_timeout', '250ms'"
   expect(definition).toMatch(lock)
+  expect(definition).toContain(haste)
   const unlocked = {
     name: `${name}_unlocked`,
-    definition: definition.replace(lock, '$1;').replaceAll(name, `${name}_unlocked`),
+    definition: definition
+      .replace(lock, '$1;')
+      .replace(haste, "'lock_timeout', '0'")
+      .replaceAll(name, `${name}_unlocked`),
   }
   await journal.pool.query(unlocked.definition)
   const problems = await overtaking(journal, unlocked, 1)

@@ -1,7 +1,9 @@
 /** One connection to one checked address, and one request at a time over it. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import { Client, type Dispatcher } from 'undici'
 import type { Clock } from '../../kernel/clock.ts'
+import { Content } from './content.ts'
 import type { Deadline } from './deadlines.ts'
 import { exchangeFailure, type Failure, failure, type Peer, peerName } from './failure.ts'
 import { watchReceived } from './received.ts'
@@ -21,18 +23,25 @@ export interface Answer {
   readonly answeredAt: number
 }
 
-/** The request was not answered, and the receiver is not to blame: it had closed the idle connection. */
+/** The kept connection was closed, and the receiver certainly has not processed the request: it may be sent again. */
 export interface Stale {
   readonly kind: 'stale'
 }
 
+/** Bytes of an answer's headers, whatever this process allows its own callers. */
+const headerLimit = 16 * 1024
 /** Bytes of an answer's body that are read; a receiver that sends more loses the connection. */
 const readLimit = 16 * 1024
 /** Bytes of it that are kept. */
 const keptLimit = 1024
 
-/** Milliseconds that a connection stays open without a request; a receiver's own hint (Keep-Alive) goes before. */
-const idleMs = 30_000
+/**
+ * Milliseconds that a connection is kept without a request: less than common servers wait before they close it (5 s and
+ * more), because a request that crosses with such a close is a failed attempt. A receiver's own hint (Keep-Alive) goes
+ * before, up to the greatest.
+ */
+const idleMs = 4_000
+const longestIdleMs = 30_000
 
 export class Connection {
   /** The address it goes to. */
@@ -63,8 +72,9 @@ export class Connection {
       // Deadlines are the sender's.
       headersTimeout: 0,
       bodyTimeout: 0,
+      maxHeaderSize: headerLimit,
       keepAliveTimeout: idleMs,
-      keepAliveMaxTimeout: idleMs,
+      keepAliveMaxTimeout: longestIdleMs,
     })
     socket.once('close', () => {
       onClose(this)
@@ -85,23 +95,30 @@ export class Connection {
    * Sends one request and says how it was answered. When it returns, the connection is either ready for the next
    * one or closed.
    *
-   * `stale` is said only of a connection that had served before, and only when nothing at all came back. That the
-   * receiver did not process the request is certain when the close was seen before the request was written. When
-   * the two crossed on the way, it is only likely: a receiver that died of this very request looks the same. It may
-   * then get the request twice, which at least once allows (specification, section 6.3).
+   * `stale` is said only of a connection that had served before, and only when it is certain that the receiver has not
+   * processed the request: the close was known here before the last byte of the request was handed to the operating
+   * system, and nothing was answered. Until its last byte a body has no signature that could be verified. Once all of it was
+   * handed over, nothing tells a receiver that closed an idle connection from one that died of this very request, so the
+   * attempt has failed, and the schedule sends it again.
+   *
+   * Before a kept connection is written to, the event loop polls once more: a close that has reached this machine by
+   * then is known.
    */
-  exchange(request: Request, deadline: Deadline, clock: Clock): Promise<Answer | Failure | Stale> {
+  async exchange(request: Request, deadline: Deadline, clock: Clock): Promise<Answer | Failure | Stale> {
     const reused = this.#used
     this.#used = true
+    // The client lets a turn pass too, but from here that one may end without a poll; together they hold a whole one.
+    if (reused) await nextTurn()
     this.#received.bytes = 0
     this.#received.interim = true
     return new Promise((resolve, reject) => {
+      const content = new Content(request.body)
       const handler = new ExchangeHandler(this.#received, clock, (error) => {
         deadline.onPass = null
         if (handler.status !== 0 || error === null) return resolve(handler.answer())
         // Nothing went wrong on the way: what was to be sent is not a request.
         if (error.code === 'UND_ERR_INVALID_ARG') return reject(error)
-        if (reused && this.#received.bytes === 0 && isLost(error)) return resolve({ kind: 'stale' })
+        if (reused) return resolve(this.#lost(error, handler.begun, content.handedOver))
         resolve(exchangeFailure(error, this.peer))
       })
       deadline.onPass = () => {
@@ -111,12 +128,17 @@ export class Connection {
         this.close()
       }
       if (deadline.passed) return deadline.onPass()
-      const { path, headers, body } = request
-      this.#client.dispatch(
-        { method: 'POST', path, headers: headers as Record<string, string>, body },
-        handler,
-      )
+      const headers = { ...request.headers, ...content.headers }
+      this.#client.dispatch({ method: 'POST', path: request.path, headers, body: content.body }, handler)
     })
+  }
+
+  /** What it means that a kept connection ended without an answer. */
+  #lost(error: NodeJS.ErrnoException, begun: boolean, handedOver: boolean): Failure | Stale {
+    if (!begun) return { kind: 'stale' }
+    if (!isLost(error) || this.#received.bytes > 0) return exchangeFailure(error, this.peer)
+    if (!handedOver) return { kind: 'stale' }
+    return failure('connection_failed', `${this.peer} closed a kept connection after the request, unanswered`)
   }
 }
 
@@ -131,6 +153,8 @@ function isLost(error: NodeJS.ErrnoException): boolean {
 
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   status = 0
+  /** Whether writing has begun. */
+  begun = false
   #answeredAt = 0
   #read = 0
   #kept: Buffer[] = []
@@ -157,7 +181,9 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     }
   }
 
-  onRequestStart(): void {}
+  onRequestStart(): void {
+    this.begun = true
+  }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
     // An interim answer decides nothing.

@@ -11,21 +11,20 @@ export interface Dialing {
   /** Checked addresses of that name, in the order of trying. */
   readonly addresses: readonly string[]
   readonly secureContext: SecureContext
+  /** Milliseconds after which an address that does not answer is given up for the next; the last has until the deadline. */
+  readonly addressTimeoutMs: number
 }
-
-/** Milliseconds before the next address is tried beside one that does not answer. */
-const attemptTimeoutMs = 500
 
 /** A connection over which requests can go, or why there is none by the deadline. */
 export function dial(dialing: Dialing, deadline: Deadline): Promise<TLSSocket | Failure> {
-  const { hostname, port, addresses, secureContext } = dialing
+  const { hostname, port, addresses, secureContext, addressTimeoutMs } = dialing
   const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   const [first = '', ...others] = addresses
   const connecting: ConnectionOptions & Partial<TcpNetConnectOpts> = {
     // A name is handed on with its addresses, so that nothing looks it up again.
     host: others.length === 0 ? first : name,
     ...(others.length === 0 ? {} : { lookup: lookupOf(addresses), autoSelectFamily: true }),
-    autoSelectFamilyAttemptTimeout: attemptTimeoutMs,
+    autoSelectFamilyAttemptTimeout: addressTimeoutMs,
     port,
     servername: isIP(name) === 0 ? name : '',
     secureContext,

@@ -95,6 +95,8 @@ const certificateErrors: Readonly<Record<string, string>> = {
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself',
+  INVALID_PURPOSE: 'its certificate is not one for servers',
+  CERT_REVOKED: 'its certificate was revoked',
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,
   UNABLE_TO_GET_ISSUER_CERT: untrusted,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
@@ -108,5 +110,5 @@ function isTlsError(error: NodeJS.ErrnoException): boolean {
 function tlsFailure(error: NodeJS.ErrnoException & { reason?: string }, peer: Peer): Failure {
   const known = certificateErrors[error.code ?? '']
   if (known !== undefined) return failure('tls_error', `No TLS with ${peer}: ${known}`)
-  return failure('tls_error', `No TLS with ${peer}: ${error.reason ?? error.code ?? error.message}`)
+  return failure('tls_error', `No TLS with ${peer}: ${error.reason ?? error.message}`)
 }

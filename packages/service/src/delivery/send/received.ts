@@ -1,5 +1,12 @@
 /** What comes in over a connection, seen before undici sees it. */
 import type { TLSSocket } from 'node:tls'
+import { errors } from 'undici'
+
+/**
+ * Bytes that may come before the headers of the final answer are complete, interim answers included. The client bounds one set of
+ * headers (16 KiB), but neither their number nor a status line.
+ */
+const longestBeginning = 64 * 1024
 
 export interface Received {
   /** Bytes of the receiver's, to be set to 0 by whoever counts. */
@@ -11,13 +18,18 @@ export interface Received {
 /**
  * Counts the bytes read from the socket: those of TLS itself are not among them, as they are in its own count.
  *
- * And it shows undici an interim 100 as a 102: undici closes the connection on a 100 that it did not ask for, whereas
+ * It ends a connection over which too much comes before an answer. And it shows undici an interim 100 as a 102: undici closes the connection on a 100 that it did not ask for, whereas
  * a client must be able to skip it (RFC 9110, section 15.2).
  */
 export function watchReceived(socket: TLSSocket): Received {
   const received: Received = { bytes: 0, interim: false }
   const read = socket.read
   socket.read = (size?: number): Buffer | null => {
+    // What came before this has been understood by now, so it was no final answer.
+    if (received.interim && received.bytes > longestBeginning) {
+      socket.destroy(new errors.HeadersOverflowError('too much before an answer'))
+      return null
+    }
     const chunk: Buffer | null = read.call(socket, size)
     if (chunk !== null) {
       received.bytes += chunk.length

@@ -58,6 +58,12 @@ export interface SenderOptions {
   readonly maxIdlePerOrigin?: number
 }
 
+/**
+ * Milliseconds for one address of several, or a quarter of the deadline: enough for a first packet that is lost, which comes again
+ * after a second. Node gives up one address before it tries the next, so to wait less would be to miss the one that works.
+ */
+const longestPerAddressMs = 2000
+
 /** Attempts to one URL at once. */
 const perTarget = 16
 
@@ -162,6 +168,7 @@ class TargetSender implements Sender {
       const ended = await this.#exchange(warm, url, request, deadline)
       if (ended.kind !== 'stale') return ended
       // The receiver had closed it while it was idle: not its failure. Once more, and not on another that is idle.
+      // Everything that is not `stale` may have been processed, and is never sent again here (decision record 11).
     }
     const fresh = await this.#dial(url, addresses, deadline)
     if (!(fresh instanceof Connection)) return fresh
@@ -196,7 +203,13 @@ class TargetSender implements Sender {
     try {
       const { hostname, port } = url
       const socket = await dial(
-        { hostname, port: port === '' ? 443 : Number(port), addresses, secureContext: this.#secureContext },
+        {
+          hostname,
+          port: port === '' ? 443 : Number(port),
+          addresses,
+          secureContext: this.#secureContext,
+          addressTimeoutMs: Math.max(10, Math.min(longestPerAddressMs, this.#timeoutMs / 4)),
+        },
         deadline,
       )
       if ('kind' in socket) return socket

@@ -36,21 +36,50 @@ function isServer(text: string): boolean {
   return isIP(address) === (v6 === undefined ? 4 : 6) && Number(port) >= 1 && Number(port) <= 65_535
 }
 
-/** The given servers (as `parseDnsServers` accepts them), or with null the system's. */
+/**
+ * The given servers (as `parseDnsServers` accepts them), or with null the system's. They are asked in their order: one that is
+ * silent or not there is passed over by c-ares, and one that says that it cannot answer is passed over here.
+ */
 export function createNameServers(servers: readonly string[] | null): NameServers {
-  // Tries after 1, 2 and 4 seconds: a lost packet costs little, and a dead server is given up within ten.
-  const resolver = new Resolver({ timeout: 1000, tries: 3 })
-  if (servers !== null) resolver.setServers([...servers])
+  const all = resolverOf(servers)
+  const known = all.getServers()
+  const resolvers = known.length > 1 ? [all, ...known.map((server) => resolverOf([server]))] : [all]
   return {
     async ask(name, graceMs) {
       const families = [
-        family(resolver.resolve4(name, { ttl: true })),
-        family(resolver.resolve6(name, { ttl: true })),
+        firstAble(resolvers, (resolver) => resolver.resolve4(name, { ttl: true })),
+        firstAble(resolvers, (resolver) => resolver.resolve6(name, { ttl: true })),
       ]
       return combine(await settleWithin(families, graceMs))
     },
-    close: () => resolver.cancel(),
+    close() {
+      for (const resolver of resolvers) resolver.cancel()
+    },
   }
+}
+
+function resolverOf(servers: readonly string[] | null): Resolver {
+  // Tries after 1, 2 and 4 seconds: a lost packet costs little, and a dead server is given up within ten.
+  const resolver = new Resolver({ timeout: 1000, tries: 3 })
+  if (servers !== null) resolver.setServers([...servers])
+  return resolver
+}
+
+type Records = readonly { readonly address: string; readonly ttl: number }[]
+
+/** The answer of the first that has one; the first one's failure if none has. Silence is not asked about twice. */
+async function firstAble(
+  resolvers: readonly Resolver[],
+  query: (resolver: Resolver) => Promise<Records>,
+): Promise<NameAnswer> {
+  let answer: FamilyAnswer = { found: 'nothing' }
+  for (const resolver of resolvers) {
+    const next = await family(query(resolver))
+    if (next.found !== 'failure') return next
+    if (answer.found !== 'failure') answer = next
+    if (!next.said) break
+  }
+  return answer
 }
 
 /** What the families said, one that is late by more than the grace as a failure. */
@@ -87,7 +116,12 @@ function combine(answers: readonly NameAnswer[]): NameAnswer {
   return answers.find(({ found }) => found === 'failure') ?? { found: 'nothing' }
 }
 
-async function family(query: Promise<readonly { address: string; ttl: number }[]>): Promise<NameAnswer> {
+/** One server's, or with `said` false that no server said anything. */
+type FamilyAnswer =
+  | Exclude<NameAnswer, { found: 'failure' }>
+  | (Extract<NameAnswer, { found: 'failure' }> & { readonly said: boolean })
+
+async function family(query: Promise<Records>): Promise<FamilyAnswer> {
   try {
     const records = await query
     if (records.length === 0) return { found: 'nothing' }
@@ -100,17 +134,23 @@ async function family(query: Promise<readonly { address: string; ttl: number }[]
     const code = (error as NodeJS.ErrnoException).code ?? ''
     // The name does not exist, has no address of this family, or is none that DNS could hold: all definite.
     if (['ENOTFOUND', 'ENODATA', 'EBADNAME'].includes(code)) return { found: 'nothing' }
-    return { found: 'failure', reason: reasons[code] ?? `failed (${code || (error as Error).message})` }
+    const reason = excuses[code] ?? silences[code] ?? `failed (${code || (error as Error).message})`
+    return { found: 'failure', reason, said: code in excuses }
   }
 }
 
-const reasons: Readonly<Record<string, string>> = {
+/** What a server says that cannot answer. */
+const excuses: Readonly<Record<string, string>> = {
   ESERVFAIL: 'answered that it failed (SERVFAIL)',
   EREFUSED: 'refused the query',
-  ETIMEOUT: 'timed out',
-  ECONNREFUSED: 'cannot be reached',
   EBADRESP: 'answered something malformed',
   EFORMERR: 'answered that the query is malformed',
   ENOTIMP: 'does not serve such queries',
+}
+
+/** Where none said anything. */
+const silences: Readonly<Record<string, string>> = {
+  ETIMEOUT: 'timed out',
+  ECONNREFUSED: 'cannot be reached',
   ECANCELLED: 'was not waited for: the service is stopping',
 }

@@ -6,11 +6,11 @@
 import { isIP } from 'node:net'
 import type { Clock } from '../../kernel/clock.ts'
 import { classify, isPublicAddress, isTrusted, type TrustedTargets } from './address.ts'
-import { localAddresses, systemHostsFile } from './hosts-file.ts'
+import { createLocalNames, systemHostsFile } from './hosts-file.ts'
 import { createNameServers } from './name-servers.ts'
 
 export type Resolution =
-  /** Every address of the host, all public or trusted, IPv4 first. */
+  /** Addresses of the host, IPv4 first, some of each family if there are many: all were public or trusted. */
   | { readonly outcome: 'addresses'; readonly addresses: readonly string[] }
   /** At least one address is neither public nor trusted. */
   | { readonly outcome: 'not_public'; readonly detail: string }
@@ -40,6 +40,11 @@ interface Lookup {
 
 const longestUseMs = 30_000
 const cachedNames = 10_000
+/**
+ * Addresses of a family that are handed on, of any number that were checked: an answer can hold thousands, and no attempt
+ * has the time to try more.
+ */
+const keptPerFamily = 8
 /** How much longer the slower address family is waited for: a quarter of the time allowed, up to this. */
 const longestGraceMs = 1000
 
@@ -52,6 +57,7 @@ export function createResolver(options: {
 }): Resolver {
   const { servers, trusted, clock, hostsFile = systemHostsFile } = options
   const nameServers = createNameServers(servers)
+  const localNames = createLocalNames(hostsFile)
   const cache = new Map<
     string,
     { readonly resolution: Resolution; readonly from: number; readonly usableMs: number }
@@ -59,7 +65,7 @@ export function createResolver(options: {
   const underWay = new Map<string, Promise<Resolution>>()
 
   async function lookUp(name: string, timeoutMs: number): Promise<Lookup> {
-    const local = await localAddresses(name, hostsFile)
+    const local = localNames(name)
     if (local.length > 0) {
       // The operator's own list: where it has a trusted address (127.0.0.1 of localhost), no other is needed.
       const own = local.filter((address) => isTrusted(address, trusted))
@@ -132,7 +138,9 @@ export function createResolver(options: {
 function check(host: string, addresses: readonly string[], trusted: TrustedTargets): Resolution {
   const refused = addresses.find((address) => !isPublicAddress(address, trusted))
   if (refused === undefined) {
-    return { outcome: 'addresses', addresses: addresses.toSorted((a, b) => isIP(a) - isIP(b)) }
+    const ofFamily = (family: 4 | 6) => addresses.filter((address) => isIP(address) === family)
+    const some = ([4, 6] as const).flatMap((family) => ofFamily(family).slice(0, keptPerFamily))
+    return { outcome: 'addresses', addresses: some }
   }
   const leads = host === refused ? 'is' : 'resolves to'
   return {

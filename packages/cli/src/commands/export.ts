@@ -1,0 +1,90 @@
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import type { Change, Checkpoint, Row } from '@deskwire/sdk'
+import { clientHelp, clientOf, requireTarget } from '../client.ts'
+import type { Command } from '../commands.ts'
+import { CommandFailure } from '../failure.ts'
+import { parseFlags } from '../flags.ts'
+import { bulkOf, kindNamed, plurals } from '../kinds.ts'
+import { UsageError } from '../usage-error.ts'
+
+export const exportCommand: Command = {
+  name: 'export',
+  summary: 'write all rows of a kind as lines of JSON',
+  help: () => `deskwire export KIND: write every row as a line of JSON, oldest change first, and prove that none is missing.
+
+  KIND                   one of ${plurals.join(', ')}
+  --out FILE             write to a file, which is there once it is whole; otherwise to standard output
+  --json                 with --out: print the summary as one JSON object
+${clientHelp}
+The last line, {"object":"export_end",…}, has the cursor with which a sync goes on, and the checkpoint that the rows were
+held against. A row that changes meanwhile stands a second time, further down; one that is removed, as {"object":"removed",…}.
+
+Exit code 0: whole and proved. 1: it broke off, or did not add up; there is no FILE. 2: the command is not accepted.
+`,
+  async run(args) {
+    const { texts, switches, words } = parseFlags(args, {
+      texts: ['out', 'url', 'key'],
+      switches: ['json'],
+      words: 1,
+    })
+    const [plural] = words
+    if (plural === undefined) throw new UsageError(`export needs a kind; there are: ${plurals.join(', ')}`)
+    if (switches.json && texts.out === undefined) throw new UsageError('--json needs --out as well')
+    const kind = kindNamed(plural)
+    const rows = bulkOf(clientOf(requireTarget('export', texts)), kind).export()
+    const lines = linesOf(rows)
+    if (texts.out === undefined) {
+      await print(lines)
+      return
+    }
+    await writeWhole(texts.out, lines)
+    const end = { cursor: rows.cursor, checkpoint: rows.checkpoint as Checkpoint }
+    const { count, digest } = end.checkpoint
+    process.stdout.write(
+      switches.json
+        ? `${JSON.stringify({ file: texts.out, kind: plural, ...end })}\n`
+        : `${count} ${plural} in ${texts.out}, proved by digest ${digest}\n`,
+    )
+  },
+}
+
+/** The lines of an export; the last one is there only if it is proved. */
+async function* linesOf(
+  rows: AsyncIterable<Change<Row>> & { readonly cursor: string | undefined; readonly checkpoint: unknown },
+): AsyncGenerator<string> {
+  for await (const change of rows) yield `${JSON.stringify(recordOf(change))}\n`
+  const end = { object: 'export_end', nextCursor: rows.cursor, checkpoint: rows.checkpoint }
+  yield `${JSON.stringify(end)}\n`
+}
+
+function recordOf(change: Change<Row>): object {
+  if (change.type === 'upsert') return change.row
+  const { id, resource, removedAt } = change
+  return { object: 'removed', id, resource, removedAt }
+}
+
+/** To standard output; whoever reads it may stop early. */
+async function print(lines: AsyncIterable<string>): Promise<void> {
+  await pipeline(lines, process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+}
+
+/** Writes beside the file and renames at the end, so that a part is never taken for the whole. */
+async function writeWhole(path: string, lines: AsyncIterable<string>): Promise<void> {
+  const part = `${path}.part`
+  try {
+    await pipeline(lines, createWriteStream(part))
+    await rename(part, path)
+  } catch (error) {
+    await rm(part, { force: true })
+    if (isSystemError(error)) throw new CommandFailure(`${path} cannot be written: ${error.message}`)
+    throw error
+  }
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error
+}

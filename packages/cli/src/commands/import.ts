@@ -1,0 +1,103 @@
+import type { Kind } from '@deskwire/service'
+import { clientHelp, requireTarget } from '../client.ts'
+import type { Command } from '../commands.ts'
+import { parseFlags } from '../flags.ts'
+import { checkRows } from '../import/check.ts'
+import { importFile } from '../import/import-file.ts'
+import type { Counts } from '../import/progress.ts'
+import { rejectsPath } from '../import/rejects.ts'
+import { count, createShow, rowsText } from '../import/show.ts'
+import { type Source, type Survey, survey } from '../import/survey.ts'
+import { kindNamed, plurals } from '../kinds.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** Some lines were not imported, the others were. */
+const someRejected = 3
+
+export const importCommand: Command = {
+  name: 'import',
+  summary: 'take rows in from a CSV file',
+  help: () => `deskwire import FILE.csv: create or update a row for each line of a CSV file (UTF-8, the first line names the columns).
+
+  --kind KIND            what the rows are (customers): ${plurals.join(', ')}
+  --delimiter CHARACTER  what separates values (,); "tab" is one too
+  --ignore COLUMN,…      columns to leave out
+  --dry-run              check every line, send nothing, write nothing
+  --json                 print the summary as one JSON object
+${clientHelp}
+Columns are named like the fields of the API. tags are separated by ; or |; customAttributes.NAME is a value of your own,
+text unless the name ends in :number or :boolean. An empty cell leaves its field out.
+
+With a column externalId, rows are found by it: those that are there are changed, the others created. Without, all are
+created, and the same file sent again within a day with the same key creates nothing twice.
+
+An import that was interrupted goes on when it is run again: FILE.csv.progress.json says where. Lines that are refused are
+told with their numbers and written to FILE.rejects.csv, with a column "error" that an import of that file leaves out.
+
+Exit code 0: every line was imported. 3: some were rejected, the others imported. 1: it stopped, for what the message says;
+run it again to go on. 2: the command or the header is not accepted, nothing was sent. 130: interrupted, run it again.
+`,
+  async run(args) {
+    const { texts, switches, words } = parseFlags(args, {
+      texts: ['kind', 'delimiter', 'ignore', 'url', 'key'],
+      switches: ['dry-run', 'json'],
+      words: 1,
+    })
+    const [path] = words
+    if (path === undefined) throw new UsageError('import needs a CSV file')
+    const kind = kindNamed(texts.kind ?? 'customers')
+    const ignored = (texts.ignore ?? '').split(',').filter((name) => name !== '')
+    const source = { path, delimiter: readDelimiter(texts.delimiter ?? ','), ignored }
+    const begun = performance.now()
+    const known = { file: path, kind: kind.plural }
+    if (switches['dry-run']) {
+      const found = await survey(kind, source)
+      const counts = await rehearse(kind, source, found)
+      if (switches.json) printJson({ ...known, dryRun: true, rows: counts.rows, rejected: counts.rejected })
+      else
+        process.stdout.write(
+          `${rowsText(counts.rows)} checked, ${count(counts.rejected)} would be rejected\n`,
+        )
+      if (counts.rejected > 0) process.exitCode = someRejected
+      return
+    }
+    const target = requireTarget('import', texts)
+    const done = await importFile(kind, source, target, await survey(kind, source))
+    const seconds = Number(((performance.now() - begun) / 1_000).toFixed(3))
+    const rejects = done.counts.rejected === 0 ? null : rejectsPath(path)
+    const { operation, resumedAt } = done
+    if (switches.json) printJson({ ...known, operation, ...done.counts, rejects, resumedAt, seconds })
+    else process.stdout.write(summary(done.counts, rejects, seconds))
+    if (rejects !== null) process.exitCode = someRejected
+  },
+}
+
+async function rehearse(kind: Kind, source: Source, found: Survey): Promise<Counts> {
+  const show = createShow(process.stderr, { total: found.rows, done: 0, now: () => performance.now() })
+  const counts = await checkRows(kind, source, found, show.update)
+  show.end()
+  return counts
+}
+
+function readDelimiter(text: string): string {
+  if (text === 'tab' || text === '\\t') return '\t'
+  if (/^[^"\r\n]$/u.test(text)) return text
+  throw new UsageError(
+    `--delimiter: ${JSON.stringify(text)} is not accepted; it must be one character, such as ; or "tab"`,
+  )
+}
+
+function summary(counts: Counts, rejects: string | null, seconds: number): string {
+  const { rows, created, updated, unchanged, rejected } = counts
+  const parts = Object.entries({ created, updated, unchanged, rejected }).filter(
+    ([name, number]) => number > 0 || (name === 'created' && rows === 0),
+  )
+  const what = parts.map(([name, number]) => `${count(number)} ${name}`).join(', ')
+  const where =
+    rejects === null ? '' : `The rejected lines are in ${rejects}: mend them there, and import that file.\n`
+  return `${rowsText(rows)} in ${seconds.toFixed(1)} s: ${what}\n${where}`
+}
+
+function printJson(value: object): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`)
+}

@@ -1,0 +1,136 @@
+/** One file into one service: goes on where an earlier run stopped, and says so where this one stops. */
+import { createHash, randomUUID } from 'node:crypto'
+import { basename } from 'node:path'
+import { DeskwireError } from '@deskwire/sdk'
+import type { Kind } from '@deskwire/service'
+import { clientOf, type Target } from '../client.ts'
+import { CommandFailure } from '../failure.ts'
+import { bulkOf } from '../kinds.ts'
+import { toBatches } from './batches.ts'
+import {
+  type Counts,
+  type ImportIdentity,
+  loadProgress,
+  type Progress,
+  progressPath,
+  removeProgress,
+  saveProgress,
+} from './progress.ts'
+import { openRejects, rejectsPath } from './rejects.ts'
+import { runImport } from './run.ts'
+import { count, createShow, rowsText } from './show.ts'
+import { rowsOf, type Source, type Survey } from './survey.ts'
+
+const interruptedCode = 130
+
+/** A service that is being restarted is waited for: some forty seconds in all. */
+const patience = { limit: 12 }
+
+/** The service knows an Idempotency-Key for a day; an hour less, as nobody knows when it got the last of them. */
+const keysLast = 23 * 60 * 60 * 1_000
+
+/** What an import came to. */
+export interface Done {
+  readonly counts: Counts
+  readonly operation: ImportIdentity['operation']
+  /** How many rows were done before this run. */
+  readonly resumedAt: number
+}
+
+/**
+ * Imports a file that was surveyed, or the rest of it. @throws CommandFailure when it is interrupted, or when nobody can tell
+ * what is done; DeskwireError when the service stops answering or refuses a batch as a whole.
+ */
+export async function importFile(kind: Kind, source: Source, target: Target, found: Survey): Promise<Done> {
+  const { path, delimiter, ignored } = source
+  const { file, layout, rows: total } = found
+  const operation = layout.hasExternalId ? 'upsert' : 'create'
+  const identity = {
+    file,
+    kind: kind.plural,
+    operation,
+    delimiter,
+    ignored,
+    target: digestOf(target),
+  } as const
+  const progress = (await loadProgress(path, identity)) ?? firstProgress(identity)
+  if (operation === 'create' && Date.now() - progress.at > keysLast) throw tooLate(path, progress)
+  await saveProgress(path, progress)
+
+  const stop = interruption()
+  const bulk = bulkOf(clientOf(target, { retries: patience }), kind)
+  const resumedAt = progress.counts.rows
+  const show = createShow(process.stderr, { total, done: resumedAt, now: () => performance.now() })
+  await using rejects = await openRejects(rejectsPath(path), {
+    layout,
+    delimiter,
+    keptBytes: progress.rejectsBytes,
+  })
+  let soFar = resumedAt
+  try {
+    const counts = await runImport({
+      path,
+      batches: toBatches(rowsOf(source, found), layout),
+      progress,
+      send: (items, idempotencyKey) => bulk.batch(items, { operation, idempotencyKey, signal: stop }),
+      rejects,
+      onProgress(now, rejected) {
+        soFar = now.rows
+        show.update(now, rejected)
+      },
+    })
+    await removeProgress(path)
+    return { counts, operation, resumedAt }
+  } catch (error) {
+    if (soFar === 0 && isTurnedAway(error)) {
+      await removeProgress(path)
+      throw error
+    }
+    const state = `${count(soFar)} of ${rowsText(total)} done; run the same command again to go on`
+    if (stop.aborted) throw new CommandFailure(`interrupted: ${state}`, interruptedCode)
+    process.stderr.write(`deskwire: ${state}\n`)
+    throw error
+  } finally {
+    show.end()
+  }
+}
+
+/** The address or the key is wrong: nothing has begun that another one would have to go on with. */
+function isTurnedAway(error: unknown): boolean {
+  return error instanceof DeskwireError && [401, 403, 404].includes(error.status)
+}
+
+/**
+ * The keys of creations come from the file, so that it is not imported twice by accident; those of upserts are new each
+ * time, as the same file may be meant to undo what has changed since.
+ */
+function firstProgress(of: ImportIdentity): Progress {
+  const keys = of.operation === 'create' ? of.file.sha256 : randomUUID()
+  return {
+    of,
+    keys: `import:${keys}`,
+    batches: 0,
+    counts: { rows: 0, created: 0, updated: 0, unchanged: 0, rejected: 0 },
+    rejectsBytes: 0,
+    at: Date.now(),
+  }
+}
+
+function tooLate(path: string, { counts }: Progress): CommandFailure {
+  const after = count(counts.rows)
+  return new CommandFailure(
+    `${path}: this import stopped after ${after} rows more than 23 hours ago, and the service forgets after 24 what it was sent: look up whether the rows that follow are there, put those that are not in a file of their own, and delete ${basename(progressPath(path))}; rows with an externalId can be sent again at any time`,
+  )
+}
+
+/** Tells services and keys apart without keeping the key. */
+function digestOf({ baseUrl, apiKey }: Target): string {
+  return createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 16)
+}
+
+/** Handlers that stay: Ctrl-C under npx arrives twice. What is under way is given up, as it can be sent again. */
+function interruption(): AbortSignal {
+  const controller = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => controller.abort())
+  return controller.signal
+}

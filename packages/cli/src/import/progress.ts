@@ -1,0 +1,97 @@
+/**
+ * How far an import has come, in a file beside the CSV: written after each batch, so that an import that was interrupted, by
+ * whatever, goes on where it was.
+ */
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { CommandFailure } from '../failure.ts'
+import type { FileIdentity } from './survey.ts'
+
+/** What an import is of. Another one cannot go on from it. */
+export interface ImportIdentity {
+  readonly file: FileIdentity
+  readonly kind: string
+  readonly operation: 'create' | 'upsert'
+  readonly delimiter: string
+  readonly ignored: readonly string[]
+  /** A digest of the service's address and the key. */
+  readonly target: string
+}
+
+export interface Counts {
+  readonly rows: number
+  readonly created: number
+  readonly updated: number
+  readonly unchanged: number
+  readonly rejected: number
+}
+
+export interface Progress {
+  readonly of: ImportIdentity
+  /** Begins the Idempotency-Key of every batch. */
+  readonly keys: string
+  /** Batches that are done, from the first on without a gap. */
+  readonly batches: number
+  readonly counts: Counts
+  /** The length of the rejects file that belongs to them, in bytes. */
+  readonly rejectsBytes: number
+  /** When it was written: milliseconds since 1970. */
+  readonly at: number
+}
+
+export function progressPath(path: string): string {
+  return `${path}.progress.json`
+}
+
+/** The progress of this very import; null when there is none. @throws CommandFailure when it is of another. */
+export async function loadProgress(path: string, of: ImportIdentity): Promise<Progress | null> {
+  const file = progressPath(path)
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (text === null) return null
+  const found = parsed(text)
+  const differs = found === null ? ['it cannot be read'] : differences(found.of, of)
+  if (found !== null && differs.length === 0) return found
+  throw new CommandFailure(
+    `${file} is not of this import (${differs.join('; ')}): go on as it was begun, or delete that file to begin anew`,
+  )
+}
+
+/** Replaces the file in one step: killed at any moment, it holds the old progress or the new one. */
+export async function saveProgress(path: string, progress: Progress): Promise<void> {
+  const file = progressPath(path)
+  await writeFile(`${file}.new`, `${JSON.stringify(progress)}\n`, { flush: true })
+  await rename(`${file}.new`, file)
+}
+
+export async function removeProgress(path: string): Promise<void> {
+  await rm(progressPath(path), { force: true })
+}
+
+function parsed(text: string): Progress | null {
+  try {
+    const found = JSON.parse(text) as Progress
+    return Number.isInteger(found.batches) && typeof found.keys === 'string' && typeof found.of === 'object'
+      ? found
+      : null
+  } catch {
+    return null
+  }
+}
+
+const words: Readonly<Record<keyof ImportIdentity, string>> = {
+  file: 'the file has changed',
+  kind: 'it was of another --kind',
+  operation: 'rows were found in another way',
+  delimiter: 'it had another --delimiter',
+  ignored: 'it had another --ignore',
+  target: 'it went to another --url, or with another --key',
+}
+
+function differences(found: ImportIdentity, of: ImportIdentity): string[] {
+  const names = Object.keys(words) as (keyof ImportIdentity)[]
+  return names
+    .filter((name) => JSON.stringify(found[name]) !== JSON.stringify(of[name]))
+    .map((name) => words[name])
+}

@@ -1,0 +1,99 @@
+/** Sends the batches of a file, a few at once, and takes in what became of them in the order of the file. */
+import type { BatchAnswer } from '@deskwire/sdk'
+import type { Batch, Entry } from './batches.ts'
+import { faultText } from './fault.ts'
+import { type Counts, type Progress, saveProgress } from './progress.ts'
+import type { Reject, Rejects } from './rejects.ts'
+
+/** Sends one batch; safe to repeat under the same key. */
+export type SendBatch = (items: readonly object[], idempotencyKey: string) => Promise<BatchAnswer>
+
+export interface Run {
+  readonly path: string
+  /** All of the file, those that are done included. */
+  readonly batches: AsyncIterable<Batch>
+  /** Where it stands. */
+  readonly progress: Progress
+  readonly send: SendBatch
+  readonly rejects: Rejects
+  /** Told after each batch. */
+  onProgress(counts: Counts, rejects: readonly Reject[]): void
+}
+
+/**
+ * Batches under way at once: one is made while the service commits another. An organization's commits follow one another, so
+ * more of them would wait there.
+ */
+const atOnce = 3
+
+/**
+ * Imports what is not done yet and returns the counts over all of it. Throws what `send` throws, and the progress file then
+ * says where to go on; batches that were under way are sent again under the keys that they had.
+ */
+export async function runImport({ path, batches, send, rejects, onProgress, ...run }: Run): Promise<Counts> {
+  let { progress } = run
+  const underWay: { readonly batch: Batch; readonly answer: Promise<BatchAnswer | null> }[] = []
+
+  for await (const batch of batches) {
+    if (batch.number < progress.batches) continue
+    // The later line of a row wins, so it waits for the earlier one.
+    while (underWay.length >= atOnce || underWay.some((other) => shareRow(other.batch, batch))) await takeIn()
+    const items = batch.entries.flatMap((entry) => ('item' in entry ? [entry.item] : []))
+    const answer =
+      items.length === 0 ? Promise.resolve(null) : send(items, `${progress.keys}:${batch.number}`)
+    // Awaited later: until then its failure is no surprise.
+    answer.catch(() => {})
+    underWay.push({ batch, answer })
+  }
+  while (underWay.length > 0) await takeIn()
+  return progress.counts
+
+  /** Waits for the oldest batch, and writes down what became of it: rejected lines first, as the progress counts them. */
+  async function takeIn(): Promise<void> {
+    const [oldest] = underWay
+    if (oldest === undefined) return
+    const answer = await oldest.answer
+    underWay.shift()
+    const rejected = rejectsOf(oldest.batch.entries, answer)
+    const { counts } = progress
+    progress = {
+      ...progress,
+      batches: oldest.batch.number + 1,
+      counts: {
+        rows: counts.rows + oldest.batch.entries.length,
+        created: counts.created + (answer?.created ?? 0),
+        updated: counts.updated + (answer?.updated ?? 0),
+        unchanged: counts.unchanged + (answer?.unchanged ?? 0),
+        rejected: counts.rejected + rejected.length,
+      },
+      rejectsBytes: await rejects.append(rejected),
+      at: Date.now(),
+    }
+    await saveProgress(path, progress)
+    onProgress(progress.counts, rejected)
+  }
+}
+
+function shareRow(a: Batch, b: Batch): boolean {
+  return [...b.externalIds].some((id) => a.externalIds.has(id))
+}
+
+/** The lines that were not sent, and those that the service refused. */
+function rejectsOf(entries: readonly Entry[], answer: BatchAnswer | null): Reject[] {
+  const outcomes = (answer?.data ?? []).values()
+  /** The lines of this batch that became rows, by their ids. */
+  const lines = new Map<string, number>()
+  return entries.flatMap(({ line, cells, ...entry }): Reject[] => {
+    if ('fault' in entry) return [{ line, cells, error: entry.fault }]
+    const outcome = outcomes.next().value
+    if (outcome?.outcome !== 'refused') {
+      if (outcome !== undefined) lines.set(outcome.id, line)
+      return []
+    }
+    const { problem } = outcome
+    // The service counts items of a call, of which the reader of a file knows nothing.
+    const earlier = lines.get(problem.existingId ?? '')
+    const error = earlier === undefined ? faultText(problem) : `line ${earlier} has the same unique value`
+    return [{ line, cells, error }]
+  })
+}

@@ -1,0 +1,57 @@
+/** What a person sees of an import while it runs: a bar on a terminal, and the first of the bad lines. */
+import type { WriteStream } from 'node:tty'
+import type { Counts } from './progress.ts'
+import type { Reject } from './rejects.ts'
+
+/** Lines that are told of one by one; the rejects file has them all. */
+const toldLines = 20
+const barWidth = 24
+
+export interface Show {
+  update(counts: Counts, rejects: readonly Reject[]): void
+  /** Takes the bar away. */
+  end(): void
+}
+
+/** `now` in milliseconds. */
+export function createShow(
+  output: Pick<WriteStream, 'write' | 'isTTY'>,
+  { total, done, now }: { readonly total: number; readonly done: number; now(): number },
+): Show {
+  const begun = now()
+  let told = 0
+  const wipe = () => void (output.isTTY && output.write('\r\u001b[K'))
+  return {
+    update(counts, rejects) {
+      wipe()
+      for (const { line, error } of rejects) {
+        if (told < toldLines) output.write(`line ${line}: ${error}\n`)
+        if (told === toldLines) output.write('further lines are not told of here\n')
+        told++
+      }
+      if (!output.isTTY) return
+      const perSecond = (counts.rows - done) / Math.max(0.001, (now() - begun) / 1_000)
+      output.write(barText(counts, total, perSecond))
+    },
+    end: wipe,
+  }
+}
+
+/** `[######··········]  37 %  37,000 of 100,000 rows, 8,120/s, 3 rejected` */
+export function barText({ rows, rejected }: Counts, total: number, perSecond: number): string {
+  const share = total === 0 ? 1 : Math.min(1, rows / total)
+  const filled = Math.floor(share * barWidth)
+  const bar = `${'#'.repeat(filled)}${'·'.repeat(barWidth - filled)}`
+  const percent = `${Math.floor(share * 100)} %`.padStart(5)
+  const refused = rejected === 0 ? '' : `, ${count(rejected)} rejected`
+  return `[${bar}] ${percent}  ${count(rows)} of ${count(total)} rows, ${count(Math.round(perSecond))}/s${refused}`
+}
+
+/** With commas between thousands. */
+export function count(value: number): string {
+  return value.toLocaleString('en')
+}
+
+export function rowsText(rows: number): string {
+  return rows === 1 ? '1 row' : `${count(rows)} rows`
+}

@@ -1,0 +1,24 @@
+/** For commands that work on any kind. */
+import type { BatchAnswer, BatchOptions, CallOptions, Client, Export, Row } from '@deskwire/sdk'
+import { type Kind, kinds } from '@deskwire/service'
+import { UsageError } from './usage-error.ts'
+
+/** The calls for many rows, which every kind has alike. */
+export interface Bulk {
+  batch(items: readonly object[], options: BatchOptions): Promise<BatchAnswer>
+  export(options?: CallOptions): Export<Row>
+}
+
+/** A kind is known by its name only, so the rows have no types here: the service checks them. */
+export function bulkOf(client: Client, { plural }: Kind): Bulk {
+  return client[plural as 'customers'] as Bulk
+}
+
+export const plurals = kinds.map(({ plural }) => plural)
+
+/** The kind of this plural name. @throws UsageError that names those there are. */
+export function kindNamed(plural: string): Kind {
+  const kind = kinds.find((one) => one.plural === plural)
+  if (kind !== undefined) return kind
+  throw new UsageError(`there is no kind ${JSON.stringify(plural)}; there are: ${plurals.join(', ')}`)
+}

@@ -1,0 +1,63 @@
+/** What cannot be imported or exported is refused before anything is sent. */
+import { expect, test } from 'vitest'
+import { exportCommand } from '../../src/commands/export.ts'
+import { importCommand } from '../../src/commands/import.ts'
+import { CommandFailure } from '../../src/failure.ts'
+import { UsageError } from '../../src/usage-error.ts'
+import { fileOf } from './files.ts'
+
+// Nothing listens there: whatever is sent fails in another way.
+const nowhere = ['--url', 'http://127.0.0.1:1', '--key', 'dwk_x']
+
+test.each<[reason: string, words: () => string[], kind: new (message: string) => Error, message: RegExp]>([
+  ['no file', () => [], UsageError, /^import needs a CSV file$/],
+  [
+    'a file that is not there',
+    () => ['/no/such.csv'],
+    UsageError,
+    /^\/no\/such\.csv cannot be read: there is no such/,
+  ],
+  ['an empty file', () => [fileOf('')], CommandFailure, /is empty: its first line has to name the columns$/],
+  [
+    'an unknown column',
+    () => [fileOf('name,nmae\n')],
+    UsageError,
+    /^customers have no column "nmae"; accepted: name,/,
+  ],
+  [
+    'a broken quote',
+    () => [fileOf('name\nAda\n"G\n')],
+    CommandFailure,
+    /the record on line 3 cannot be read: a quote/,
+  ],
+  [
+    'Latin-1',
+    () => [fileOf(Buffer.from('name\nJos\xe9\n', 'latin1'))],
+    CommandFailure,
+    /line 2 is not UTF-8/,
+  ],
+  [
+    'no kind',
+    () => [fileOf('name\n'), '--kind', 'people'],
+    UsageError,
+    /^there is no kind "people"; there are: teamm/,
+  ],
+  [
+    'no delimiter',
+    () => [fileOf('name\n'), '--delimiter', '::'],
+    UsageError,
+    /^--delimiter: "::" is not accepted; it/,
+  ],
+])('an import of %s', async (_, words, kind, message) => {
+  const refused = importCommand.run([...words(), ...nowhere])
+  await expect(refused).rejects.toThrow(kind)
+  await expect(refused).rejects.toThrow(message)
+})
+
+test.each([
+  [[], /^export needs a kind; there are: teammates, customers/],
+  [['people'], /^there is no kind "people"/],
+  [['customers', '--json'], /^--json needs --out as well$/],
+])('an export of %j', async (words, message) => {
+  await expect(exportCommand.run([...words, ...nowhere])).rejects.toThrow(message)
+})

@@ -1,0 +1,33 @@
+/** What a batch takes, and what it answers of each item. */
+import type { ProblemError } from './error.ts'
+
+/** An item of an upsert: of a row that there is, the fields to change; of a new one, all that it needs. */
+export type UpsertOf<Create> = 'externalId' extends keyof Create
+  ? Partial<Create> & { externalId: string }
+  : never
+
+/** Why an item was refused: a problem without what belongs to the whole call. */
+export interface ItemProblem {
+  code: string
+  title: string
+  /** Says what to do next. */
+  detail: string
+  /** Its pointers are into the item. */
+  errors?: ProblemError[]
+  /** Of a `duplicate`, the row that is in the way. */
+  existingId?: string
+}
+
+/** What became of one item; `status` is what a call for it alone would have answered. */
+export type ItemOutcome =
+  | { index: number; status: number; outcome: 'created' | 'updated' | 'unchanged'; id: string }
+  | { index: number; status: number; outcome: 'refused'; problem: ItemProblem }
+
+/** What became of every item, in their order, and how many of each there are. */
+export interface BatchAnswer {
+  data: ItemOutcome[]
+  created: number
+  updated: number
+  unchanged: number
+  refused: number
+}

@@ -1,0 +1,137 @@
+/** Everything of one kind in one answer, with a proof at its end. */
+import { Digest } from './checkpoint.ts'
+import type { Checkpoint, RemovalRecord, Row } from './envelope.ts'
+import { connectionFailed, unexpectedAnswer } from './error.ts'
+import { type Change, changeOf } from './sync.ts'
+import type { Send } from './transport.ts'
+
+/**
+ * All rows of one kind as one answer, a first sync that the service makes (specification, section 4.3). Iterating it
+ * sends the call; iterating it again sends another.
+ *
+ * Rows that change while it runs come again, and removals of rows that it may have brought come too, so each
+ * change is to be applied to a copy, as in a sync. Its end is a proof: when the changes do not add up to the
+ * checkpoint, or the answer breaks off, DeskwireError is thrown instead of an end. The proof keeps the id and
+ * `updatedAt` of every row in memory, some 200 bytes a row.
+ */
+export class Export<T extends Row> implements AsyncIterable<Change<T>> {
+  readonly #send: Send
+  readonly #path: string
+  readonly #signal: AbortSignal | undefined
+  #end: ExportEnd | undefined
+
+  constructor(send: Send, path: string, signal: AbortSignal | undefined) {
+    this.#send = send
+    this.#path = `${path}/export`
+    this.#signal = signal
+  }
+
+  /** Where a sync goes on from here; undefined until the end has come and has been proved. */
+  get cursor(): string | undefined {
+    return this.#end?.nextCursor
+  }
+
+  /** How many rows there are, and their digest; undefined as long as `cursor` is. */
+  get checkpoint(): Checkpoint | undefined {
+    return this.#end?.checkpoint
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Change<T>, void, undefined> {
+    this.#end = undefined
+    const headers = { accept: 'application/x-ndjson, application/problem+json' }
+    const call = { method: 'GET', path: this.#path, headers, signal: this.#signal, stream: true } as const
+    const { body } = await this.#send(call)
+    const proof = new Proof()
+    let end: ExportEnd | undefined
+    for await (const line of linesOf(body as ReadableStream<Uint8Array>, this.#signal)) {
+      const record = parsed<T | RemovalRecord | ExportEnd>(line)
+      if (isEnd(record)) {
+        end = record
+        continue
+      }
+      const change = changeOf<T>(record)
+      await proof.take(change)
+      yield change
+    }
+    if (end === undefined) throw connectionFailed(new Error('The export broke off before its last line.'))
+    const { count, digest } = await proof.checkpoint()
+    if (count !== end.checkpoint.count || digest !== end.checkpoint.digest) {
+      throw unexpectedAnswer(200, 'The rows of the export are not those of its checkpoint. Begin it again.')
+    }
+    this.#end = end
+  }
+}
+
+interface ExportEnd {
+  object: 'export_end'
+  nextCursor: string
+  checkpoint: Checkpoint
+}
+
+const isEnd = (record: { object: string }): record is ExportEnd => record.object === 'export_end'
+
+const parsed = <V>(line: string): V => {
+  try {
+    return JSON.parse(line)
+  } catch {
+    throw unexpectedAnswer(200, `A line of the export is not JSON. It begins: ${line.slice(0, 200)}`)
+  }
+}
+
+/** The lines of an answer as they arrive; what stands behind the last line break is no line. */
+async function* linesOf(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let rest = ''
+  try {
+    for (;;) {
+      const piece = await reader.read()
+      if (piece.done) return
+      const lines = (rest + decoder.decode(piece.value, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      yield* lines
+    }
+  } catch (cause) {
+    signal?.throwIfAborted()
+    throw connectionFailed(cause)
+  } finally {
+    // Whoever stops early wants no more of it; what has ended or failed already has nothing to cancel.
+    await reader.cancel().catch(() => {})
+  }
+}
+
+/** Hashes in flight at once, as in checkpoint.ts. */
+const hashesAtOnce = 64
+
+/** The checkpoint of what the changes so far come to. */
+class Proof {
+  readonly #digest = new Digest()
+  readonly #held = new Map<string, string>()
+  #hashing: Promise<void>[] = []
+
+  async take(change: Change<Row>): Promise<void> {
+    const id = change.type === 'upsert' ? change.row.id : change.id
+    const before = this.#held.get(id)
+    if (before !== undefined) this.#hashing.push(this.#digest.remove({ id, updatedAt: before }))
+    if (change.type === 'removed') this.#held.delete(id)
+    else {
+      const { updatedAt } = change.row
+      this.#held.set(id, updatedAt)
+      this.#hashing.push(this.#digest.add({ id, updatedAt }))
+    }
+    if (this.#hashing.length >= hashesAtOnce) await this.#settle()
+  }
+
+  async checkpoint(): Promise<Checkpoint> {
+    await this.#settle()
+    return this.#digest.checkpoint
+  }
+
+  async #settle(): Promise<void> {
+    await Promise.all(this.#hashing)
+    this.#hashing = []
+  }
+}

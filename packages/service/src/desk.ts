@@ -1,0 +1,95 @@
+/** The kinds as a running whole: one journal that writes them, their readers, and the routes of all of them. */
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Pool } from 'pg'
+import type { SchemaFunction } from './db/migration.ts'
+import { createReadClocks } from './journal/clocks.ts'
+import { createFeed, createJoinedFeed } from './journal/feed.ts'
+import { createJournal } from './journal/journal.ts'
+import { createRowReader } from './journal/rows.ts'
+import { createStreamNews } from './journal/stream-news.ts'
+import { createWaitingReaders, type WaitingReaders } from './journal/waiting-readers.ts'
+import type { Clock } from './kernel/clock.ts'
+import { createKeyedQueue } from './kernel/keyed-queue.ts'
+import { loggable } from './kernel/loggable.ts'
+import { createBatch } from './resource/batch.ts'
+import { createBrowse } from './resource/browse.ts'
+import { registerBulkRoutes } from './resource/bulk-routes.ts'
+import { createChanges } from './resource/changes.ts'
+import type { Rows } from './resource/creations.ts'
+import type { Kind } from './resource/kind.ts'
+import { registerKindRoutes } from './resource/routes.ts'
+import { streamResource } from './resource/stream-resource.ts'
+import { registerStreamRoutes } from './resource/stream-routes.ts'
+
+export interface DeskOptions {
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
+  readonly kinds: readonly Kind[]
+  readonly commitFunction: SchemaFunction
+  /** Attempts that each delivery has. */
+  readonly maxAttempts: number
+  /** Called after a commit that made deliveries. */
+  readonly onDeliveries: () => void
+  /** Called after every call of the commit function that ended well. */
+  readonly onCommit: NonNullable<Parameters<typeof createJournal>[0]['onCommit']>
+}
+
+/** Registers the routes of all kinds. Readers that wait are woken by whoever hears of commits: that is the caller. */
+export function registerDesk(
+  server: FastifyInstance,
+  options: DeskOptions,
+  access: Parameters<typeof registerKindRoutes>[2],
+): { readonly readers: WaitingReaders } {
+  const { pool, clock, log, kinds } = options
+  const tables = kinds.map((kind) => kind.table)
+  const onChanges = createStreamNews(pool, (error) =>
+    log.warn({ err: loggable(error) }, 'waiting readers could not be told'),
+  )
+  const journal = createJournal({ ...options, tables, onChanges })
+  const readers = createWaitingReaders(createReadClocks(pool))
+  // Whoever waits is sent home before the server waits for them.
+  server.addHook('preClose', (done) => {
+    readers.end()
+    done()
+  })
+  const rows = createRows(pool, kinds)
+  const queue = createKeyedQueue()
+  for (const kind of kinds) {
+    const writing = { kind, journal, rows, clock, queue }
+    const services = {
+      kind,
+      rows: rows(kind),
+      stream: { feed: createFeed(pool, kind.table), kinds: new Set([kind.name]), readers },
+      browse: createBrowse(pool, kind),
+      changes: createChanges(writing),
+    }
+    registerKindRoutes(server, services, access)
+    const bulk = { kind, batch: createBatch(writing), lines: createFeed(pool, kind.table, '\n') }
+    registerBulkRoutes(server, bulk, access)
+  }
+  registerStreamRoutes(server, { kinds, feedOf: joinedFeeds(pool), readers }, access)
+  return { readers }
+}
+
+/** A reader of rows for each kind. */
+function createRows(pool: Pool, kinds: readonly Kind[]): Rows {
+  const readers = new Map(kinds.map((kind) => [kind.name, createRowReader(pool, kind.table)]))
+  return ({ name }) => {
+    const reader = readers.get(name)
+    if (reader === undefined) throw new Error(`this installation has no ${name}`)
+    return reader
+  }
+}
+
+/** Feeds of several kinds, each made when it is first asked for. */
+function joinedFeeds(pool: Pool) {
+  const feeds = new Map<string, ReturnType<typeof createJoinedFeed>>()
+  return (kinds: readonly Kind[]) => {
+    const resource = streamResource(kinds.map(({ name }) => name))
+    const tables = kinds.map(({ table }) => table)
+    const feed = feeds.get(resource) ?? createJoinedFeed(pool, resource, tables)
+    feeds.set(resource, feed)
+    return feed
+  }
+}

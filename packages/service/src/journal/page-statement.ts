@@ -1,0 +1,123 @@
+/** The SQL of a page of the stream: one statement, of one table or of several in one order. */
+import { crc32 } from 'node:zlib'
+import type { StreamTable } from './stream-table.ts'
+
+/** What stands between the records of a page: a comma for a list of JSON, a line break for lines of it. */
+export type Separator = ',' | '\n'
+
+export interface PageStatement {
+  readonly name: string
+  readonly text: string
+}
+
+/** The statements that read a page: of the whole stream, and of a first sync. */
+export interface PageStatements {
+  readonly whole: PageStatement
+  readonly first: PageStatement
+}
+
+/**
+ * The two statements that read a page of `limit` records. The limit is part of the text: as a parameter it is
+ * unknown to the planner, which then plans anew for every page and takes as long for that as for the page itself
+ * (measured: 0.6 ms a page, and 0.3 ms like this).
+ */
+export function pageStatements(
+  tables: readonly StreamTable[],
+  limit: number,
+  separator: Separator = ',',
+): PageStatements {
+  const of = tables.map(({ name }) => name).join('_')
+  const statement = (name: string, source: string): PageStatement => ({
+    name: statementName(`${name}_${limit}${separator === ',' ? '' : '_lines'}_${of}`),
+    text: pageStatement(tables, source, { limit, separator }),
+  })
+  return {
+    whole: statement('page', wholeStream(tables, limit)),
+    first: statement('first_page', firstSync(tables, limit)),
+  }
+}
+
+/** PostgreSQL cuts names off at 63 bytes; two that begin alike would be one. */
+function statementName(name: string): string {
+  return name.length <= 63 ? name : `${name.slice(0, 54)}_${crc32(name).toString(16)}`
+}
+
+/** Rows and removals alike, in the one order. */
+function wholeStream(tables: readonly StreamTable[], limit: number): string {
+  return merged(
+    tables.map(({ name }) => arm(name, '', '($2, $3)', limit)),
+    limit,
+  )
+}
+
+/**
+ * Existing rows, and removals since the first sync began, from the later ($4, $5) of that and the position: each
+ * arm by an index of its own, entered where its page starts.
+ */
+function firstSync(tables: readonly StreamTable[], limit: number): string {
+  return merged(
+    tables.flatMap(({ name }) => [
+      arm(name, ' and t.removed_at is null', '($2, $3)', limit),
+      arm(name, ' and t.removed_at is not null', '($4, $5)', limit),
+    ]),
+    limit,
+  )
+}
+
+function arm(table: string, condition: string, after: string, limit: number): string {
+  return `select t.updated_at, t.id, t.body from ${table} t
+            where t.organization_id = $1${condition} and (t.updated_at, t.id) > ${after}
+            order by t.updated_at, t.id limit ${limit + 1}`
+}
+
+/** The arms in one order. */
+function merged(arms: readonly string[], limit: number): string {
+  const [only] = arms
+  if (arms.length === 1 && only !== undefined) return only
+  return `select s.updated_at, s.id, s.body from (${arms.map((one) => `(${one})`).join(' union all ')}) s
+            order by s.updated_at, s.id limit ${limit + 1}`
+}
+
+/**
+ * Joins the page's bodies in the database: one string is a tenth of the cost of an array of them. One pass over
+ * rows that the index brings in order: read twice, sorted again, the page costs half as much again.
+ */
+function pageStatement(
+  tables: readonly StreamTable[],
+  source: string,
+  { limit, separator }: { readonly limit: number; readonly separator: Separator },
+): string {
+  const between = separator === ',' ? `','` : `E'\\n'`
+  const order = 'order by s.updated_at, s.id'
+  const { columns, join } = counters(tables, `p.found <= ${limit}`)
+  return `select i.epoch, o.last_stamp, p.records, p.last_at, p.last_id, ${columns}
+  from organization_clocks o
+  join installation i on i.singleton
+  ${join}
+  cross join (
+    select count(*) as found,
+      string_agg(s.body, ${between} ${order}) filter (where s.n <= ${limit}) as records,
+      max(s.updated_at) filter (where s.n <= ${limit}) as last_at,
+      (array_agg(s.id ${order}))[least(count(*), ${limit})] as last_id
+    from (select s.updated_at, s.id, s.body, row_number() over (${order}) as n from (${source}) s) s) p
+  where o.organization_id = $1`
+}
+
+/** How many rows exist, and, when nothing follows the page, their digest: one, or one a kind. */
+function counters(tables: readonly StreamTable[], isLast: string): { columns: string; join: string } {
+  const [only] = tables
+  if (tables.length === 1 && only !== undefined) {
+    return {
+      columns: `coalesce(k.live_count, 0) as total, case when ${isLast} then coalesce(k.digest, 0) end as digest`,
+      join: `left join kind_counters k on k.organization_id = $1 and k.kind = '${only.kind}'`,
+    }
+  }
+  const kinds = tables.map(({ kind }) => `'${kind}'`).join(', ')
+  return {
+    columns: `coalesce(k.total, 0) as total, case when ${isLast} then coalesce(k.digests, '{}') end as digests`,
+    join: `cross join (
+    select sum(c.live_count) as total,
+      jsonb_object_agg(c.kind, jsonb_build_object('count', c.live_count, 'digest', c.digest::text)) as digests
+    from kind_counters c where c.organization_id = $1 and c.kind in (${kinds})) k`,
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * Readers of the stream that wait for something to happen. While nothing does, a thousand of them cost one query a
+ * second together: they are woken by news from whoever committed, and, should a writer have died before it told, by
+ * that poll.
+ */
+import type { News } from './stream-news.ts'
+
+/** What a reader waits for: a change of one of these kinds, later than the clock it has seen. */
+export interface Wish {
+  readonly organizationId: string
+  readonly kinds: ReadonlySet<string>
+}
+
+export interface Watch extends Disposable {
+  /**
+   * True, to look again, when something that the reader wishes for has happened since the watch began or since this
+   * was last called. False when the reader's time is up, it has gone, or waiting is over for all.
+   */
+  next(): Promise<boolean>
+  /** What the reader has seen: the organization's last stamp. The poll wakes it when that has moved. */
+  seen(clock: number): void
+}
+
+export interface WaitingReaders {
+  /** Begins a wait of so many milliseconds; before the reader looks, so that nothing falls between. */
+  watch(wish: Wish, milliseconds: number): Watch
+  /** Something was told. */
+  hear(news: News): void
+  /** Asks once for the clocks of all organizations that somebody waits for. */
+  poll(): Promise<void>
+  /** Ends all waiting, now and from now on. */
+  end(): void
+  /** Readers that wait at this moment. */
+  readonly waiting: number
+}
+
+/** The last stamps of these organizations, in milliseconds. */
+export type ReadClocks = (organizationIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
+
+interface Waiter {
+  readonly wish: Wish
+  clock: number
+  /** Something has happened that it has not been told of. */
+  isDue: boolean
+  isOver: boolean
+  wake: (() => void) | null
+}
+
+/** Woken one by one, many waiters look at once; up to so many do not matter. */
+const atOnce = 50
+/** Beyond that they are spread over so many milliseconds. */
+const spreadOver = 25
+
+export function createWaitingReaders(readClocks: ReadClocks): WaitingReaders {
+  const byOrganization = new Map<string, Set<Waiter>>()
+  let ended = false
+  let waiting = 0
+
+  return {
+    watch,
+    hear,
+    poll,
+    end() {
+      ended = true
+      for (const waiters of byOrganization.values()) for (const waiter of waiters) finish(waiter)
+    },
+    get waiting() {
+      return waiting
+    },
+  }
+
+  function watch(wish: Wish, milliseconds: number): Watch {
+    const waiter: Waiter = {
+      wish,
+      clock: Number.POSITIVE_INFINITY,
+      isDue: false,
+      isOver: ended,
+      wake: null,
+    }
+    const waiters = byOrganization.get(wish.organizationId) ?? new Set()
+    byOrganization.set(wish.organizationId, waiters.add(waiter))
+    const timer = setTimeout(() => finish(waiter), milliseconds)
+    return {
+      seen(clock) {
+        waiter.clock = clock
+      },
+      async next() {
+        if (!waiter.isDue && !waiter.isOver) await sleep(waiter)
+        const { isDue } = waiter
+        waiter.isDue = false
+        return isDue && !waiter.isOver
+      },
+      [Symbol.dispose]() {
+        clearTimeout(timer)
+        finish(waiter)
+        waiters.delete(waiter)
+        if (waiters.size === 0) byOrganization.delete(wish.organizationId)
+      },
+    }
+  }
+
+  async function sleep(waiter: Waiter): Promise<void> {
+    waiting++
+    await new Promise<void>((resolve) => {
+      waiter.wake = resolve
+    })
+    waiter.wake = null
+    waiting--
+  }
+
+  function finish(waiter: Waiter): void {
+    waiter.isOver = true
+    waiter.wake?.()
+  }
+
+  function hear(news: News): void {
+    if (news === null) {
+      for (const waiters of byOrganization.values()) rouse([...waiters])
+      return
+    }
+    for (const [organizationId, kinds] of news) {
+      const waiters = byOrganization.get(organizationId)
+      if (waiters === undefined) continue
+      rouse([...waiters].filter(({ wish }) => [...wish.kinds].some((kind) => kinds.has(kind))))
+    }
+  }
+
+  async function poll(): Promise<void> {
+    if (waiting === 0) return
+    const clocks = await readClocks([...byOrganization.keys()])
+    for (const [organizationId, clock] of clocks) {
+      const waiters = byOrganization.get(organizationId) ?? []
+      rouse([...waiters].filter((waiter) => clock > waiter.clock))
+    }
+  }
+
+  /** Wakes them: a few at once, a crowd spread over some milliseconds, so that it does not come down on the database. */
+  function rouse(waiters: readonly Waiter[]): void {
+    const isCrowd = waiters.length > atOnce
+    for (const waiter of waiters) {
+      if (waiter.isDue) continue
+      waiter.isDue = true
+      if (isCrowd && waiter.wake !== null) setTimeout(() => waiter.wake?.(), Math.random() * spreadOver)
+      else waiter.wake?.()
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/** The answer of a sync: a page of the stream, held back while there is nothing to report and the client will wait. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { callerOf } from '../http/authenticate.ts'
+import { sendProblem } from '../http/problem-reply.ts'
+import { sendList } from '../http/replies.ts'
+import type { Feed, Page, PageOutcome, PageStart } from '../journal/feed.ts'
+import type { WaitingReaders } from '../journal/waiting-readers.ts'
+import { encodeCursor } from '../kernel/cursor.ts'
+import { problem } from '../kernel/errors.ts'
+import type { SyncQuery } from './sync-query.ts'
+
+/** One stream to sync from. */
+export interface Stream<C> {
+  readonly feed: Feed<C>
+  readonly kinds: ReadonlySet<string>
+  readonly readers: WaitingReaders
+}
+
+/** Answers with the page that the query asks for (specification, section 4.3; decisions, section 6). */
+export async function sendSync<C>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  stream: Stream<C>,
+  query: SyncQuery,
+): Promise<FastifyReply> {
+  const { organizationCreatedAt } = callerOf(request)
+  const start: PageStart =
+    'cursor' in query
+      ? { from: 'cursor', cursor: query.cursor }
+      : { from: 'watermark', updatedAfter: query.updatedAfter, organizationCreatedAt }
+  const result = await (query.wait === 0
+    ? stream.feed.page(callerOf(request).organizationId, start, query.limit)
+    : waitForPage(request, reply, stream, { start, ...query }))
+  if (result.outcome === 'epoch_over') return sendProblem(reply, cursorTooOld)
+  const { records, total, checkpoint, next } = result.page
+  return sendList(reply, records, {
+    total,
+    limit: query.limit,
+    offset: 0,
+    hasMore: checkpoint === null,
+    nextCursor: encodeCursor(next),
+    ...(checkpoint === null ? {} : { checkpoint }),
+  })
+}
+
+async function waitForPage<C>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { feed, kinds, readers }: Stream<C>,
+  { start, limit, wait }: { readonly start: PageStart; readonly limit: number; readonly wait: number },
+): Promise<PageOutcome<C>> {
+  const { organizationId } = callerOf(request)
+  using watch = readers.watch({ organizationId, kinds }, wait * 1_000)
+  const leave = () => watch[Symbol.dispose]()
+  reply.raw.once('close', leave)
+  try {
+    let result = await feed.page(organizationId, start, limit)
+    while (result.outcome === 'page' && isEmpty(result.page)) {
+      watch.seen(result.page.clock)
+      if (!(await watch.next())) break
+      result = await feed.page(organizationId, start, limit)
+    }
+    return result
+  } finally {
+    reply.raw.off('close', leave)
+  }
+}
+
+function isEmpty(page: Page<unknown>): boolean {
+  return page.records === ''
+}
+
+const cursorTooOld = problem(
+  'cursor_too_old',
+  'The database was restored from a backup older than this cursor. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',
+)

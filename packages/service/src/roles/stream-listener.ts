@@ -1,0 +1,28 @@
+/** Keeps readers that wait awake: news of commits by notification, and a poll behind it. */
+import type { FastifyBaseLogger } from 'fastify'
+import { listen } from '../db/listen.ts'
+import type { DatabaseAddress } from '../db/pool.ts'
+import { decodeNews, streamChannel } from '../journal/stream-news.ts'
+import type { WaitingReaders } from '../journal/waiting-readers.ts'
+import { loggable } from '../kernel/loggable.ts'
+
+/** How often to look without being told, in milliseconds; a writer that died before it told delays nobody longer. */
+const pollEvery = 1_000
+
+/** One connection and one query a second, however many wait. `close` ends both. */
+export function startStreamListener(
+  readers: WaitingReaders,
+  address: DatabaseAddress,
+  log: FastifyBaseLogger,
+): { close(): Promise<void> } {
+  const complain = (error: Error) =>
+    log.warn({ err: loggable(error) }, 'news of the stream cannot be heard; trying again')
+  const listener = listen(address, streamChannel, (payload) => readers.hear(decodeNews(payload)), complain)
+  const timer = setInterval(() => readers.poll().catch(complain), pollEvery)
+  return {
+    async close() {
+      clearInterval(timer)
+      await listener.close()
+    },
+  }
+}

@@ -1,0 +1,42 @@
+/** The summarizer as a running part. */
+import type { Logger } from 'pino'
+import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { kinds } from '../resources/index.ts'
+import { createSummarizer, type SummarySettings } from '../summaries.ts'
+import type { Running } from './running.ts'
+
+/** A few summaries are written at a time. */
+const connections = 4
+
+/** What a summarizer is told. */
+export interface SummarizerOrders {
+  readonly address: DatabaseAddress
+  readonly summaries: SummarySettings
+  /** Attempts that each delivery of an event has. */
+  readonly maxAttempts: number
+}
+
+/** Writes summaries until stopped; those under way are finished, or given back. */
+export function startSummarizer({ address, summaries, maxAttempts }: SummarizerOrders, log: Logger): Running {
+  // Of its own, not the worker's: what is part of the stream must not be lost with the machine.
+  const pool = createPool(address, {
+    max: connections,
+    onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
+  })
+  const summarizer = createSummarizer({
+    pool,
+    clock: systemClock,
+    log,
+    kinds,
+    settings: summaries,
+    maxAttempts,
+  })
+  summarizer.engine.start()
+  return {
+    async stop() {
+      await summarizer.close()
+      await endPool(pool)
+    },
+  }
+}

@@ -1,0 +1,91 @@
+/** What writes summaries, put together from the settings. */
+import type { FastifyBaseLogger } from 'fastify'
+import type { Pool } from 'pg'
+import { commitFunction } from './journal/commit-function.ts'
+import { createJournal } from './journal/journal.ts'
+import { createNotifier } from './journal/notifier.ts'
+import { createRowReader } from './journal/rows.ts'
+import { createStreamNews } from './journal/stream-news.ts'
+import type { Clock } from './kernel/clock.ts'
+import { createKeyedQueue } from './kernel/keyed-queue.ts'
+import { loggable } from './kernel/loggable.ts'
+import { createChanges } from './resource/changes.ts'
+import type { Kind } from './resource/kind.ts'
+import { conversation } from './resources/conversation/index.ts'
+import { type ChatEndpointSettings, createChatEndpoint } from './summarizer/chat-endpoint.ts'
+import { createSummaryEngine, type SummaryEngine } from './summarizer/engine.ts'
+import { extractSummary } from './summarizer/extractive.ts'
+import { createJobs } from './summarizer/jobs.ts'
+import type { Summarize } from './summarizer/summarize.ts'
+import { summaryWithoutText } from './summarizer/transcript.ts'
+
+/** The settings of summaries. Durations in milliseconds. */
+export interface SummarySettings {
+  /** From resolution to the summary. */
+  readonly delay: number
+  /** Who writes them; null for the sentences that say most. */
+  readonly endpoint: ChatEndpointSettings | null
+}
+
+export interface Summarizer {
+  readonly engine: SummaryEngine
+  close(): Promise<void>
+}
+
+/** Beside the request to the endpoint an attempt reads and writes; a lease has as much more, in milliseconds. */
+const readingAndWriting = 30_000
+
+/**
+ * An engine with everything that it needs. It does nothing until it is started or told to. What it writes must be
+ * durable when it is acknowledged: so must the pool be.
+ */
+export function createSummarizer(options: {
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
+  readonly kinds: readonly Kind[]
+  readonly settings: SummarySettings
+  /** Attempts that each delivery of the event has. */
+  readonly maxAttempts: number
+}): Summarizer {
+  const { pool, clock, log, kinds, settings, maxAttempts } = options
+  const tables = kinds.map((kind) => kind.table)
+  const commit = commitFunction(tables)
+  const untold = (error: Error) => log.warn({ err: loggable(error) }, 'nobody could be told of a summary')
+  const journal = createJournal({
+    pool,
+    clock,
+    commitFunction: commit,
+    tables,
+    maxAttempts,
+    onDeliveries: createNotifier(pool, untold),
+    onChanges: createStreamNews(pool, untold),
+  })
+  const rows = createRowReader(pool, conversation.table)
+  const queue = createKeyedQueue()
+  const changes = createChanges({ kind: conversation, journal, rows: () => rows, clock, queue })
+  const endpoint = settings.endpoint === null ? null : createChatEndpoint(settings.endpoint, clock)
+  const engine = createSummaryEngine({
+    pool,
+    jobs: createJobs(pool),
+    rows,
+    changes,
+    summarize: endpoint?.summarize ?? extract,
+    clock,
+    log,
+    delay: settings.delay,
+    lease: (settings.endpoint?.timeout ?? 0) + readingAndWriting,
+  })
+  return {
+    engine,
+    async close() {
+      await engine.stop()
+      await endpoint?.close()
+    },
+  }
+}
+
+const extract: Summarize = async (transcript) => ({
+  outcome: 'written',
+  summary: extractSummary(transcript) || summaryWithoutText(transcript),
+})

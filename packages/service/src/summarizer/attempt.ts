@@ -1,0 +1,141 @@
+/**
+ * One attempt at one summary: read, summarize, write. The write is the action that an AI outside uses, made on the
+ * condition that the conversation still waits: reopened, resolved anew or summarized meanwhile, and the result is
+ * dropped. So there is one summary a resolution, however many workers try.
+ */
+import type { Pool } from 'pg'
+import type { RowReader, StoredRow } from '../journal/rows.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { problem } from '../kernel/errors.ts'
+import type { Changes } from '../resource/changes.ts'
+import { parseRepresentation } from '../resource/representation.ts'
+import { type Conversation, summaryLimit } from '../resources/conversation/fields.ts'
+import { conversation } from '../resources/conversation/index.ts'
+import { cutText } from './cut.ts'
+import type { Jobs, TakenJob } from './jobs.ts'
+import { readMessages } from './messages.ts'
+import { lookAgainAfter, maxAttempts, nextAttempt } from './schedule.ts'
+import type { Summarize, Summarized } from './summarize.ts'
+import { summaryWithoutText, transcriptOf } from './transcript.ts'
+
+/** Where warnings go. */
+export interface Log {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+}
+
+export interface AttemptServices {
+  readonly pool: Pool
+  readonly jobs: Jobs
+  /** Conversations. */
+  readonly rows: RowReader
+  readonly changes: Changes
+  readonly summarize: Summarize
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface Attempted {
+  /** Milliseconds that nobody is to ask for another summary, because the endpoint said so. */
+  readonly pause: number
+}
+
+const noPause: Attempted = { pause: 0 }
+const movedOn = problem('invalid_transition', 'The conversation no longer waits for this summary.')
+
+/**
+ * Does the job and settles it. Rejects when the database fails, and the job is found again when its lease is over.
+ * When `stop` is aborted, the job is given back.
+ */
+export async function attemptSummary(
+  services: AttemptServices,
+  job: TakenJob,
+  stop: AbortSignal,
+): Promise<Attempted> {
+  const { jobs, rows, clock } = services
+  const row = await rows.read(job.organizationId, job.conversationId)
+  if (row === null || !stillWaits(row, job)) {
+    await jobs.drop(job)
+    return noPause
+  }
+  if (job.gaveUp) {
+    await jobs.postpone(job, clock.now() + lookAgainAfter, true)
+    return noPause
+  }
+  const result = await summaryOf(services, job, row, stop)
+  if (result === null) {
+    await jobs.giveBack(job, clock.now())
+    return noPause
+  }
+  if (result.outcome === 'failed') return fail(services, job, result.reason, result.retryAfter)
+  return write(services, job, result.summary)
+}
+
+/** Whether it is resolved as it was, and without a summary. */
+function stillWaits(row: StoredRow, { resolvedAt }: TakenJob): boolean {
+  const now = stateOf(row)
+  return now.status === 'resolved' && now.resolvedAt === resolvedAt && now.summary === null
+}
+
+function stateOf(row: StoredRow): Conversation {
+  return parseRepresentation(conversation, row.body).state as unknown as Conversation
+}
+
+/** Null when it was stopped. */
+async function summaryOf(
+  { pool, summarize }: AttemptServices,
+  { organizationId, conversationId, attempts }: TakenJob,
+  row: StoredRow,
+  stop: AbortSignal,
+): Promise<Summarized | null> {
+  // Only a process that died in the middle leaves more attempts behind than there are.
+  if (attempts > maxAttempts)
+    return { outcome: 'failed', reason: 'no attempt came to its end', retryAfter: null }
+  const { messages, abridged } = await readMessages(pool, organizationId, conversationId)
+  const transcript = transcriptOf(stateOf(row).subject, messages, abridged)
+  if (transcript.messages.length === 0) return { outcome: 'written', summary: summaryWithoutText(transcript) }
+  try {
+    return await summarize(transcript, stop)
+  } catch (error) {
+    if (stop.aborted) return null
+    throw error
+  }
+}
+
+async function write(services: AttemptServices, job: TakenJob, summary: string): Promise<Attempted> {
+  const { jobs, changes } = services
+  const result = await changes.act(
+    job.organizationId,
+    job.conversationId,
+    { action: 'summarize', body: { summary: cutText(summary, summaryLimit) } },
+    (row) => (stillWaits(row, job) ? null : movedOn),
+    null,
+  )
+  if (result.outcome === 'refused' && result.problem !== movedOn) {
+    return fail(services, job, result.problem.code, null)
+  }
+  await jobs.drop(job)
+  return noPause
+}
+
+async function fail(
+  { jobs, clock, log }: AttemptServices,
+  job: TakenJob,
+  reason: string,
+  retryAfter: number | null,
+): Promise<Attempted> {
+  const { organizationId, conversationId, attempts } = job
+  const delay = nextAttempt(attempts, retryAfter)
+  const about = { organizationId, conversationId, attempts, reason }
+  if (delay === null) {
+    await jobs.postpone(job, clock.now() + lookAgainAfter, true)
+    log.warn(
+      about,
+      'the conversation gets no summary: every attempt failed; write it with the action summarize, or reopen and resolve it',
+    )
+  } else {
+    await jobs.postpone(job, clock.now() + delay, false)
+    log.info({ ...about, again: delay }, 'a summary could not be written; it is tried again')
+  }
+  return { pause: retryAfter ?? 0 }
+}

@@ -1,0 +1,128 @@
+/**
+ * The summarizer that asks a language model, over the chat completions protocol that OpenAI began and most others
+ * speak: one POST, one answer, no streaming. Only what all of them take is sent: model and messages.
+ *
+ * Promise: a request ends at its timeout; of an answer no more than a megabyte is read; a redirect is not followed;
+ * no proxy of the environment is used; neither key nor text goes into a reason.
+ */
+import { Agent, type Dispatcher, errors, request } from 'undici'
+import { z } from 'zod'
+import type { Clock } from '../kernel/clock.ts'
+import { version } from '../kernel/version.ts'
+import { tidy } from './plain-text.ts'
+import { promptFor } from './prompt.ts'
+import { parseRetryAfter } from './retry-after.ts'
+import type { Summarize, Summarized } from './summarize.ts'
+
+export interface ChatEndpointSettings {
+  /** What `/chat/completions` stands below: `http://localhost:11434/v1`. */
+  readonly url: string
+  readonly model: string
+  readonly key: string | null
+  /** A whole request, in milliseconds. */
+  readonly timeout: number
+}
+
+export interface ChatEndpoint {
+  readonly summarize: Summarize
+  close(): Promise<void>
+}
+
+/** Bytes of an answer: models that think aloud write much. */
+const answerLimit = 1_000_000
+/** An address that does not answer at all is not waited for as long as a model is. */
+const connectTimeout = 10_000
+
+const completion = z.object({
+  choices: z.array(z.object({ message: z.object({ content: z.string().nullish() }) })).min(1),
+})
+
+const refusal = z.object({ error: z.object({ code: z.string().nullish(), type: z.string().nullish() }) })
+
+export function createChatEndpoint(settings: ChatEndpointSettings, clock: Clock): ChatEndpoint {
+  const { url, model, key, timeout } = settings
+  const agent = new Agent({ connect: { timeout: connectTimeout }, headersTimeout: 0, bodyTimeout: 0 })
+  const target = `${url.replace(/\/+$/, '')}/chat/completions`
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'user-agent': `Deskwire/${version}`,
+    ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+  }
+
+  return {
+    async summarize(transcript, stop) {
+      const over = AbortSignal.timeout(timeout)
+      const body = JSON.stringify({ model, messages: promptFor(transcript), stream: false })
+      try {
+        const signal = AbortSignal.any([stop, over])
+        const answer = await request(target, { method: 'POST', headers, body, signal, dispatcher: agent })
+        return read(answer.statusCode, answer.headers, await readBounded(answer.body), clock)
+      } catch (error) {
+        if (stop.aborted) throw error
+        return failed(over.aborted ? `no answer within ${timeout} ms` : reasonOf(error))
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+/** What an answer means. Null stands for a body that is too long. */
+function read(
+  status: number,
+  headers: Dispatcher.ResponseData['headers'],
+  body: string | null,
+  clock: Clock,
+): Summarized {
+  if (body === null) return failed(`the answer is longer than ${answerLimit} bytes`)
+  if (status !== 200) {
+    const retryAfter = parseRetryAfter(headers['retry-after'], clock.now())
+    return failed(`answered ${status}${named(body)}`, retryAfter)
+  }
+  const parsed = completion.safeParse(parseJson(body))
+  if (!parsed.success) return failed('the answer is no chat completion')
+  const summary = withoutThoughts(parsed.data.choices[0]?.message.content ?? '')
+  return summary === '' ? failed('the answer is empty') : { outcome: 'written', summary }
+}
+
+function failed(reason: string, retryAfter: number | null = null): Summarized {
+  return { outcome: 'failed', reason, retryAfter }
+}
+
+/** The name that the endpoint has for its refusal. Its message may repeat what was said, or the key. */
+function named(body: string): string {
+  const parsed = refusal.safeParse(parseJson(body))
+  const name = parsed.success ? (parsed.data.error.code ?? parsed.data.error.type ?? '') : ''
+  return /^[a-z_.-]{1,60}$/i.test(name) ? ` (${name})` : ''
+}
+
+/** Models that reason write their reasoning first, where nobody separates it from the answer. */
+function withoutThoughts(content: string): string {
+  return tidy(content.toWellFormed().replace(/^\s*<think>[\s\S]*?(<\/think>|$)/, ''))
+}
+
+async function readBounded(body: Dispatcher.ResponseData['body']): Promise<string | null> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    length += chunk.length
+    // Leaving the loop ends the connection.
+    if (length > answerLimit) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof errors.UndiciError) return `the connection failed (${error.code})`
+  const { code, name } = error as NodeJS.ErrnoException
+  return `the connection failed (${code ?? name})`
+}

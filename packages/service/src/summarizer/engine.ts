@@ -1,0 +1,171 @@
+/**
+ * The engine: looks for conversations whose delay is over, makes jobs of them, and works on a few at a time, one
+ * organization after another, so that one with a million to do keeps nobody else waiting for more than its turn.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { newId } from '../kernel/ids.ts'
+import { loggable } from '../kernel/loggable.ts'
+import { type AttemptServices, attemptSummary } from './attempt.ts'
+import { firstPlace, type Place, type TakenJob } from './jobs.ts'
+
+export interface SummaryEngine {
+  /** Looks again and again until stopped. */
+  start(): void
+  /**
+   * Takes no more, and waits for what is under way: for 10 s, after which it is given back; and for 2 s more, after
+   * which a database that does not answer is left.
+   */
+  stop(): Promise<void>
+  /** Does all that is due by the clock, and answers how many jobs that were. For tests and drains. */
+  runDue(): Promise<number>
+}
+
+export interface SummaryEngineOptions extends AttemptServices {
+  /** From resolution to summary, in milliseconds. */
+  readonly delay: number
+  /** How long a worker may have a job, in milliseconds: longer than an attempt takes. */
+  readonly lease: number
+}
+
+/** Summaries under way at once in a worker. */
+const atOnce = 4
+/** How often to look, in milliseconds. A minute's delay does not need it; a short one is to be believed. */
+const pollEvery = 1_000
+/** Pages of conversations looked at each time. What waits beyond them is looked at the next time. */
+const pagesALook = 5
+/** Organizations found at once. */
+const organizationsALook = 32
+const beforeAll = firstPlace.organizationId
+/** How long a stop waits for summaries, and then for the database; together below the service's 15 s. */
+const attemptsMayTake = 10_000
+const settlingMayTake = 2_000
+
+export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngine {
+  const { jobs, clock, log } = options
+  const stopped = new AbortController()
+  const running = new Set<Promise<void>>()
+  let stopping = false
+  let timer: NodeJS.Timeout | undefined
+  let searching: Promise<void> | null = null
+  let taking: Promise<void> | null = null
+  let takeAgain = false
+  let place: Place = firstPlace
+  /** The organizations whose turn is next, and the last one that had it. */
+  let turns: readonly string[] = []
+  let lastTurn = beforeAll
+  /** Milliseconds since the Unix epoch; until then the endpoint wants to hear nothing. */
+  let pausedUntil = 0
+
+  return { start, stop, runDue }
+
+  function start(): void {
+    timer = setInterval(search, pollEvery)
+    search()
+  }
+
+  /** Makes jobs of what has become due, and works. */
+  function search(): void {
+    searching ??= enqueue()
+      .catch((error: Error) =>
+        log.warn({ err: loggable(error) }, 'conversations without a summary cannot be found; looking again'),
+      )
+      .finally(() => {
+        searching = null
+        work()
+      })
+  }
+
+  /** Takes jobs for the places that are free. */
+  function work(): void {
+    if (taking !== null) {
+      takeAgain = true
+      return
+    }
+    takeAgain = false
+    taking = takeSome()
+      .catch((error: Error) => log.warn({ err: loggable(error) }, 'summaries cannot be begun; trying again'))
+      .finally(() => {
+        taking = null
+        if (takeAgain) work()
+      })
+  }
+
+  async function takeSome(): Promise<void> {
+    while (!stopping && running.size < atOnce && clock.now() >= pausedUntil) {
+      const taken = await takeNext(atOnce - running.size)
+      if (taken === null) return
+      for (const job of taken) launch(job)
+    }
+  }
+
+  function launch(job: TakenJob): void {
+    const attempt = attemptSummary(options, job, stopped.signal)
+      .then(({ pause }) => {
+        pausedUntil = Math.max(pausedUntil, clock.now() + pause)
+      })
+      .catch((error: Error) => {
+        const { organizationId, conversationId } = job
+        // The lease runs out and the job is found again.
+        log.warn({ organizationId, conversationId, err: loggable(error) }, 'a summary failed')
+      })
+      .finally(() => {
+        running.delete(attempt)
+        if (timer !== undefined) work()
+      })
+    running.add(attempt)
+  }
+
+  /** Walks on over what has no summary; from its end, the next time, to its beginning. */
+  async function enqueue(): Promise<void> {
+    // No time is earlier than the first one, however long the delay.
+    const resolvedUntil = Math.max(clock.now() - options.delay, Date.parse(firstPlace.resolvedAt))
+    for (let page = 0; page < pagesALook; page++) {
+      const next: Place | null = await jobs.enqueue(resolvedUntil, place)
+      place = next ?? firstPlace
+      if (next === null) return
+    }
+  }
+
+  /** Jobs of the organization whose turn it is; null when nothing is due anywhere. */
+  async function takeNext(free: number): Promise<readonly TakenJob[] | null> {
+    if (turns.length === 0) turns = await findTurns()
+    const [organizationId, ...others] = turns
+    if (organizationId === undefined) return null
+    const limit = Math.ceil(free / turns.length)
+    turns = others
+    lastTurn = organizationId
+    const now = clock.now()
+    return jobs.take(organizationId, { id: newId(clock), until: now + options.lease }, now, limit)
+  }
+
+  /** Those after the last one, or from the first one again. */
+  async function findTurns(): Promise<readonly string[]> {
+    const now = clock.now()
+    const next = await jobs.organizationsDue(now, lastTurn, organizationsALook)
+    return next.length > 0 ? next : jobs.organizationsDue(now, beforeAll, organizationsALook)
+  }
+
+  async function stop(): Promise<void> {
+    stopping = true
+    clearInterval(timer)
+    timer = undefined
+    const ended = Promise.all([searching, taking]).then(() => Promise.all(running))
+    const over = new AbortController()
+    const limit = (milliseconds: number) =>
+      delay(milliseconds, undefined, { signal: over.signal }).catch(() => {})
+    await Promise.race([ended, limit(attemptsMayTake)])
+    stopped.abort()
+    await Promise.race([ended, limit(settlingMayTake)])
+    over.abort()
+  }
+
+  async function runDue(): Promise<number> {
+    for (let done = 0; ; ) {
+      await enqueue()
+      await takeSome()
+      if (running.size === 0) return done
+      done += running.size
+      await Promise.all(running)
+    }
+  }
+}

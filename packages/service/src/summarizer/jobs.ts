@@ -1,0 +1,205 @@
+/**
+ * The jobs: which conversations wait for a summary, when each is tried, and which worker has it. They hang beside
+ * the conversations, so that a failed attempt moves nothing that copies see.
+ *
+ * A job is held by moving its due time to the end of a lease: a worker that dies gives it back by doing nothing.
+ */
+import type { Pool } from 'pg'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+
+export interface JobKey {
+  readonly organizationId: string
+  readonly conversationId: string
+}
+
+/** A job that a worker has taken. */
+export interface TakenJob extends JobKey {
+  readonly leaseId: string
+  /** The resolution that it is for, as the wire writes it. */
+  readonly resolvedAt: string
+  /** Attempts begun, this one included. */
+  readonly attempts: number
+  readonly gaveUp: boolean
+}
+
+/** A place among the conversations without a summary, ordered by when they were resolved. */
+export interface Place {
+  readonly resolvedAt: string
+  readonly organizationId: string
+  readonly id: string
+}
+
+/** Before all others: no conversation is older than the service's clock can be. */
+export const firstPlace: Place = {
+  resolvedAt: '0001-01-01T00:00:00.000Z',
+  organizationId: '00000000-0000-0000-0000-000000000000',
+  id: '00000000-0000-0000-0000-000000000000',
+}
+
+export interface Jobs {
+  /**
+   * Makes jobs for conversations without a summary that were resolved by then and have none, looking at the next
+   * thousand from `place` on. Answers where to go on, null at the end. Safe to repeat, and to do at once elsewhere.
+   */
+  enqueue(resolvedUntil: number, place: Place): Promise<Place | null>
+  /** Organizations that have a job due, by id, from the one after `after` on. */
+  organizationsDue(now: number, after: string, limit: number): Promise<readonly string[]>
+  /** Takes jobs of the organization, the longest due first. What somebody else is just taking is passed over. */
+  take(
+    organizationId: string,
+    lease: { readonly id: string; readonly until: number },
+    now: number,
+    limit: number,
+  ): Promise<readonly TakenJob[]>
+  /** Nothing is left to do. */
+  drop(job: TakenJob): Promise<void>
+  /** It is tried again at `due`, or only looked at when it gave up. */
+  postpone(job: TakenJob, due: number, gaveUp: boolean): Promise<void>
+  /** As if it had not been taken. */
+  giveBack(job: TakenJob, now: number): Promise<void>
+}
+
+/** Conversations looked at in one statement. */
+const step = 1_000
+
+export function createJobs(pool: Pool): Jobs {
+  return {
+    async enqueue(resolvedUntil, place) {
+      const { rows } = await pool.query<UnsummarizedRow>({
+        name: 'find_unsummarized',
+        text: findUnsummarized,
+        values: [formatTimestamp(resolvedUntil), place.resolvedAt, place.organizationId, place.id],
+      })
+      const missing = Map.groupBy(
+        rows.filter((row) => row.missing),
+        (row) => row.organization_id,
+      )
+      for (const [organizationId, found] of missing) {
+        await pool.query({
+          name: 'add_summary_jobs',
+          text: addJobs,
+          values: [
+            organizationId,
+            found.map(({ id }) => id),
+            found.map(({ resolved_at: at }) => at.toISOString()),
+          ],
+        })
+      }
+      const last = rows.at(-1)
+      if (last?.place !== step) return null
+      return { resolvedAt: last.resolved_at.toISOString(), organizationId: last.organization_id, id: last.id }
+    },
+
+    async organizationsDue(now, after, limit) {
+      const { rows } = await pool.query<{ organization_id: string }>({
+        name: `find_summary_organizations_${limit}`,
+        text: findOrganizations(limit),
+        values: [formatTimestamp(now), after],
+      })
+      return rows.map((row) => row.organization_id)
+    },
+
+    async take(organizationId, lease, now, limit) {
+      const { rows } = await pool.query<TakenRow>({
+        name: `take_summary_jobs_${limit}`,
+        text: takeJobs(limit),
+        values: [organizationId, formatTimestamp(now), lease.id, formatTimestamp(lease.until)],
+      })
+      return rows.map((row) => ({
+        organizationId,
+        conversationId: row.conversation_id,
+        leaseId: lease.id,
+        resolvedAt: formatTimestamp(row.resolved_at.getTime()),
+        attempts: row.attempts,
+        gaveUp: row.gave_up,
+      }))
+    },
+
+    async drop({ organizationId, conversationId, leaseId }) {
+      await pool.query({
+        name: 'drop_summary_job',
+        text: 'delete from summary_jobs where organization_id = $1 and conversation_id = $2 and lease_id = $3',
+        values: [organizationId, conversationId, leaseId],
+      })
+    },
+
+    async postpone({ organizationId, conversationId, leaseId }, due, gaveUp) {
+      await pool.query({
+        name: 'postpone_summary_job',
+        text: `update summary_jobs set due_at = $4, gave_up = $5, lease_id = null
+                 where organization_id = $1 and conversation_id = $2 and lease_id = $3`,
+        values: [organizationId, conversationId, leaseId, formatTimestamp(due), gaveUp],
+      })
+    },
+
+    async giveBack({ organizationId, conversationId, leaseId }, now) {
+      await pool.query({
+        name: 'give_back_summary_job',
+        text: `update summary_jobs set due_at = $4, attempts = attempts - 1, lease_id = null
+                 where organization_id = $1 and conversation_id = $2 and lease_id = $3`,
+        values: [organizationId, conversationId, leaseId, formatTimestamp(now)],
+      })
+    },
+  }
+}
+
+interface UnsummarizedRow {
+  readonly organization_id: string
+  readonly id: string
+  readonly resolved_at: Date
+  /** From 1. */
+  readonly place: number
+  /** Whether it has no job for this resolution. */
+  readonly missing: boolean
+}
+
+interface TakenRow {
+  readonly conversation_id: string
+  readonly resolved_at: Date
+  readonly attempts: number
+  readonly gave_up: boolean
+}
+
+/** Those that have no job, and the last of a full page: where the next one begins. */
+const findUnsummarized = `
+  select p.organization_id, p.id, p.resolved_at, p.place, j.conversation_id is null as missing
+    from (
+      select c.organization_id, c.id, c.resolved_at,
+          (row_number() over (order by c.resolved_at, c.organization_id, c.id))::int as place
+        from conversations c
+        where c.resolved_at is not null and c.summarized_at is null
+          and c.resolved_at <= $1 and c.resolved_at >= $2
+          and (c.resolved_at, c.organization_id, c.id) > ($2::timestamptz, $3::uuid, $4::uuid)
+        order by c.resolved_at, c.organization_id, c.id limit ${step}) p
+    left join summary_jobs j
+      on j.organization_id = p.organization_id and j.conversation_id = p.id and j.resolved_at = p.resolved_at
+    where j.conversation_id is null or p.place = ${step}
+    order by p.place`
+
+/** A job for an earlier resolution becomes one for this; whoever works on it can settle nothing any more. */
+const addJobs = `
+  insert into summary_jobs (organization_id, conversation_id, resolved_at, due_at, lease_id, attempts, gave_up)
+    select $1, n.id, n.resolved_at, n.resolved_at, null, 0, false
+      from unnest($2::uuid[], $3::timestamptz[]) as n(id, resolved_at)
+    on conflict (organization_id, conversation_id) do update
+      set resolved_at = excluded.resolved_at, due_at = excluded.due_at, lease_id = null, attempts = 0, gave_up = false
+      where summary_jobs.resolved_at <> excluded.resolved_at`
+
+/** One look into the index for each organization, whatever waits in it. */
+function findOrganizations(limit: number): string {
+  return `
+  select o.organization_id from organizations o
+    join lateral (
+      select j.conversation_id from summary_jobs j
+        where j.organization_id = o.organization_id and j.due_at <= $1 order by j.due_at limit 1) due on true
+    where o.organization_id > $2 order by o.organization_id limit ${limit}`
+}
+
+function takeJobs(limit: number): string {
+  return `
+  update summary_jobs set lease_id = $3, due_at = $4, attempts = attempts + 1
+    where organization_id = $1 and conversation_id in (
+      select j.conversation_id from summary_jobs j where j.organization_id = $1 and j.due_at <= $2
+        order by j.due_at, j.conversation_id limit ${limit} for update skip locked)
+    returning conversation_id, resolved_at, attempts, gave_up`
+}

@@ -1,0 +1,85 @@
+/** What a summary is made of: who said what, in order, as plain text, and no more of it than fits. */
+import type { Message } from '../resources/message/fields.ts'
+import { cutText } from './cut.ts'
+import { plainText } from './plain-text.ts'
+
+export interface Said {
+  readonly by: Message['author']['type']
+  readonly text: string
+}
+
+export interface Transcript {
+  readonly subject: string | null
+  /** In the order they were sent; none is empty. */
+  readonly messages: readonly Said[]
+  /** Whether something in the middle was left out. */
+  readonly abridged: boolean
+}
+
+/** Characters that are kept: of text, and of what is looked at for it, markup included. */
+interface Room {
+  readonly text: number
+  readonly markup: number
+}
+
+/** At the beginning stands the question, at the end the answer. */
+const beginning: Room = { text: 6_000, markup: 24_000 }
+const ending: Room = { text: 18_000, markup: 48_000 }
+/** Of one message, markup included. */
+const messageLimit = 16_000
+
+/**
+ * The transcript of these messages: those from the beginning and from the end that there is room for. `abridged` says
+ * that some were not even read.
+ */
+export function transcriptOf(
+  subject: string | null,
+  messages: readonly Message[],
+  abridged: boolean,
+): Transcript {
+  const sorted = messages.toSorted((a, b) => compare(a.sentAt ?? '', b.sentAt ?? ''))
+  const first = fill(sorted, beginning)
+  const rest = sorted.slice(first.said.length)
+  const last = fill(rest.toReversed(), ending)
+  return {
+    subject,
+    messages: [...first.said, ...last.said.toReversed()].filter(({ text }) => text !== ''),
+    abridged: abridged || first.cut || last.cut || last.said.length < rest.length,
+  }
+}
+
+/** Whole messages, as many as there is room for; the first of them in any case, if need be only its beginning. */
+function fill(
+  messages: readonly Message[],
+  room: Room,
+): { readonly said: readonly Said[]; readonly cut: boolean } {
+  const said: Said[] = []
+  let { text: left, markup } = room
+  let cut = false
+  for (const message of messages) {
+    const looked = Math.min(message.body?.length ?? 0, messageLimit)
+    if (said.length > 0 && looked > markup) break
+    const text = textOf(message)
+    if (said.length > 0 && text.length > left) break
+    cut ||= text.length > left || (message.body?.length ?? 0) > messageLimit
+    said.push({ by: message.author.type, text: cutText(text, left) })
+    left -= text.length
+    markup -= looked
+  }
+  return { said, cut }
+}
+
+/** What can be said of a conversation in which nobody wrote a word. */
+export function summaryWithoutText({ subject }: Transcript): string {
+  return subject?.trim() || 'The conversation has no messages with words in them.'
+}
+
+function textOf({ body, contentType, attachments }: Message): string {
+  const text = plainText((body ?? '').slice(0, messageLimit).toWellFormed(), contentType ?? 'text')
+  if (text !== '' || attachments.length === 0) return text
+  return `Attached: ${attachments.map(({ fileName }) => fileName).join(', ')}.`
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

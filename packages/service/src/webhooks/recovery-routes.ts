@@ -1,0 +1,132 @@
+/** The routes of recoveries: bringing back what an endpoint has missed, and how far that is (decisions, section 7). */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { callerOf, requireScope } from '../http/authenticate.ts'
+import { parseLimit, parseOffset, unknownParameter } from '../http/list-parameters.ts'
+import { sendProblem } from '../http/problem-reply.ts'
+import { answerOnce, searchParameters, sendJson, sendList } from '../http/replies.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { type Problem, problem } from '../kernel/errors.ts'
+import { newIdAt, parseId } from '../kernel/ids.ts'
+import { type Endpoints, noSuchWebhook } from './endpoints.ts'
+import type { EventTypes } from './event-types.ts'
+import { keptAnswer } from './kept-answer.ts'
+import { parseWindow, type RecoveryRow, type RecoveryStore, recoveryRecord } from './recovery.ts'
+import { type WebhookAccess, type WithId, webhooksPath } from './routes.ts'
+import type { SecretBox } from './secrets.ts'
+import type { WebhookRow } from './webhook.ts'
+
+interface WithRecovery {
+  Params: { id: string; recoveryId: string }
+}
+
+export function registerRecoveryRoutes(
+  server: FastifyInstance,
+  services: {
+    readonly endpoints: Endpoints
+    readonly recoveries: RecoveryStore
+    readonly eventTypes: EventTypes
+    readonly box: SecretBox
+    readonly clock: Clock
+    /** How long the log goes back, in milliseconds. */
+    readonly retention: number
+    readonly wake: () => void
+  },
+  { directory, idempotency }: WebhookAccess,
+): void {
+  const { endpoints, recoveries, eventTypes, box, clock, retention, wake } = services
+  const one = `${webhooksPath}/:id`
+  const reading = { onRequest: requireScope(directory, 'webhooks:read') }
+  const writing = { onRequest: requireScope(directory, 'webhooks:write') }
+
+  server.post<WithId>(`${one}/recover`, writing, (request, reply) =>
+    answerOnce(request, reply, {
+      store: idempotency,
+      status: 202,
+      replay: sendJson,
+      async run(record) {
+        const { organizationId, scopes } = callerOf(request)
+        const webhook = await readWebhook(request)
+        if ('code' in webhook) return sendProblem(reply, webhook)
+        const unreadable = eventTypes.unreadable(scopes, webhook.events)
+        if (unreadable !== null) return sendProblem(reply, unreadable)
+        const now = clock.now()
+        // Stamps may run ahead of the clock: all that has happened is to be in a window without an end.
+        const latest = Math.max(now, await recoveries.latest(organizationId))
+        const window = parseWindow(request.body, { now, latest, retention })
+        if (!window.ok) return sendProblem(reply, window.error)
+        // With a key the database is asked first: a twin may have begun this very recovery.
+        if (record === null && webhook.status === 'disabled') return sendProblem(reply, disabled(webhook))
+        const begun = newRecovery(webhook.id, window.value, now)
+        const body = JSON.stringify(recoveryRecord(begun))
+        const keep = keptAnswer(box, { organizationId, webhookId: webhook.id }, record, body)
+        const came = await recoveries.begin(
+          organizationId,
+          { ...window.value, webhookId: webhook.id, id: begun.id },
+          { now, keep },
+        )
+        if (came === 'replayed') return 'replayed'
+        if (came === 'refused') {
+          const meanwhile = await readWebhook(request)
+          return sendProblem(reply, 'code' in meanwhile ? meanwhile : disabled(meanwhile))
+        }
+        wake()
+        return sendJson(reply.code(202), body)
+      },
+    }),
+  )
+
+  server.get<WithId>(`${one}/recoveries`, reading, async (request, reply) => {
+    const webhook = await readWebhook(request)
+    if ('code' in webhook) return sendProblem(reply, webhook)
+    const query = searchParameters(request)
+    const unknown = unknownParameter(query, ['limit', 'offset'])
+    if (unknown !== null) return sendProblem(reply, unknown)
+    const limit = parseLimit(query)
+    if (!limit.ok) return sendProblem(reply, limit.error)
+    const offset = parseOffset(query)
+    if (!offset.ok) return sendProblem(reply, offset.error)
+    const page = { limit: limit.value, offset: offset.value }
+    const { rows, total } = await recoveries.list(callerOf(request).organizationId, webhook.id, page)
+    const records = rows.map((row) => JSON.stringify(recoveryRecord(row))).join(',')
+    return sendList(reply, records, { total, ...page, hasMore: page.offset + rows.length < total })
+  })
+
+  server.get<WithRecovery>(`${one}/recoveries/:recoveryId`, reading, async (request, reply) => {
+    const webhook = await readWebhook(request)
+    if ('code' in webhook) return sendProblem(reply, webhook)
+    const id = parseId(request.params.recoveryId)
+    const { organizationId } = callerOf(request)
+    const row = id === null ? null : await recoveries.read(organizationId, webhook.id, id)
+    const missing = `There is no recovery ${request.params.recoveryId} of this webhook; those that are done are kept as long as the log.`
+    if (row === null) return sendProblem(reply, problem('not_found', missing))
+    return sendJson(reply, JSON.stringify(recoveryRecord(row)))
+  })
+
+  async function readWebhook(request: FastifyRequest<WithId>): Promise<WebhookRow | Problem> {
+    const id = parseId(request.params.id)
+    const webhook = id === null ? null : await endpoints.read(callerOf(request).organizationId, id)
+    return webhook ?? noSuchWebhook(request.params.id)
+  }
+}
+
+function disabled(webhook: WebhookRow): Problem {
+  const detail = `The endpoint is disabled (${webhook.disabled_reason ?? 'just now'}). Mend it, PATCH its status to active, then recover.`
+  return problem('webhook_disabled', detail)
+}
+
+function newRecovery(
+  webhookId: string,
+  { since, until }: { readonly since: number; readonly until: number },
+  now: number,
+): RecoveryRow {
+  return {
+    id: newIdAt(now),
+    webhook_id: webhookId,
+    since: new Date(since),
+    until: new Date(until),
+    retried: 0,
+    created: 0,
+    created_at: new Date(now),
+    finished_at: null,
+  }
+}

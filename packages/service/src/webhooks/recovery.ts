@@ -1,0 +1,140 @@
+/** Recoveries as the API has them: what may be asked for, what is stored, and what is shown (decisions, section 7). */
+import type { Pool } from 'pg'
+import { type Problem, validationFailed } from '../kernel/errors.ts'
+import { fail, ok, type Result } from '../kernel/result.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+import { parseCreation } from '../resource/validate.ts'
+import { recoveryShape } from './fields.ts'
+import { recoverFunction } from './recovery-functions.ts'
+import type { Keep } from './store.ts'
+
+export interface RecoveryRow {
+  readonly id: string
+  readonly webhook_id: string
+  readonly since: Date
+  readonly until: Date
+  readonly retried: number
+  readonly created: number
+  readonly created_at: Date
+  readonly finished_at: Date | null
+}
+
+export function recoveryRecord(row: RecoveryRow) {
+  return {
+    id: row.id,
+    object: 'recovery' as const,
+    webhookId: row.webhook_id,
+    since: formatTimestamp(row.since.getTime()),
+    until: formatTimestamp(row.until.getTime()),
+    status: row.finished_at === null ? ('running' as const) : ('done' as const),
+    retried: row.retried,
+    created: row.created,
+    createdAt: formatTimestamp(row.created_at.getTime()),
+    finishedAt: row.finished_at === null ? null : formatTimestamp(row.finished_at.getTime()),
+  }
+}
+
+/** A window in milliseconds since the Unix epoch, both ends in it. */
+export interface Window {
+  readonly since: number
+  readonly until: number
+}
+
+/**
+ * The window that a body asks for. `latest`: the end when none is given, and the latest that can be; `now` and
+ * `retention` say how far back it may reach.
+ */
+export function parseWindow(
+  body: unknown,
+  { now, latest, retention }: { readonly now: number; readonly latest: number; readonly retention: number },
+): Result<Window, Problem> {
+  const parsed = parseCreation(recoveryShape, body)
+  if (!parsed.ok) return parsed
+  const given = parsed.value as { readonly since: string; readonly until: string | null }
+  const since = Date.parse(given.since)
+  const until = given.until === null ? latest : Date.parse(given.until)
+  const wrong = (pointer: string, detail: string) =>
+    fail(validationFailed([{ pointer, code: 'invalid_value', detail }]))
+  const earliest = now - retention
+  if (since < earliest) {
+    return wrong(
+      '/since',
+      `must not be before ${formatTimestamp(earliest)}, which is how far the delivery log goes back now; what is older has to come from a sync`,
+    )
+  }
+  if (since > latest) return wrong('/since', `must not be in the future; it is ${formatTimestamp(now)}`)
+  if (until > latest) {
+    return wrong('/until', `must not be in the future; it is ${formatTimestamp(now)}, which is the default`)
+  }
+  if (until < since) return wrong('/until', `must not be before since, ${formatTimestamp(since)}`)
+  return ok({ since, until })
+}
+
+export interface RecoveryStore {
+  /** The latest stamp of the organization, in milliseconds: its events are no later. */
+  latest(organizationId: string): Promise<number>
+  begin(
+    organizationId: string,
+    recovery: Window & { readonly webhookId: string; readonly id: string },
+    options: { readonly now: number; readonly keep: Keep },
+  ): Promise<'done' | 'refused' | 'replayed'>
+  read(organizationId: string, webhookId: string, id: string): Promise<RecoveryRow | null>
+  /** Newest first. */
+  list(
+    organizationId: string,
+    webhookId: string,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<{ readonly rows: readonly RecoveryRow[]; readonly total: number }>
+}
+
+const columns = 'r.id, r.webhook_id, r.since, r.until, r.retried, r.created, r.created_at, r.finished_at'
+
+export function createRecoveryStore(pool: Pool): RecoveryStore {
+  return {
+    async latest(organizationId) {
+      const { rows } = await pool.query<{ last_stamp: Date }>(
+        'select c.last_stamp from organization_clocks c where c.organization_id = $1',
+        [organizationId],
+      )
+      return rows[0]?.last_stamp.getTime() ?? 0
+    },
+
+    async begin(organizationId, { webhookId, id, since, until }, { now, keep }) {
+      const { rows } = await pool.query<{ answer: 'done' | 'refused' | 'replayed' }>(
+        `select ${recoverFunction.name}($1, $2, $3, $4, $5, $6, $7) as answer`,
+        [
+          organizationId,
+          webhookId,
+          formatTimestamp(now),
+          id,
+          formatTimestamp(since),
+          formatTimestamp(until),
+          keep,
+        ],
+      )
+      return rows[0]?.answer ?? 'refused'
+    },
+
+    async read(organizationId, webhookId, id) {
+      const { rows } = await pool.query<RecoveryRow>(
+        `select ${columns} from recoveries r where r.organization_id = $1 and r.webhook_id = $2 and r.id = $3`,
+        [organizationId, webhookId, id],
+      )
+      return rows[0] ?? null
+    },
+
+    async list(organizationId, webhookId, { limit, offset }) {
+      const counted = pool.query<{ total: number }>(
+        'select count(*)::int as total from recoveries r where r.organization_id = $1 and r.webhook_id = $2',
+        [organizationId, webhookId],
+      )
+      const read = pool.query<RecoveryRow>(
+        `select ${columns} from recoveries r where r.organization_id = $1 and r.webhook_id = $2
+           order by r.created_at desc, r.id desc limit $3 offset $4`,
+        [organizationId, webhookId, limit, offset],
+      )
+      const [{ rows }, count] = await Promise.all([read, counted])
+      return { rows, total: count.rows[0]?.total ?? 0 }
+    },
+  }
+}

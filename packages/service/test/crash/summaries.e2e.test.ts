@@ -1,0 +1,104 @@
+/** Summaries by whole processes: out of the box, and by workers that are killed or stopped in the middle of a request. */
+import { expect, test } from 'vitest'
+import { startHooks } from '../harness/arrivals.ts'
+import { callOf } from '../harness/desk-under-fire.ts'
+import { eventually } from '../harness/locks.ts'
+import { heldModel, startModel } from '../harness/model.ts'
+import { install } from '../harness/process.ts'
+import { type TestService, testService } from '../harness/service.ts'
+import { createServices, kill, type Services, socketUrl, workerOf } from '../harness/services.ts'
+import { announcements, jobsOf, read, resolved } from '../harness/summaries.ts'
+
+function startWorker(
+  { serve }: Services,
+  { database }: TestService,
+  settings: Readonly<Record<string, string>>,
+) {
+  return serve(['--role', 'worker', '--database-url', socketUrl(database.connection)], {
+    DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    DESKWIRE_SUMMARY_DELAY: '50ms',
+    DESKWIRE_SUMMARIZER_MODEL: 'stand-in',
+    DESKWIRE_SUMMARIZER_KEY: 'sk-secret',
+    ...settings,
+  })
+}
+
+test.concurrent('without any setting a summary is written, also by the worker that follows one that was killed', async () => {
+  await using installation = await install({ DESKWIRE_SUMMARY_DELAY: '50ms' })
+  const service = await installation.start('holder')
+  const call = callOf(service.url, installation.token)
+  const post = async (path: string, body: object) => JSON.parse((await call('POST', path, body)).text)
+  const authorization = `Bearer ${installation.token}`
+  const summaryOf = async (id: string): Promise<string | null> => {
+    const answer = await fetch(`${service.url}/v1/conversations/${id}`, { headers: { authorization } })
+    return ((await answer.json()) as { summary: string | null }).summary
+  }
+  const customer = await post('/v1/customers', { name: 'Ada' })
+  for (const n of [1, 2]) {
+    const { id } = await post('/v1/conversations', { customerId: customer.id, channel: 'chat' })
+    const author = { type: 'customer' }
+    await post('/v1/messages', {
+      conversationId: id,
+      direction: 'inbound',
+      author,
+      body: `Where is parcel ${n}?`,
+    })
+    await post(`/v1/conversations/${id}/resolve`, {})
+    await eventually('it has a summary', async () => (await summaryOf(id)) !== null)
+    expect(await summaryOf(id)).toBe(`Customer: Where is parcel ${n}?`)
+    kill((await workerOf(service)) ?? 0)
+  }
+  expect(await service.end('SIGTERM')).toBe(0)
+})
+
+test.concurrent('kill -9 in the middle of a request: the next worker writes it, and it is announced once', async () => {
+  await using model = await startModel()
+  await using hooks = await startHooks()
+  await using service = await testService()
+  await using services = createServices()
+  const { pool } = service.database
+  await hooks.register({ url: service.url, token: service.api.token }, 'steady', ['conversation.summarized'])
+  const settings = { ...hooks.settings, DESKWIRE_SUMMARIZER_URL: model.url }
+  const held = heldModel()
+  model.will(held.behaviour)
+  const { id } = await resolved(service.api, ['Where is my parcel?'])
+  const first = await startWorker(services, service, settings)
+  await held.hanging(1)
+  expect(await first.end('SIGKILL')).toBe(null)
+  expect(await jobsOf(service)).toMatchObject([{ id, leased: true, attempts: 1 }])
+
+  const second = await startWorker(services, service, settings)
+  // Nobody waits for a lease of a minute and a half: it is over.
+  await pool.query('update summary_jobs set due_at = now()')
+  await held.hanging(2)
+  held.release('It was about a parcel.')
+  await eventually('it is announced', () => hooks.arrivals.length > 0)
+  expect((await read(service.api, id)).summary).toBe('It was about a parcel.')
+  await eventually('nothing is left to do', async () => (await jobsOf(service)).length === 0)
+  expect(await announcements(service, service.api, id)).toBe(1)
+  expect(hooks.arrivals).toHaveLength(1)
+  expect(model.asked.map(({ authorization }) => authorization)).toEqual([
+    'Bearer sk-secret',
+    'Bearer sk-secret',
+  ])
+  expect(await second.end('SIGTERM')).toBe(0)
+  expect(first.output() + second.output()).not.toMatch(/sk-secret|Where is my parcel/)
+})
+
+test.concurrent('SIGTERM in the middle of a request: it is given back within 15 seconds, as if never taken', async () => {
+  await using model = await startModel()
+  await using service = await testService()
+  await using services = createServices()
+  const held = heldModel()
+  model.will(held.behaviour)
+  const { id } = await resolved(service.api)
+  const worker = await startWorker(services, service, { DESKWIRE_SUMMARIZER_URL: model.url })
+  await held.hanging(1)
+  const since = performance.now()
+  expect(await worker.end('SIGTERM')).toBe(0)
+  expect(performance.now() - since).toBeLessThan(15_000)
+  const [job] = await jobsOf(service)
+  expect(job).toMatchObject({ id, leased: false, attempts: 0 })
+  expect(job?.due).toBeLessThanOrEqual(Date.now())
+  expect((await read(service.api, id)).summary).toBe(null)
+})

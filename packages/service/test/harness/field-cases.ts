@@ -1,0 +1,47 @@
+/** Fields of a kind tried one by one over HTTP: what a value becomes, or what is said about it. */
+import { expect } from 'vitest'
+import type { Answer, Api } from './service.ts'
+
+/** The value given, and what it is shown as; or `[pointer below the field, code]` of the refusal. */
+export type FieldCase = readonly [field: string, given: unknown, shown: unknown]
+
+export class Refused {
+  readonly code: string
+  readonly below: string
+  constructor(code: string, below = '') {
+    this.code = code
+    this.below = below
+  }
+}
+
+/** Refused with this code, at the field or somewhere within its value. */
+export const refused = (code: string, below = '') => new Refused(code, below)
+
+/** Stands for a field that is left out. */
+export const absent = Symbol('absent')
+
+/** Creates an object from `base` with the field given so, and looks at what comes of it. */
+export async function tryCreation(api: Api, path: string, base: object, [field, given, shown]: FieldCase) {
+  const body: Record<string, unknown> = { ...base, [field]: given }
+  if (given === absent) delete body[field]
+  expectShown(await api.post(path, body), 201, field, shown)
+}
+
+/** Changes the field of an object that exists. */
+export async function tryChange(api: Api, path: string, [field, given, shown]: FieldCase) {
+  const before = await api.get(path)
+  const answer = await api.patch(path, { [field]: given })
+  expectShown(answer, 200, field, shown)
+  expect((await api.get(path)).text).toBe(shown instanceof Refused ? before.text : answer.text)
+}
+
+function expectShown({ status, json, text }: Answer, success: number, field: string, shown: unknown): void {
+  if (!(shown instanceof Refused)) {
+    expect({ status, text }).toMatchObject({ status: success })
+    expect(json[field]).toEqual(shown)
+    return
+  }
+  expect({ status, code: json.code }, text).toEqual({ status: 422, code: 'validation_failed' })
+  const wrong = json.errors.map((error: { pointer: string; code: string }) => [error.pointer, error.code])
+  expect(wrong).toContainEqual([`/${field}${shown.below}`, shown.code])
+}

@@ -1,0 +1,112 @@
+/** Conversations that wait for a summary, and the engine that writes it, driven by a clock that the test moves. */
+import type { Clock } from '../../src/kernel/clock.ts'
+import { kinds } from '../../src/resources/index.ts'
+import { createSummarizer, type SummarySettings } from '../../src/summaries.ts'
+import type { SummaryEngine } from '../../src/summarizer/engine.ts'
+import { summarySettings } from './delivery-settings.ts'
+import { makeCustomer } from './desk.ts'
+import type { Api, TestService } from './service.ts'
+import { storedEvents } from './stored.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read whatever the object has; a wrong guess fails them
+type Made = any
+
+export const summaryDelay = summarySettings.delay
+
+export interface TestSummarizer extends AsyncDisposable {
+  readonly engine: SummaryEngine
+}
+
+/** `await using summarizer = testSummarizer(service, clock)`: one worker's. */
+export function testSummarizer(
+  service: TestService,
+  clock: Clock,
+  settings: Partial<SummarySettings> = {},
+): TestSummarizer {
+  const summarizer = createSummarizer({
+    pool: service.database.pool,
+    clock,
+    log: service.app.server.log,
+    kinds,
+    settings: { ...summarySettings, ...settings },
+    maxAttempts: 6,
+  })
+  return {
+    engine: summarizer.engine,
+    [Symbol.asyncDispose]: () => summarizer.close(),
+  }
+}
+
+/** The settings of an endpoint at this address. */
+export function endpointAt(url: string, timeout = 20_000): Pick<SummarySettings, 'endpoint'> {
+  return { endpoint: { url, model: 'stand-in', key: 'sk-secret', timeout } }
+}
+
+/** A conversation in which these messages were sent by turns, the customer first. */
+export async function converse(api: Api, bodies: readonly string[], subject = 'The parcel'): Promise<Made> {
+  const customerId = (await makeCustomer(api)).id
+  const { id } = await done(api.post('/v1/conversations', { customerId, channel: 'chat', subject }))
+  for (const [n, body] of bodies.entries()) {
+    const sentAt = new Date(Date.UTC(2026, 0, 1, 12, n)).toISOString()
+    await say(api, id, body, n % 2 === 0 ? 'customer' : 'teammate', { sentAt })
+  }
+  return read(api, id)
+}
+
+export function say(
+  api: Api,
+  conversationId: string,
+  body: string,
+  by: 'customer' | 'teammate',
+  more: object = {},
+): Promise<Made> {
+  const direction = by === 'customer' ? 'inbound' : 'outbound'
+  return done(api.post('/v1/messages', { conversationId, direction, author: { type: by }, body, ...more }))
+}
+
+export async function read(api: Api, id: string): Promise<Made> {
+  return done(api.get(`/v1/conversations/${id}`))
+}
+
+export function act(api: Api, id: string, action: string, body: object = {}): Promise<Made> {
+  return done(api.post(`/v1/conversations/${id}/${action}`, body))
+}
+
+/** A conversation with these messages, resolved. */
+export async function resolved(api: Api, bodies: readonly string[] = ['Where is my parcel?']): Promise<Made> {
+  const { id } = await converse(api, bodies)
+  return act(api, id, 'resolve')
+}
+
+/** How often it was announced that this conversation has a summary. */
+export async function announcements(service: TestService, api: Api, id: string): Promise<number> {
+  const events = await storedEvents(service, api.organizationId, id)
+  return events.filter(({ type }) => type === 'conversation.summarized').length
+}
+
+/** What is left of the jobs, the first due first. */
+export async function jobsOf(service: TestService) {
+  const { rows } = await service.database.pool.query<{
+    conversation_id: string
+    due_at: Date
+    attempts: number
+    leased: boolean
+    gave_up: boolean
+  }>(
+    `select j.conversation_id, j.due_at, j.attempts, j.lease_id is not null as leased, j.gave_up
+       from summary_jobs j order by j.due_at, j.conversation_id`,
+  )
+  return rows.map(({ conversation_id: id, due_at, attempts, leased, gave_up: gaveUp }) => ({
+    id,
+    due: due_at.getTime(),
+    attempts,
+    leased,
+    gaveUp,
+  }))
+}
+
+async function done(answer: ReturnType<Api['get']>): Promise<Made> {
+  const { status, text, json } = await answer
+  if (status !== 200 && status !== 201) throw new Error(`${status} ${text}`)
+  return json
+}

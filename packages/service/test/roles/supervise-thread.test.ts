@@ -1,0 +1,31 @@
+/** The thread of the summarizer: one that ends is replaced, one that is told to stop ends. */
+import pino from 'pino'
+import { expect, test } from 'vitest'
+import { superviseSummarizer } from '../../src/roles/supervise-thread.ts'
+import { eventually } from '../harness/locks.ts'
+
+const address = { url: 'postgres://nobody@127.0.0.1:1/nothing' }
+
+function supervise(summaries: object) {
+  const logged: { msg: string }[] = []
+  const log = pino({ level: 'error', base: null }, { write: (line) => logged.push(JSON.parse(line)) })
+  const orders = { address, summaries: summaries as never, maxAttempts: 6 }
+  return { logged, thread: superviseSummarizer(orders, log) }
+}
+
+test('one that cannot run is replaced until it is told to stop, and the log says why', async () => {
+  // An address that cannot be: what the settings never let through.
+  const { logged, thread } = supervise({ delay: 1, endpoint: { url: null } })
+  const ends = () => logged.filter(({ msg }) => msg === 'the summarizer ended; it is replaced')
+  await eventually('it ended twice', () => ends().length >= 2)
+  expect(logged.filter(({ msg }) => msg === 'the summarizer failed')[0]).toMatchObject({
+    err: { message: expect.stringContaining('null') },
+  })
+  await thread.stop()
+})
+
+test('one whose database does not answer runs, and stops', async () => {
+  const { logged, thread } = supervise({ delay: 1, endpoint: null })
+  await thread.stop()
+  expect(logged).toEqual([])
+})
