@@ -1,13 +1,15 @@
 /**
- * `npm run bench -- [write|sync|pages|list|log|start|deliver|latency|recover|cascade|import …] [--full] [--runs N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|list|log|start|deliver|latency|isolate|memory|recover|cascade|import …] [--full] [--runs N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
 import { cascade } from './cases/cascade.ts'
 import { deliver, latency } from './cases/deliver.ts'
 import { imports } from './cases/import.ts'
+import { isolate } from './cases/isolate.ts'
 import { list } from './cases/list.ts'
 import { log } from './cases/log.ts'
+import { memory } from './cases/memory.ts'
 import { pages } from './cases/pages.ts'
 import { recover } from './cases/recover.ts'
 import { start } from './cases/start.ts'
@@ -35,6 +37,8 @@ const groups = {
   start,
   deliver,
   latency,
+  isolate,
+  memory,
   recover,
   cascade,
   import: imports,

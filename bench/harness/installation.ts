@@ -31,6 +31,8 @@ export interface RunningService {
   readonly startedIn: number
   /** Resident memory of the process, the database apart, in MB. */
   residentMegabytes(): Promise<number>
+  /** The most that it ever was. */
+  peakMegabytes(): Promise<number>
   stop(): Promise<void>
 }
 
@@ -107,6 +109,7 @@ export async function startService(dataDir: string, flags: readonly string[] = [
     pid,
     startedIn: performance.now() - since,
     residentMegabytes: () => megabytes(pid, 'VmRSS'),
+    peakMegabytes: () => peakMegabytes(pid),
     stop: end,
   }
 }
@@ -143,6 +146,8 @@ async function installIn(
 /** An installation beside a receiver that it trusts. */
 export interface DeliveringInstallation<R> extends Installation {
   readonly receiver: R
+  /** What its signing secrets are sealed with. */
+  encryptionKey(): Promise<Buffer>
   /** Starts a worker process on the installation's database. */
   startWorker(): Promise<RunningService>
 }
@@ -162,14 +167,18 @@ export async function installFor<R extends AsyncDisposable & { caFile: string }>
   return {
     ...installation,
     receiver,
+    encryptionKey: async () => Buffer.from(await keyText(dataDir), 'base64'),
     async startWorker() {
       const { host, port, user, database } = installation.connection
       const url = `postgres://${user}@/${database}?host=${encodeURIComponent(host)}&port=${port}`
-      const key = (await readFile(join(dataDir, 'encryption.key'), 'utf8')).trim()
-      const where = ['--role', 'worker', '--database-url', url, '--encryption-key', key]
+      const where = ['--role', 'worker', '--database-url', url, '--encryption-key', await keyText(dataDir)]
       return startService(dataDir, [...where, ...targets])
     },
   }
+}
+
+async function keyText(dataDir: string): Promise<string> {
+  return (await readFile(join(dataDir, 'encryption.key'), 'utf8')).trim()
 }
 
 /** What its line says: the address it listens on, nothing for a worker. */

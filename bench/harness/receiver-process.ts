@@ -1,6 +1,6 @@
 /**
- * A receiver in a process of its own: answers 200 to everything over TLS, counts, and on demand tells when each
- * subject came. Times are milliseconds of the wall with the clock's full resolution, as both processes read them.
+ * A receiver in a process of its own: answers 200 over TLS to everything but what begins with /hang, which it leaves
+ * unanswered; counts, and on demand tells when each subject came. Times are milliseconds of the wall with the clock's full resolution, as both processes read them.
  */
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -21,6 +21,10 @@ process.on('message', (order: ReceiverOrder) => {
       const server = createServer(
         { key: order.key, cert: order.cert, keepAlive: true },
         (request, response) => {
+          if (request.url?.startsWith('/hang')) {
+            request.resume()
+            return
+          }
           lastAt = now()
           if (received++ === 0) firstAt = lastAt
           if (!recording) request.resume()

@@ -2,6 +2,7 @@
 import { docsPart } from './docs/docs-openapi.ts'
 import { healthPart } from './http/health-openapi.ts'
 import { keyPart } from './keys/key-openapi.ts'
+import { metricsPart } from './metrics/metrics-openapi.ts'
 import { openApiDocument } from './openapi/document.ts'
 import type { Json } from './openapi/part.ts'
 import { organizationPart } from './organization/organization-openapi.ts'
@@ -25,6 +26,7 @@ export function apiDocument(kinds: readonly Kind[]): Json {
     keyPart(kinds),
     organizationPart,
     healthPart,
+    metricsPart,
     docsPart,
   ])
 }

@@ -34,6 +34,10 @@ import { createKeys } from './keys/keys.ts'
 import { registerKeyRoutes } from './keys/routes.ts'
 import { createKeyStore } from './keys/store.ts'
 import { createMaintenance, type Maintenance } from './maintenance.ts'
+import { registerMetrics } from './metrics/expose.ts'
+import { createRegistry, type MetricsSnapshot } from './metrics/registry.ts'
+import { createCommitMetrics, timeRequests } from './metrics/requests.ts'
+import { createStandingMetrics } from './metrics/standing.ts'
 import { createOrganizations } from './organization/organization.ts'
 import { registerOrganizationRoutes } from './organization/routes.ts'
 import type { Kind } from './resource/kind.ts'
@@ -95,11 +99,14 @@ export interface AppOptions {
   /** How often a key may call this process; null limits nothing. */
   readonly rateLimit: RateLimit | null
   readonly kinds?: readonly Kind[]
+  /** Metrics of the processes that this one speaks for. */
+  readonly otherMetrics?: () => Promise<readonly MetricsSnapshot[]>
 }
 
 /** The service on a migrated database. The pool stays its caller's. */
 export function createApp(options: AppOptions): App {
-  const { pool, clock, log, settings, kinds = deskKinds } = options
+  const { pool, clock, log, settings, kinds = deskKinds, otherMetrics = async () => [] } = options
+  const register = createRegistry('api')
   const wake = createNotifier(pool, (error) =>
     log.warn({ err: loggable(error) }, 'workers could not be told'),
   )
@@ -118,8 +125,11 @@ export function createApp(options: AppOptions): App {
     for (const name of [method].flat()) methods.add(name)
     allowed.set(url, methods)
   })
+  timeRequests(server, register)
   registerHealth(server, pool)
   registerDocs(server, () => apiDocument(kinds))
+  createStandingMetrics(register, pool, clock)
+  registerMetrics(server, register, otherMetrics)
   const desk = {
     pool,
     clock,
@@ -128,6 +138,7 @@ export function createApp(options: AppOptions): App {
     commitFunction: schemaOf(kinds).commitFunction,
     maxAttempts: attemptsOf(settings.schedule),
     onDeliveries: wake,
+    onCommit: createCommitMetrics(register),
   }
   const { readers } = registerDesk(server, desk, access)
   registerWebhooks(server, options, { box, access, wake, kinds })

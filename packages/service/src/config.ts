@@ -51,6 +51,10 @@ function parseRateLimit(text: string): RateLimit | null | undefined {
   return limit.perSecond > 0 && limit.burst > 0 ? limit : undefined
 }
 
+function parsePort(text: string): number | undefined {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined
+}
+
 /** The text as it is, when paths can be appended to it. */
 function parseEndpointUrl(text: string): string | undefined {
   const url = URL.parse(text)
@@ -85,7 +89,15 @@ export const settings = {
     default: '8080',
     help: 'port to listen on; 0 picks a free one, and the line "listening on" says which',
     accepts: 'a port from 0 to 65535',
-    parse: (text) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined),
+    parse: parsePort,
+  }),
+  workerPort: setting<number | null>({
+    variable: 'DESKWIRE_WORKER_PORT',
+    default: null,
+    defaultShown: 'none',
+    help: 'port on which a process of role worker answers /healthz, /readyz and /metrics; 0 picks a free one',
+    accepts: 'a port from 0 to 65535',
+    parse: parsePort,
   }),
   databaseUrl: setting<string | null>({
     variable: 'DESKWIRE_DATABASE_URL',

@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { createEngine, type Engine } from './delivery/engine.ts'
 import { createLanes } from './delivery/lanes.ts'
+import { type DeliveryObserver, nobodyObserves } from './delivery/observer.ts'
 import { createRecoverer, type Recoverer } from './delivery/recoverer.ts'
 import { createRecoveries } from './delivery/recoveries.ts'
 import { createRegistrants, type Registrants } from './delivery/registrants.ts'
@@ -12,6 +13,7 @@ import { createSigner } from './delivery/signer.ts'
 import type { TrustedTargets } from './delivery/target/address.ts'
 import { createResolver, type Resolver } from './delivery/target/resolver.ts'
 import { parseTargetUrl } from './delivery/target/url.ts'
+import type { TurnServices } from './delivery/turn.ts'
 import type { Clock } from './kernel/clock.ts'
 import { type Problem, problem, validationFailed } from './kernel/errors.ts'
 import type { Kind } from './resource/kind.ts'
@@ -45,26 +47,29 @@ export function createWorker(options: {
   readonly log: FastifyBaseLogger
   readonly kinds: readonly Kind[]
   readonly settings: DeliverySettings
+  readonly observer?: DeliveryObserver
+  /** Connections for the turns of all but the light, who are not to wait behind them; by default the same. */
+  readonly otherPool?: Pool
 }): Worker {
-  const { pool, clock, log, kinds, settings } = options
+  const { pool, clock, log, kinds, settings, observer = nobodyObserves, otherPool = pool } = options
   const { dnsServers, trustedTargets, targetCa, schedule } = settings
   const box = createSecretBox(settings.encryptionKey)
   const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
   const sender = createSender({ resolver, clock, targetCa, answerTimeoutMs: schedule.answerTimeout })
   const signer = createSigner()
   const scopes = new Map(kinds.map((kind) => [kind.name, `${kind.plural}:read`]))
-  const engine = createEngine({
-    lanes: createLanes(
-      pool,
-      kinds.map((kind) => kind.table),
-    ),
+  const tables = kinds.map((kind) => kind.table)
+  const turns: TurnServices = {
+    lanes: createLanes(pool, tables),
     send: (request) => sender.send(request),
     signerOf: (taken) => signer(taken.endpoint.sealedSecrets.map((sealed) => box.open(sealed, taken))),
     scopeOf: (subjectKind) => scopes.get(subjectKind) ?? null,
     clock,
     schedule,
     log,
-  })
+    observer,
+  }
+  const engine = createEngine(turns, { otherLanes: createLanes(otherPool, tables) })
   const registrants = createRegistrants({ pool, clock, log, wake: () => engine.wake() })
   const recoverer = createRecoverer({
     recoveries: createRecoveries(pool, attemptsOf(schedule)),

@@ -31,6 +31,8 @@ export interface DeskOptions {
   readonly maxAttempts: number
   /** Called after a commit that made deliveries. */
   readonly onDeliveries: () => void
+  /** Called after every call of the commit function that ended well. */
+  readonly onCommit: NonNullable<Parameters<typeof createJournal>[0]['onCommit']>
 }
 
 /** Registers the routes of all kinds. Readers that wait are woken by whoever hears of commits: that is the caller. */

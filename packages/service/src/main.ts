@@ -14,8 +14,9 @@ import { startApi } from './roles/api.ts'
 import { deliverySettingsOf, requireEncryptionKey } from './roles/delivery-settings.ts'
 import type { Running } from './roles/running.ts'
 import { summarySettingsOf } from './roles/summary-settings.ts'
-import { superviseWorker } from './roles/supervise.ts'
-import { startWorker } from './roles/worker.ts'
+import { type Supervised, superviseWorker } from './roles/supervise.ts'
+import { type RunningWorker, startWorker } from './roles/worker.ts'
+import { startWorkerServer } from './roles/worker-server.ts'
 import type { SummarySettings } from './summaries.ts'
 
 /**
@@ -62,20 +63,44 @@ async function startRoles(
   const { pool, address } = database
   if (config.role === 'worker') {
     warnOfTrust(settings, log)
-    const worker = startWorker({ address, log, settings, summaries })
-    process.stdout.write('delivering\n')
-    return [worker]
+    return await startWorkerAlone(config, startWorker({ address, log, settings, summaries }), log)
   }
   const first = await bootstrapOrganization(pool, systemClock, config.bootstrapKey)
   if (first !== null) announceFirstKey(first, config)
   warnOfTrust(settings, log)
-  const api = await startApi(config, { pool, address, log, settings, rateLimit: config.rateLimit })
-  const worker =
-    config.role === 'all'
-      ? superviseWorker({ address, settings, summaries, logLevel: config.logLevel }, log)
-      : null
+  let worker: Supervised | null = null
+  const otherMetrics = async () => (await worker?.metrics()) ?? []
+  const api = await startApi(config, {
+    pool,
+    address,
+    log,
+    settings,
+    rateLimit: config.rateLimit,
+    otherMetrics,
+  })
+  if (config.role === 'all')
+    worker = superviseWorker({ address, settings, summaries, logLevel: config.logLevel }, log)
   process.stdout.write(`listening on ${api.address}\n`)
   return worker === null ? [api] : [api, worker]
+}
+
+/** A worker in a process of its own, with the small server that it may have. */
+async function startWorkerAlone(
+  { host, workerPort }: Config,
+  worker: RunningWorker,
+  log: Logger,
+): Promise<readonly Running[]> {
+  const running: Running[] = [worker]
+  if (workerPort !== null) {
+    const server = await startWorkerServer({ host, port: workerPort }, worker, log).catch(async (error) => {
+      await worker.stop()
+      throw error
+    })
+    running.unshift(server)
+    process.stdout.write(`worker listening on ${server.address}\n`)
+  }
+  process.stdout.write('delivering\n')
+  return running
 }
 
 function warnOfTrust({ trustedTargets }: DeliverySettings, log: Logger): void {

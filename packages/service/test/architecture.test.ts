@@ -46,6 +46,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
   keys: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
   organization: ['kernel', 'access', 'http', 'openapi', 'resource'],
+  metrics: ['kernel', 'openapi', 'delivery'],
   summarizer: ['kernel', 'db', 'journal', 'resource', 'resources'],
   top: [
     'kernel',
@@ -61,6 +62,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'webhooks',
     'keys',
     'organization',
+    'metrics',
     'summarizer',
   ],
 }

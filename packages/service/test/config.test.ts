@@ -16,6 +16,7 @@ interface Example {
 const examples: Record<keyof typeof settings, Example> = {
   host: { default: '127.0.0.1', text: '::1', value: '::1', bad: ['a host', 'http://x'] },
   port: { default: 8080, text: '0', value: 0, bad: ['65536', '-1', '80a', '8.5', '1e3', ' 80', '123456'] },
+  workerPort: { default: null, text: '0', value: 0, bad: ['65536', 'none'] },
   databaseUrl: {
     default: null,
     text: 'postgresql://u:p@db:5432/desk',

@@ -1,12 +1,19 @@
 /**
- * The engine: finds lanes with something due and runs their rounds, many lanes at once, each its own. It is woken
- * right after a commit, and looks besides: a notification is a hint, the table is the truth.
+ * The engine: finds lanes with something due and runs their turns, many at once, each its own. It is woken right after a
+ * commit, and looks besides: a notification is a hint, the table is the truth.
  */
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { stopwatch } from '../kernel/clock.ts'
 import { loggable } from '../kernel/loggable.ts'
+import { Alarm } from './alarm.ts'
 import { Halt } from './halt.ts'
-import type { LaneKey } from './lanes.ts'
-import { type RoundServices, runRound } from './round.ts'
+import type { DueLane, LaneKey, Lanes } from './lanes.ts'
+import { tickEvery } from './pace.ts'
+import { leaseOf } from './schedule.ts'
+import { type SlotLimits, Slots } from './slots.ts'
+import { foundAtOnce, tiers } from './tiers.ts'
+import { type Shared, Turn, type TurnEnd, type TurnServices } from './turn.ts'
 
 export interface Engine {
   /** Something may be due: look at once. */
@@ -18,12 +25,17 @@ export interface Engine {
    * which what is not answered is left due; and for 2 s more, after which a database that does not answer is left.
    */
   stop(): Promise<void>
-  /** Does all that is due by the clock, and answers how many rounds that took. For tests and drains. */
+  /** Does all that is due by the clock, and answers how many turns that took. For tests and drains. */
   runDue(): Promise<number>
+  /** Attempts under way. */
+  readonly inFlight: number
 }
 
-/** Lanes run at once. */
-const lanesAtOnce = 128
+/**
+ * Milliseconds from one look to the next at least: whoever is woken more often looks for all of them at once. Without it, a
+ * crowd of lanes that wait for slots made thousands of searches a second.
+ */
+const looksApart = 5
 /** How often to look without being woken, in milliseconds. */
 const pollEvery = 500
 /** How long a stop waits for attempts, and then for the database; together below the service's 15 s. */
@@ -31,17 +43,59 @@ const attemptsMayTake = 12_000
 const settlingMayTake = 2_000
 /** How often to look for due deliveries whose lane does not say so, in milliseconds. */
 const sweepEvery = 30_000
+/** Clocks of workers may differ by so much, in milliseconds, before one takes the other's leases for impossible. */
+const clocksDiffer = 60_000
+/** A clock that goes back by more was set back, in milliseconds; others may follow it within so many sweeps. */
+const setBackBy = 1_000
+const suspiciousSweeps = 4
 
-export function createEngine(services: RoundServices): Engine {
-  const { lanes, clock, log } = services
-  const running = new Map<string, Promise<boolean>>()
+interface RunningTurn {
+  readonly turn: Turn
+  readonly ended: Promise<TurnEnd>
+}
+
+export function createEngine(
+  services: TurnServices,
+  options: {
+    readonly slots?: SlotLimits
+    /** For turns of all but the light, who are not to wait for a connection behind them. */
+    readonly otherLanes?: Lanes
+  } = {},
+): Engine {
+  const { lanes, clock, log, schedule } = services
+  const { slots: limits, otherLanes = lanes } = options
+  const running = new Map<string, RunningTurn>()
   const halt = new Halt()
+  const shared: Shared = {
+    workerId: randomUUID(),
+    slots: new Slots(limits),
+    alarm: new Alarm(),
+    halt,
+    payloads: 0,
+  }
   let sweeping: Promise<void> | null = null
   let timers: NodeJS.Timeout[] = []
+  let ticker: NodeJS.Timeout | undefined
   let looking: Promise<void> | null = null
   let lookAgain = false
+  /** Lanes may be waiting for a slot. */
+  let behind = false
+  /** Somebody drains by hand, and looks again by itself. */
+  let draining = false
+  /** Nothing is known of the time before the first look: the clock may have been set back then. */
+  let lastLook = Number.POSITIVE_INFINITY
+  let suspicions = 0
+  let sinceLook = () => Number.POSITIVE_INFINITY
 
-  return { wake, start, stop, runDue }
+  return {
+    wake,
+    start,
+    stop,
+    runDue,
+    get inFlight() {
+      return shared.slots.inUse
+    },
+  }
 
   function wake(): void {
     if (halt.requested) return
@@ -49,9 +103,10 @@ export function createEngine(services: RoundServices): Engine {
       lookAgain = true
       return
     }
-    looking = look()
-      .catch((error: Error) =>
-        log.warn({ err: loggable(error) }, 'due deliveries cannot be found; looking again'),
+    looking = lookInTime()
+      .then(
+        () => {},
+        (error: Error) => log.warn({ err: loggable(error) }, 'due deliveries cannot be found; looking again'),
       )
       .finally(() => {
         looking = null
@@ -62,37 +117,81 @@ export function createEngine(services: RoundServices): Engine {
       })
   }
 
-  async function look(): Promise<void> {
-    const free = lanesAtOnce - running.size
-    if (free <= 0) return
-    const due = await lanes.findDue(clock.now(), free + running.size)
-    for (const lane of due) if (running.size < lanesAtOnce) launch(lane)
+  async function lookInTime(): Promise<unknown> {
+    const since = sinceLook()
+    if (since < looksApart) await delay(looksApart - since)
+    sinceLook = stopwatch()
+    return look()
   }
 
-  function launch(lane: LaneKey): void {
-    const key = `${lane.organizationId} ${lane.webhookId}`
-    if (halt.requested || running.has(key)) return
-    const round = runRound(services, lane, halt).catch((error: Error) => {
-      // The lease runs out and the lane is found again.
-      log.warn({ ...lane, err: loggable(error) }, 'a round failed')
-      return false
+  /** Begins turns of what is due, as many as there are slots for. */
+  async function look(): Promise<readonly RunningTurn[]> {
+    const now = clock.now()
+    if (now < lastLook - setBackBy) {
+      suspicions = suspiciousSweeps
+      await lanes.wakeFromTheFuture(now)
+    }
+    lastLook = now
+    const open = tiers.filter((tier) => shared.slots.hasRoom(tier))
+    const due = open.length === 0 ? [] : await lanes.findDue(shared.workerId, now, open)
+    const begun: RunningTurn[] = []
+    behind = open.length < tiers.length
+    const full = open.some((tier) => due.filter((lane) => lane.tier === tier).length === foundAtOnce[tier])
+    for (const lane of due) {
+      const known = running.get(keyOf(lane))
+      const turn = known === undefined ? launch(lane) : null
+      known?.turn.wake()
+      if (turn !== null) begun.push(turn)
+      else if (known === undefined) behind = true
+    }
+    // There are more where those came from.
+    if (full && begun.length > 0 && !draining) wake()
+    return begun
+  }
+
+  function launch(lane: DueLane): RunningTurn | null {
+    const slot = halt.requested ? null : shared.slots.enter(lane.tier)
+    if (slot === null) return null
+    const turn = new Turn(
+      { ...services, lanes: lane.tier === 'light' ? lanes : otherLanes },
+      shared,
+      lane,
+      slot,
+    )
+    const ended = turn
+      .run()
+      .catch((error: Error) => {
+        // The lease runs out and the lane is found again.
+        const { organizationId, webhookId } = lane
+        log.warn({ organizationId, webhookId, err: loggable(error) }, 'a turn failed')
+        return { ran: false, more: false }
+      })
+      .finally(() => {
+        running.delete(keyOf(lane))
+        if (running.size === 0) clearInterval(ticker)
+      })
+    if (running.size === 0) ticker = setInterval(tick, tickEvery)
+    const begun = { turn, ended }
+    running.set(keyOf(lane), begun)
+    void ended.then(({ more }) => {
+      // On this lane, or on one that has waited for a slot.
+      if ((more || behind) && !draining) wake()
     })
-    running.set(key, round)
-    void round.then((ran) => {
-      running.delete(key)
-      // More may be due on this lane, or waiting for a place.
-      if (ran) wake()
-    })
+    return begun
+  }
+
+  function tick(): void {
+    for (const { turn } of running.values()) turn.tick()
   }
 
   function start(): void {
     timers = [setInterval(wake, pollEvery), setInterval(sweep, sweepEvery)]
     wake()
+    sweep()
   }
 
   function sweep(): void {
-    sweeping ??= lanes
-      .sweep(clock.now())
+    sweeping ??= sweepOnce()
       .then(
         (woken) => {
           if (woken > 0) log.warn({ lanes: woken }, 'due deliveries were found whose lanes did not say so')
@@ -105,10 +204,19 @@ export function createEngine(services: RoundServices): Engine {
       })
   }
 
+  async function sweepOnce(): Promise<number> {
+    const now = clock.now()
+    const woken = await lanes.sweep(now, leaseOf(schedule) + clocksDiffer)
+    if (suspicions === 0) return woken
+    suspicions--
+    return woken + (await lanes.wakeFromTheFuture(now))
+  }
+
   async function stop(): Promise<void> {
     halt.request()
     for (const timer of timers) clearInterval(timer)
-    const ended = Promise.all([sweeping, Promise.resolve(looking).then(() => Promise.all(running.values()))])
+    const turns = () => Promise.all([...running.values()].map(({ ended }) => ended))
+    const ended = Promise.all([sweeping, Promise.resolve(looking).then(turns)])
     const over = new AbortController()
     const limit = (milliseconds: number) =>
       delay(milliseconds, undefined, { signal: over.signal }).catch(() => {})
@@ -119,11 +227,16 @@ export function createEngine(services: RoundServices): Engine {
   }
 
   async function runDue(): Promise<number> {
-    for (let rounds = 0; ; ) {
-      const due = await lanes.findDue(clock.now(), lanesAtOnce)
-      if (due.length === 0 || halt.requested) return rounds
-      const ran = await Promise.all(due.map((lane) => runRound(services, lane, halt)))
-      rounds += ran.filter(Boolean).length
+    draining = true
+    for (let turns = 0; ; ) {
+      const begun = await look()
+      if (begun.length === 0) return turns
+      const ends = await Promise.all(begun.map(({ ended }) => ended))
+      turns += ends.filter(({ ran }) => ran).length
     }
   }
+}
+
+function keyOf({ organizationId, webhookId }: LaneKey): string {
+  return `${organizationId} ${webhookId}`
 }

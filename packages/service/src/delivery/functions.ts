@@ -67,21 +67,28 @@ begin
       returning h.failing_since into v_failing_since;
   end if;
 
-  if (p_round->>'release')::boolean then
-    select min(d.next_attempt_at) into v_due from deliveries d
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity';
+  select d.next_attempt_at into v_due from deliveries d
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+      and d.id <> all(array(select jsonb_array_elements_text(p_round->'known'))::uuid[])
+    order by d.next_attempt_at, d.id limit 1;
+  if p_round->>'next' = 'release' then
     -- Disabled meanwhile: what is pending is not to wait for its next attempt, but to fail now.
     if v_due > p_now and exists (select 1 from webhooks w where w.organization_id = p_organization_id
         and w.id = p_webhook_id and w.status = 'disabled') then
       v_due := p_now;
     end if;
-    update lanes set due_at = v_due, lease_id = null, lease_until = null
+    -- A backlog waits behind those that have waited longer: its lane has just had its turn.
+    update lanes set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
+        lease_id = null, lease_until = null, worker_id = null, listening = false,
+        tier = case when (p_round->>'tier')::int >= 2 then (p_round->>'tier')::int when v_due <= p_now then 1 else 0 end
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   else
-    update lanes set lease_until = p_lease_until
+    -- Until then only its holder has to look at it.
+    update lanes set lease_until = p_lease_until, listening = p_round->>'next' = 'listen',
+        due_at = case when p_round->>'next' = 'listen' then least(v_due, p_lease_until) else p_lease_until end
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   end if;
-  return jsonb_build_object('held', true, 'failing_since', v_failing_since);
+  return jsonb_build_object('held', true, 'failing_since', v_failing_since, 'more', v_due is not null and v_due <= p_now);
 end;`,
 )
 

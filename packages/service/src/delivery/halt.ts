@@ -12,6 +12,11 @@ export class Halt {
     return this.#requested
   }
 
+  /** Those under way are not to be waited for any more. */
+  get overdue(): boolean {
+    return this.#overdue
+  }
+
   /** From now on no attempt is begun. */
   request(): void {
     this.#requested = true

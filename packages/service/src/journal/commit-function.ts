@@ -94,7 +94,8 @@ end;`
 
 /**
  * A delivery for each endpoint that is active and subscribed now, under the clock row that a disabling takes too.
- * The lanes are locked, not only woken: a worker that is just finding its lane empty waits, and then finds these.
+ * The lanes are locked, not only woken: a worker that is just finding its lane empty waits, and then finds these. A worker
+ * that has its hands full is not told: it looks again before it lets the lane go.
  */
 const fanOutSection = `
   select array_agg(w.id) into v_webhooks from webhooks w
@@ -112,7 +113,7 @@ const fanOutSection = `
     perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
       order by l.webhook_id for update;
     update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = any(v_webhooks)
-      and (due_at is null or due_at > p_now);
+      and (due_at is null or due_at > p_now) and (lease_id is null or listening);
   end if;`
 
 /** A change whose idempotency key has committed already is not made again: its caller gets the first answer. */

@@ -4,7 +4,7 @@
  */
 import type { Pool, PoolClient } from 'pg'
 import type { SchemaFunction } from '../db/migration.ts'
-import type { Clock } from '../kernel/clock.ts'
+import { type Clock, stopwatch } from '../kernel/clock.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Change, CommitOutcome, Unit, UnitOutcome } from './change.ts'
 import { type CallOptions, type CommitAnswer, decodeOutcomes, encodeUnits } from './commit-call.ts'
@@ -33,9 +33,12 @@ export function createJournal(options: {
   readonly onDeliveries: () => void
   /** Called after each commit, with the kinds of which something changed. */
   readonly onChanges: (organizationId: string, kinds: ReadonlySet<string>) => void
+  /** Called after every call of the commit function that ended well. */
+  readonly onCommit?: (call: { readonly milliseconds: number; readonly units: number }) => void
   readonly limits?: GroupLimits
 }): Journal {
-  const { pool, commitFunction, tables, clock, maxAttempts, onDeliveries, onChanges, limits } = options
+  const { pool, commitFunction, tables, clock, maxAttempts, onDeliveries, onChanges, onCommit, limits } =
+    options
   const single = { name: commitFunction.name, text: `select ${commitFunction.name}($1, $2, $3) as answer` }
   const several = {
     name: `${commitFunction.name}_several`,
@@ -52,7 +55,12 @@ export function createJournal(options: {
         ? { ...single, values: [first.organizationId, now, encodeUnits(first.units, options)] }
         : { ...several, values: [now, encodeParts(parts, options)] }
     const ask = (on: Pick<Pool, 'query'>) => on.query<{ answer: CommitAnswer }>(query)
+    const elapsed = stopwatch()
     const answers = await (patient ? withoutHaste(pool, ask) : ask(pool))
+    onCommit?.({
+      milliseconds: elapsed(),
+      units: parts.reduce((sum, { units }) => sum + units.length, 0),
+    })
     if (answers.rows.some(({ answer }) => answer.deliveries)) onDeliveries()
     return parts.map(({ organizationId, units }, part) => {
       const row = answers.rows[part]

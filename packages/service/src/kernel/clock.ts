@@ -4,5 +4,11 @@ export interface Clock {
   now(): number
 }
 
+/** Starts a stopwatch: what it answers is the milliseconds since then, whatever clocks are set to. */
+export function stopwatch(): () => number {
+  const began = performance.now()
+  return () => performance.now() - began
+}
+
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now() }

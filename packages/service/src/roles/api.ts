@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { RateLimit } from '../access/rate-limit.ts'
-import { createApp } from '../app.ts'
+import { type AppOptions, createApp } from '../app.ts'
+import { followDatabaseClock } from '../db/clock.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../deliveries.ts'
-import { systemClock } from '../kernel/clock.ts'
 import type { Running } from './running.ts'
 import { startStreamListener } from './stream-listener.ts'
 
@@ -31,9 +31,12 @@ export async function startApi(
     readonly log: Logger
     readonly settings: DeliverySettings
     readonly rateLimit: RateLimit | null
+    readonly otherMetrics: NonNullable<AppOptions['otherMetrics']>
   },
 ): Promise<Running & { readonly address: string }> {
-  const { server, maintenance, readers } = createApp({ ...options, clock: systemClock })
+  const clock = followDatabaseClock(options.pool)
+  await clock.ready
+  const { server, maintenance, readers } = createApp({ ...options, clock })
   await listen(server, where)
   maintenance.start()
   const listener = startStreamListener(readers, options.address, options.log)
@@ -44,24 +47,31 @@ export async function startApi(
       await server.close()
       clearTimeout(drained)
       await Promise.all([maintenance.stop(), listener.close()])
+      clock.stop()
     },
   }
 }
 
-async function listen(server: FastifyInstance, { host, port }: Where): Promise<void> {
+/** Listens where it is told. @throws ListenError when it cannot. */
+export async function listen(
+  server: FastifyInstance,
+  { host, port }: Where,
+  variable = 'DESKWIRE_PORT',
+): Promise<void> {
   try {
     await server.listen({ host, port })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const reason = code === 'EADDRINUSE' ? 'something else listens there' : message
     throw new ListenError(
-      `cannot listen on ${host}, port ${port}: ${reason}; set DESKWIRE_HOST and DESKWIRE_PORT (port 0 picks a free one)`,
+      `cannot listen on ${host}, port ${port}: ${reason}; set DESKWIRE_HOST and ${variable} (port 0 picks a free one)`,
       { cause: error },
     )
   }
 }
 
-function addressOf(address: ReturnType<import('node:net').Server['address']>): string {
+/** `http://HOST:PORT` of what listens. */
+export function addressOf(address: ReturnType<import('node:net').Server['address']>): string {
   if (address === null || typeof address === 'string') return String(address)
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return `http://${host}:${address.port}`

@@ -1,9 +1,11 @@
 /** Keeps a worker process running beside this one: one that ends is replaced, and what it held is found again. */
 import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import type { Logger } from 'pino'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../deliveries.ts'
 import { loggable } from '../kernel/loggable.ts'
+import type { MetricsSnapshot } from '../metrics/registry.ts'
 import type { SummarySettings } from '../summaries.ts'
 import type { Running } from './running.ts'
 
@@ -14,6 +16,19 @@ export interface WorkerOrders {
   readonly summaries: SummarySettings
   readonly logLevel: string
 }
+
+/** What it tells when it is asked for its figures. */
+export interface WorkerReport {
+  readonly metrics: MetricsSnapshot
+}
+
+export interface Supervised extends Running {
+  /** The worker's figures: none when there is no worker, or it does not answer in time. */
+  metrics(): Promise<readonly MetricsSnapshot[]>
+}
+
+/** How long a worker may take to tell its figures, in milliseconds. */
+const tellMilliseconds = 1_000
 
 /** How long after its end a worker is replaced, in milliseconds. */
 const replaceAfter = 500
@@ -28,7 +43,7 @@ interface WorkerProcess {
 }
 
 /** Starts a worker process and replaces it whenever it ends by itself, or cannot be started at all. */
-export function superviseWorker(orders: WorkerOrders, log: Logger): Running {
+export function superviseWorker(orders: WorkerOrders, log: Logger): Supervised {
   let stopping = false
   let timer: NodeJS.Timeout | undefined
   let worker = start()
@@ -63,6 +78,7 @@ export function superviseWorker(orders: WorkerOrders, log: Logger): Running {
   }
 
   return {
+    metrics: () => askForMetrics(worker.child),
     async stop() {
       stopping = true
       clearTimeout(timer)
@@ -72,6 +88,18 @@ export function superviseWorker(orders: WorkerOrders, log: Logger): Running {
       await ended
       clearTimeout(late)
     },
+  }
+}
+
+async function askForMetrics(child: ChildProcess): Promise<readonly MetricsSnapshot[]> {
+  if (!child.connected) return []
+  try {
+    const answered = once(child, 'message', { signal: AbortSignal.timeout(tellMilliseconds) })
+    child.send({ tell: 'metrics' }, () => {})
+    const [{ metrics }] = (await answered) as [WorkerReport]
+    return [metrics]
+  } catch {
+    return []
   }
 }
 

@@ -1,11 +1,16 @@
 /** The worker in a process of its own, beside the API of role `all`. Its parent tells it where the database is. */
 import { createLog } from '../log.ts'
-import type { WorkerOrders } from './supervise.ts'
+import type { WorkerOrders, WorkerReport } from './supervise.ts'
 import { startWorker } from './worker.ts'
 
 process.once('message', ({ address, settings, summaries, logLevel }: WorkerOrders) => {
   const log = createLog(logLevel)
   const worker = startWorker({ address, log, settings, summaries })
+  process.on('message', async () => {
+    // Asked for its figures, the one thing that it is asked for after its orders.
+    const metrics = await worker.register.getMetricsAsJSON()
+    if (process.connected) process.send?.({ metrics } satisfies WorkerReport)
+  })
   let stopping = false
   const stop = async () => {
     if (stopping) return

@@ -1,18 +1,29 @@
 /** The worker as a running part: an engine that is woken by notifications, and beside it the summarizer. */
+import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import { followDatabaseClock } from '../db/clock.ts'
 import { listen } from '../db/listen.ts'
 import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
 import { createWorker, type DeliverySettings } from '../deliveries.ts'
 import { attemptsOf } from '../delivery/schedule.ts'
 import { deliveriesChannel } from '../journal/notifier.ts'
-import { systemClock } from '../kernel/clock.ts'
+import { createDeliveryMetrics } from '../metrics/delivery.ts'
+import { createRegistry } from '../metrics/registry.ts'
 import { kinds } from '../resources/index.ts'
 import type { SummarySettings } from '../summaries.ts'
 import type { Running } from './running.ts'
 import { superviseSummarizer } from './supervise-thread.ts'
 
 /** Connections of a worker: its statements are few and large. */
-const connections = 8
+const connections = 5
+/** And those for lanes that are slow or have a backlog: however many statements they ask for, no others wait for these. */
+const otherConnections = 4
+
+export interface RunningWorker extends Running {
+  readonly pool: Pool
+  /** The worker's figures, and its process's. */
+  readonly register: ReturnType<typeof createRegistry>
+}
 
 /** Delivers and summarizes until stopped; attempts under way are finished and settled, and leases given back. */
 export function startWorker(options: {
@@ -20,15 +31,21 @@ export function startWorker(options: {
   readonly log: Logger
   readonly settings: DeliverySettings
   readonly summaries: SummarySettings
-}): Running {
+}): RunningWorker {
   const { address, log, settings, summaries } = options
   // What a worker notes may be lost with the machine: then a delivery goes out again, as at least once allows.
-  const pool = createPool(address, {
-    max: connections,
-    durable: false,
-    onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
-  })
-  const worker = createWorker({ pool, clock: systemClock, log, kinds, settings })
+  const openPool = (max: number) =>
+    createPool(address, {
+      max,
+      durable: false,
+      onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
+    })
+  const pool = openPool(connections)
+  const otherPool = openPool(otherConnections)
+  const register = createRegistry('worker')
+  const observer = createDeliveryMetrics(register, () => worker.engine.inFlight)
+  const clock = followDatabaseClock(pool)
+  const worker = createWorker({ pool, clock, log, kinds, settings, observer, otherPool })
   const listener = listen(
     address,
     deliveriesChannel,
@@ -38,16 +55,25 @@ export function startWorker(options: {
     },
     (error) => log.warn({ reason: error.message }, 'notifications are lost for now; polling goes on'),
   )
-  worker.engine.start()
-  worker.registrants.start()
-  worker.recoverer.start()
+  let stopping = false
+  // A worker that is an hour ahead would take every lane from its holder.
+  void clock.ready.then(() => {
+    if (stopping) return
+    worker.engine.start()
+    worker.registrants.start()
+    worker.recoverer.start()
+  })
   const maxAttempts = attemptsOf(settings.schedule)
   const summarizer = superviseSummarizer({ address, summaries, maxAttempts }, log)
   return {
+    pool,
+    register,
     async stop() {
+      stopping = true
+      clock.stop()
       // At once: while a connection is being closed, nothing more may be begun.
       await Promise.all([listener.close(), worker.close(), summarizer.stop()])
-      await endPool(pool)
+      await Promise.all([endPool(pool), endPool(otherPool)])
     },
   }
 }

@@ -1,6 +1,6 @@
 /** When an endpoint is disabled, and what counts for and against it. */
 import { describe, expect, test } from 'vitest'
-import type { Send } from '../../src/delivery/round.ts'
+import type { Send } from '../../src/delivery/attempt.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
@@ -160,6 +160,38 @@ describe('72 hours', () => {
       failingSince: since,
       disabledAt: at(clock.now()),
     })
+  })
+
+  test('are announced: a warning at half of them, one at three quarters, and one when it is disabled', async () => {
+    const { api, engine, answer, id } = await endpoint()
+    const said = () =>
+      shared()
+        .logged.filter(({ level, webhookId }) => level === 40 && webhookId === id)
+        .map(({ msg }) => msg)
+    const about = 'an endpoint keeps failing and is about to be disabled'
+    answer(500)
+    const began = clock.now()
+    const fail = async (hours: number) => {
+      clock.set(began + hours * hour)
+      await makeCustomer(api)
+      await engine.runDue()
+    }
+    await fail(0)
+    await fail(35)
+    expect(said()).toEqual([])
+    await fail(36)
+    await fail(40)
+    expect(said()).toEqual([about])
+    expect(shared().logged.find(({ msg, webhookId }) => msg === about && webhookId === id)).toMatchObject({
+      organizationId: api.organizationId,
+      failingSince: at(began),
+      disabledFrom: at(began + 72 * hour),
+    })
+    await fail(54)
+    await fail(60)
+    expect(said()).toEqual([about, about])
+    await fail(72)
+    expect(said()).toEqual([about, about, 'an endpoint was disabled'])
   })
 
   test('are judged on a failed attempt: one that succeeds after them saves the endpoint', async () => {

@@ -1,6 +1,6 @@
 /** An endpoint that is slow, dead or odd delays nobody else, and no delivery spoils the others of its endpoint. */
 import { expect, test } from 'vitest'
-import type { Send } from '../../src/delivery/round.ts'
+import type { Send } from '../../src/delivery/attempt.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'

@@ -1,7 +1,7 @@
 /** Lanes: found, leased, settled and released, whatever else happens at that moment. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { attemptsAtOnce } from '../../src/delivery/round.ts'
+import { attemptsAtOnce } from '../../src/delivery/pace.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
@@ -82,8 +82,8 @@ describe('a lane that does not say what is so', () => {
     for (const stale of [null, it.clock.now() + minute]) {
       await it.setDue(stale)
       expect(await it.engine.runDue()).toBe(0)
-      expect(await it.lanes.sweep(it.clock.now())).toBe(1)
-      expect(await it.lanes.sweep(it.clock.now())).toBe(0)
+      expect(await it.lanes.sweep(it.clock.now(), minute)).toBe(1)
+      expect(await it.lanes.sweep(it.clock.now(), minute)).toBe(0)
     }
     expect(await it.engine.runDue()).toBe(1)
     expect(it.sent).toHaveLength(1)
@@ -96,13 +96,18 @@ describe('a lane that does not say what is so', () => {
     await it.engine.runDue()
     await it.setDue(null)
     it.clock.advance(minute - 1)
-    expect(await it.lanes.sweep(it.clock.now())).toBe(0)
+    expect(await it.lanes.sweep(it.clock.now(), minute)).toBe(0)
     it.clock.advance(1)
     await it.setDue(it.clock.now())
-    const lease = { id: randomUUID(), until: it.clock.now() + 15 * second }
-    await it.lanes.take(it.lane, lease.id, it.clock.now(), lease.until, 64)
+    const lease = {
+      id: randomUUID(),
+      workerId: randomUUID(),
+      until: it.clock.now() + 15 * second,
+      listening: false,
+    }
+    await it.lanes.take(it.lane, lease, it.clock.now(), 64)
     await it.setDue(null)
-    expect(await it.lanes.sweep(it.clock.now())).toBe(0)
+    expect(await it.lanes.sweep(it.clock.now(), minute)).toBe(0)
   })
 
   test('and has nothing due parks itself, until its next delivery is due or for good', async () => {
@@ -122,7 +127,11 @@ describe('a lane that does not say what is so', () => {
 })
 
 describe('a lease', () => {
+  /** A worker that is dead, or stands still, looks after nothing. */
+  const nobodyTicks = () => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+
   test('left by a worker that died is taken over when it ends, and not before', async () => {
+    nobodyTicks()
     await using it = await desk()
     await makeCustomer(it.api)
     const dead = it.held()
@@ -141,6 +150,7 @@ describe('a lease', () => {
   })
 
   test('that was lost: its worker settles nothing, though it had an answer', async () => {
+    nobodyTicks()
     await using it = await desk()
     await makeCustomer(it.api)
     const slow = it.held()
@@ -160,6 +170,7 @@ describe('a lease', () => {
   })
 
   test('that was lost while another holds it: that one keeps it', async () => {
+    nobodyTicks()
     await using it = await desk()
     await makeCustomer(it.api)
     const [first, second_] = [it.held(), it.held()]

@@ -1,9 +1,12 @@
 /** An engine driven tick by tick: a moved clock, a real database, and receivers that are scripted functions. */
+
+import type { Send } from '../../src/delivery/attempt.ts'
 import { createEngine, type Engine } from '../../src/delivery/engine.ts'
 import { createLanes, type Lanes } from '../../src/delivery/lanes.ts'
-import type { Send } from '../../src/delivery/round.ts'
+import { type DeliveryObserver, nobodyObserves } from '../../src/delivery/observer.ts'
 import type { DeliverySchedule } from '../../src/delivery/schedule.ts'
 import { createSigner } from '../../src/delivery/signer.ts'
+import type { SlotLimits } from '../../src/delivery/slots.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { kinds } from '../../src/resources/index.ts'
 import { createSecretBox } from '../../src/webhooks/secrets.ts'
@@ -30,7 +33,12 @@ export interface TestEngine {
 export function testEngine(
   service: TestService,
   clock: Clock,
-  options: { readonly send?: Send; readonly schedule?: DeliverySchedule } = {},
+  options: {
+    readonly send?: Send
+    readonly schedule?: DeliverySchedule
+    readonly slots?: SlotLimits
+    readonly observer?: DeliveryObserver
+  } = {},
 ): TestEngine {
   const sent: Sent[] = []
   let script: number[] = [200]
@@ -45,18 +53,22 @@ export function testEngine(
     service.database.pool,
     kinds.map((kind) => kind.table),
   )
-  const engine = createEngine({
-    lanes,
-    send: options.send ?? scripted,
-    signerOf: (taken) => signer(taken.endpoint.sealedSecrets.map((sealed) => box.open(sealed, taken))),
-    scopeOf: (subjectKind) => {
-      const kind = kinds.find(({ name }) => name === subjectKind)
-      return kind === undefined ? null : `${kind.plural}:read`
+  const engine = createEngine(
+    {
+      lanes,
+      send: options.send ?? scripted,
+      signerOf: (taken) => signer(taken.endpoint.sealedSecrets.map((sealed) => box.open(sealed, taken))),
+      scopeOf: (subjectKind) => {
+        const kind = kinds.find(({ name }) => name === subjectKind)
+        return kind === undefined ? null : `${kind.plural}:read`
+      },
+      clock,
+      schedule: options.schedule ?? deliverySettings.schedule,
+      log: service.app.server.log,
+      observer: options.observer ?? nobodyObserves,
     },
-    clock,
-    schedule: options.schedule ?? deliverySettings.schedule,
-    log: service.app.server.log,
-  })
+    options.slots === undefined ? {} : { slots: options.slots },
+  )
   return {
     engine,
     lanes,

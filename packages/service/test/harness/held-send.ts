@@ -1,5 +1,5 @@
 /** A send whose attempts hang until the test answers them. */
-import type { Send } from '../../src/delivery/round.ts'
+import type { Send } from '../../src/delivery/attempt.ts'
 import { eventually } from './locks.ts'
 
 type Outcome = Awaited<ReturnType<Send>>

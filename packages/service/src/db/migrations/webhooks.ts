@@ -107,4 +107,16 @@ export const webhookMigrations: readonly Migration[] = [
       `alter table idempotency_keys add check (body is null or sealed is null)`,
     ],
   },
+  {
+    id: '20261121-40-lane-tiers',
+    statements: [
+      // Who holds the lane, so that a worker finds its own again; whether it wants to hear of what comes in meanwhile;
+      // and in which tier the lane waits: 0 light, 1 heavy (it has a backlog), 2 slow, 3 fresh (nothing is known).
+      `alter table lanes add column worker_id uuid, add column listening boolean not null default false,
+        add column tier smallint not null default 3 check (tier between 0 and 3)`,
+      // Each tier is searched by itself: none steps over the lanes of another.
+      `create index lanes_due_by_tier on lanes (tier, due_at) where due_at is not null`,
+      `drop index lanes_due`,
+    ],
+  },
 ]

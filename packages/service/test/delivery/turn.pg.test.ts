@@ -1,9 +1,9 @@
 /** Rounds that do not go as planned: deliveries that cannot be sent, endpoints disabled half-way, results twice. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import type { Send } from '../../src/delivery/attempt.ts'
 import { decide, foldHealth, noChange } from '../../src/delivery/decide.ts'
 import { createLanes } from '../../src/delivery/lanes.ts'
-import type { Send } from '../../src/delivery/round.ts'
 import { kinds } from '../../src/resources/index.ts'
 import { testClock } from '../harness/clock.ts'
 import { testEngine } from '../harness/engine.ts'
@@ -102,14 +102,21 @@ test('a result that is settled twice counts once', async () => {
   )
   const now = clock.now()
   const lane = { organizationId: service.api.organizationId, webhookId }
-  const taken = await lanes.take(lane, randomUUID(), now, now + 15_000, 10)
+  const taken = await lanes.take(
+    lane,
+    { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false },
+    now,
+    10,
+  )
   const [delivery] = taken!.deliveries
   const verdict = decide({ ...delivery!, isPing: false }, answered(500), now, [60_000, 60_000])
   const result = { delivery: delivery!, verdict, startedAt: now, endedAt: now, responseStatus: 500 }
   const round = {
     results: [{ ...result, responseBody: '', durationMs: 1 }],
     health: foldHealth(noChange, verdict, now),
-    release: false,
+    next: 'hold' as const,
+    tier: 'light' as const,
+    known: [],
   }
   for (let n = 0; n < 2; n++) expect((await lanes.settle(taken!, round, now, now + 15_000)).held).toBe(true)
   const { rows } = await pool.query(

@@ -1,0 +1,111 @@
+/** Isolation: what healthy endpoints see while nine of ten hang or refuse, beside the same load without those. */
+import { createClient } from '@deskwire/sdk'
+import type { Pool } from 'pg'
+import { plant } from '../../packages/service/test/harness/planted.ts'
+import { type DeliveringInstallation, installFor, type Organization } from '../harness/installation.ts'
+import { percentiles } from '../harness/load.ts'
+import { type BenchReceiver, startReceiver } from '../harness/receiver.ts'
+import { type Result, type Run, summarize } from '../harness/report.ts'
+import type { Scale } from '../run.ts'
+
+const organizations = 10
+const healthyEach = 2
+const sickEach = 18
+const rate = 10
+const warmUpSeconds = 15
+const seconds = 15
+/** Nothing listens there. */
+const refusing = 'https://127.0.0.1:9'
+
+interface Waits {
+  readonly p50: number
+  readonly p99: number
+}
+
+export async function* isolate({ runs }: Scale): AsyncGenerator<Result> {
+  const measured: (Run & { readonly alone: Waits })[] = []
+  for (let run = 0; run < runs; run++) {
+    const alone = await measure(false)
+    const crowded = await measure(true)
+    measured.push({ value: crowded.p99, ...crowded, baseline: alone.p99, alone })
+  }
+  const conditions = {
+    organizations,
+    'healthy endpoints': organizations * healthyEach,
+    'sick endpoints, half of them hanging, half refusing': organizations * sickEach,
+    'events/s': rate,
+    'warm-up s': warmUpSeconds,
+    seconds,
+    bare: 'the same without the sick',
+  }
+  yield summarize('isolate: 2xx to a healthy receiver, 90 % sick', 'ms', conditions, measured)
+}
+
+async function measure(withSick: boolean): Promise<Waits> {
+  await using installation = await installFor(startReceiver, ['--role', 'all'])
+  const { receiver } = installation
+  const owners: Organization[] = []
+  for (let n = 0; n < organizations; n++) {
+    const owner = await installation.newOrganization()
+    owners.push(owner)
+    await addEndpoints(installation, owner, withSick)
+  }
+  await receiver.reset(true)
+  await makeEvents(installation, owners, warmUpSeconds)
+  await receiver.reset(true)
+  const answered = await makeEvents(installation, owners, seconds)
+  const arrivals = await all(receiver, answered.size * healthyEach)
+  return percentiles(
+    arrivals.flatMap(([id, at]) => at - (answered.get(id) ?? Number.NaN)).filter(Number.isFinite),
+  )
+}
+
+async function addEndpoints(
+  installation: DeliveringInstallation<BenchReceiver>,
+  { organizationId }: Organization,
+  withSick: boolean,
+): Promise<void> {
+  const { receiver } = installation
+  const well = Array.from({ length: healthyEach }, (_, n) => `${receiver.origin}/well/${n}`)
+  const sick = Array.from({ length: withSick ? sickEach : 0 }, (_, n) =>
+    n % 2 === 0 ? `${receiver.origin}/hang/${organizationId}/${n}` : `${refusing}/${n}`,
+  )
+  const pool: Pool = installation.pool
+  const encryptionKey = await installation.encryptionKey()
+  await plant(pool, { organizationId, encryptionKey, urls: [...well, ...sick], backlog: 0, now: Date.now() })
+}
+
+/** Creates customers at the rate, in all organizations in turn; answers when each was answered. */
+async function makeEvents(
+  { service }: DeliveringInstallation<BenchReceiver>,
+  owners: readonly Organization[],
+  forSeconds: number,
+): Promise<Map<string, number>> {
+  const clients = owners.map(({ token }) => createClient({ baseUrl: `${service.url}/v1`, apiKey: token }))
+  const answered = new Map<string, number>()
+  const began = performance.now()
+  const pending: Promise<void>[] = []
+  for (let n = 0; n < rate * forSeconds; n++) {
+    const wait = began + (n * 1000) / rate - performance.now()
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+    const client = clients[n % clients.length] as (typeof clients)[number]
+    pending.push(
+      client.customers.create({ name: 'Ada Lovelace' }).then(({ id }) => {
+        answered.set(id, performance.timeOrigin + performance.now())
+      }),
+    )
+  }
+  await Promise.all(pending)
+  return answered
+}
+
+async function all(receiver: BenchReceiver, count: number) {
+  const deadline = performance.now() + 30_000
+  for (;;) {
+    const { arrivals } = await receiver.tell()
+    if (arrivals.length >= count) return arrivals
+    if (performance.now() > deadline)
+      throw new Error(`only ${arrivals.length} of ${count} healthy deliveries came`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}

@@ -1,0 +1,65 @@
+/** Looking after lanes that do not say what is so: there should be none, unless a clock was set back. */
+import type { Pool } from 'pg'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+import type { Lanes } from './lanes.ts'
+
+/** A lane that is looked at within so many milliseconds is none to worry about: it may just have been let go. */
+const soon = 10_000
+
+interface StrayRow {
+  readonly organization_id: string
+  readonly webhook_id: string
+}
+
+/** One step down an index a lane: measured at 10,000 lanes and 1,000,000 pending deliveries, some 50 ms. */
+export async function sweepLanes(
+  pool: Pool,
+  ...[now, longestLease]: Parameters<Lanes['sweep']>
+): Promise<number> {
+  const { rows } = await pool.query<StrayRow>({
+    text: `select l.organization_id, l.webhook_id from lanes l
+           where l.lease_until > $2
+             or l.lease_id is null and (l.due_at is null or l.due_at > $3)
+               and (select d.next_attempt_at from deliveries d where d.organization_id = l.organization_id
+                 and d.webhook_id = l.webhook_id and d.log_day = 'infinity' order by d.next_attempt_at, d.id limit 1) <= $1`,
+    values: [formatTimestamp(now), formatTimestamp(now + longestLease), formatTimestamp(now + soon)],
+  })
+  for (const row of rows) await wake(pool, row, now, now + longestLease)
+  return rows.length
+}
+
+/** A lease that ends later than any can was given by a clock that was ahead: it has ended. */
+async function wake(pool: Pool, row: StrayRow, now: number, latest: number): Promise<void> {
+  await pool.query(
+    `update lanes set due_at = least(due_at, $3),
+       lease_until = case when lease_until > $4 then $3 else lease_until end
+     where organization_id = $1 and webhook_id = $2`,
+    [row.organization_id, row.webhook_id, formatTimestamp(now), formatTimestamp(latest)],
+  )
+}
+
+/**
+ * A first attempt is due when its change is committed, and so never later than now: what says otherwise was committed
+ * by a clock that was ahead. Retries stay where the log shows them.
+ */
+export async function wakeFromTheFuture(pool: Pool, now: number): Promise<number> {
+  const { rows } = await pool.query<StrayRow>({
+    text: `select distinct d.organization_id, d.webhook_id from deliveries d
+           where d.log_day = 'infinity' and d.attempt_count = 0 and d.next_attempt_at > $1`,
+    // What is being committed at this moment is no sign of anything.
+    values: [formatTimestamp(now + soon)],
+  })
+  for (const row of rows) {
+    const values = [row.organization_id, row.webhook_id, formatTimestamp(now)]
+    await pool.query(
+      `update deliveries set next_attempt_at = $3 where organization_id = $1 and webhook_id = $2
+         and log_day = 'infinity' and attempt_count = 0 and next_attempt_at > $3`,
+      values,
+    )
+    await pool.query(
+      'update lanes set due_at = least(due_at, $3) where organization_id = $1 and webhook_id = $2',
+      values,
+    )
+  }
+  return rows.length
+}

@@ -1,0 +1,137 @@
+/**
+ * Taking a lane: lease, endpoint, claim and bodies in one statement. What a commit adds at that very moment the statement
+ * may not see, though the lane was woken for it; settling looks again, with a later snapshot.
+ */
+import type { Pool } from 'pg'
+import { timestampText } from '../journal/commit-fragments.ts'
+import type { StreamTable } from '../journal/stream-table.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+import type { Lanes, TakenDelivery } from './lanes.ts'
+
+interface TakenRow {
+  readonly url: string
+  readonly disabled_reason: string | null
+  /** Separated by spaces, as the secrets are: every row has them, and only the first one's are read. */
+  readonly scopes: string | null
+  readonly secrets: string | null
+  readonly id: string | null
+  readonly attempt_count: number
+  readonly max_attempts: number
+  readonly event_id: string
+  readonly event_type: string
+  readonly event_created_at: string
+  readonly subject_kind: string
+  readonly payload: 'current' | 'stored'
+  readonly current: string | null
+}
+
+/** The statement for one limit is made once: see `takeStatement`. */
+export function createTake(pool: Pool, tables: readonly StreamTable[]): Lanes['take'] {
+  const removals = new Set(tables.flatMap(({ removedEvent }) => removedEvent ?? []))
+  /** A manual retry sends what was stored with the event; a removal and a ping have nothing but what they always had. */
+  const isStored = ({ payload, event_type }: TakenRow) =>
+    payload === 'stored' && event_type !== 'ping' && !removals.has(event_type)
+  const texts = new Map<number, string>()
+  const textFor = (limit: number) => {
+    const text = texts.get(limit) ?? takeStatement(tables, limit)
+    texts.set(limit, text)
+    return text
+  }
+  return async ({ organizationId, webhookId }, lease, now, limit, known = []) => {
+    const { rows } = await pool.query<TakenRow>({
+      name: `take_lane_${limit}`,
+      text: textFor(limit),
+      values: [
+        organizationId,
+        webhookId,
+        lease.id,
+        formatTimestamp(now),
+        formatTimestamp(lease.until),
+        lease.workerId,
+        lease.listening,
+        known,
+      ],
+    })
+    const [first] = rows
+    if (first === undefined) return null
+    const stored = await storedPayloads(pool, organizationId, rows.filter(isStored))
+    const dataOf = (row: TakenRow) => {
+      if (row.event_type === 'ping') return '{}'
+      // Nothing is sent of what the API would not serve, whatever was stored of it.
+      return row.current !== null && isStored(row) ? (stored.get(row.event_id) ?? null) : row.current
+    }
+    return {
+      organizationId,
+      webhookId,
+      leaseId: lease.id,
+      endpoint: {
+        url: first.url,
+        disabledReason: first.disabled_reason,
+        scopes: first.scopes?.split(' ') ?? null,
+        sealedSecrets: first.secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
+      },
+      deliveries: rows.flatMap((row) => (row.id === null ? [] : [takenDelivery(row, row.id, dataOf(row))])),
+    }
+  }
+}
+
+/** The stored payloads of these deliveries' events, by the event's id. Few deliveries need one. */
+async function storedPayloads(pool: Pool, organizationId: string, taken: readonly TakenRow[]) {
+  if (taken.length === 0) return new Map<string, string | null>()
+  const { rows } = await pool.query<{ id: string; body: string | null }>(
+    'select e.id, e.body from events e where e.organization_id = $1 and e.id = any($2)',
+    [organizationId, taken.map((row) => row.event_id)],
+  )
+  return new Map(rows.map(({ id, body }) => [id, body]))
+}
+
+function takenDelivery(row: TakenRow, id: string, data: string | null): TakenDelivery {
+  return {
+    id,
+    attemptCount: row.attempt_count,
+    maxAttempts: row.max_attempts,
+    event: {
+      id: row.event_id,
+      type: row.event_type,
+      createdAt: row.event_created_at,
+      subjectKind: row.subject_kind,
+    },
+    data,
+  }
+}
+
+/**
+ * Lease, claim and bodies in one statement; what is sent is read from the subject's own table, for a removal the record
+ * that stands there in its place. The limit is part of the text: as a parameter the planner does not know it, and plans
+ * anew each time.
+ */
+function takeStatement(tables: readonly StreamTable[], limit: number): string {
+  const current = tables.map(({ kind, name, removedEvent }) => {
+    const exists = 't.removed_at is null'
+    const readable = removedEvent === null ? exists : `(${exists}) = (d.event_type <> '${removedEvent}')`
+    return `when '${kind}' then
+        (select t.body from ${name} t where t.organization_id = $1 and t.id = d.subject_id and ${readable})`
+  })
+  return `with leased as (
+      update lanes l set lease_id = $3, lease_until = $5, worker_id = $6, listening = $7, due_at = $5
+        where l.organization_id = $1 and l.webhook_id = $2
+          and (l.lease_id = $3 or l.due_at <= $4 and (l.lease_until is null or l.lease_until <= $4))
+        returning l.webhook_id)
+    select w.url, w.disabled_reason,
+      (select array_to_string(k.scopes, ' ') from api_keys k where k.organization_id = $1 and k.id = w.api_key_id
+        and (k.expires_at is null or k.expires_at > $4)) as scopes,
+      (select string_agg(encode(s.sealed, 'hex'), ' ' order by s.created_at desc, s.id desc) from webhook_secrets s
+        where s.organization_id = $1 and s.webhook_id = $2 and (s.expires_at is null or s.expires_at > $4)) as secrets,
+      d.id, d.attempt_count, d.max_attempts, d.event_id, d.event_type, ${timestampText('d.event_created_at')} as event_created_at,
+      d.subject_kind, d.payload,
+      case d.subject_kind ${current.join('\n        ')} end as current
+    from leased l
+    join webhooks w on w.organization_id = $1 and w.id = l.webhook_id
+    left join lateral (
+      select d.id, d.attempt_count, d.max_attempts, d.event_id, d.event_type, d.event_created_at, d.subject_kind,
+          d.subject_id, d.payload
+        from deliveries d
+        where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity' and d.next_attempt_at <= $4
+          and d.id <> all($8::uuid[])
+        order by d.next_attempt_at, d.id limit ${limit}) d on true`
+}

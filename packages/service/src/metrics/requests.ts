@@ -1,0 +1,49 @@
+/** What the API counts of its requests and of its commits. */
+import type { FastifyInstance } from 'fastify'
+import { Histogram, type Registry } from 'prom-client'
+
+const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
+
+/** Times every request by method, route and class of status: routes as they are declared, whatever the path says. */
+export function timeRequests(server: FastifyInstance, register: Registry): void {
+  const durations = new Histogram({
+    name: 'deskwire_http_request_duration_seconds',
+    help: 'From the arrival of a request to the end of its answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: requestBuckets,
+    registers: [register],
+  })
+  server.addHook('onResponse', async (request, reply) => {
+    // What no route answers, and methods that a route refuses, are one series each.
+    const route = request.routeOptions.url ?? 'none'
+    const method = commonMethods.has(request.method) ? request.method : 'other'
+    const status = `${Math.floor(reply.statusCode / 100)}xx`
+    durations.observe({ method, route, status }, reply.elapsedTime / 1000)
+  })
+}
+
+/** Anybody can send any method, but each of these is one of few. */
+const commonMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS'])
+
+/** Called with each call of the commit function that has ended well: how long it took, and what it carried. */
+export type CommitObserver = (call: { readonly milliseconds: number; readonly units: number }) => void
+
+export function createCommitMetrics(register: Registry): CommitObserver {
+  const registers = [register]
+  const durations = new Histogram({
+    name: 'deskwire_stream_commit_duration_seconds',
+    help: 'One call of the commit function, which commits a group of changes',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
+    registers,
+  })
+  const sizes = new Histogram({
+    name: 'deskwire_stream_commit_group_size',
+    help: 'Changes that were committed together by one call, those of bulk requests counted as one',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+    registers,
+  })
+  return ({ milliseconds, units }) => {
+    durations.observe(milliseconds / 1000)
+    sizes.observe(units)
+  }
+}

@@ -1,0 +1,177 @@
+/** Clocks that are set forwards and back by an hour, and workers that do not agree on what time it is. */
+import { afterEach, expect, test, vi } from 'vitest'
+import { followDatabaseClock } from '../../src/db/clock.ts'
+import { testClock } from '../harness/clock.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { testEngine } from '../harness/engine.ts'
+import { heldSend } from '../harness/held-send.ts'
+import { attemptsOf, deliveriesOf, hour, makeWebhook, minute, readWebhook, second } from '../harness/hooks.ts'
+import { eventually } from '../harness/locks.ts'
+import { testService } from '../harness/service.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+async function desk() {
+  const clock = testClock()
+  const service = await testService({ clock })
+  const webhook = await makeWebhook(service.api)
+  return {
+    clock,
+    service,
+    api: service.api,
+    id: webhook.id as string,
+    log: () => deliveriesOf(service.api, webhook.id),
+    async lanes() {
+      const { rows } = await service.database.pool.query('select due_at, lease_until, worker_id from lanes')
+      return rows
+    },
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  }
+}
+
+const idle = { due_at: null, lease_until: null, worker_id: null }
+
+test('set back: what was committed before is delivered at once, and not in an hour', async () => {
+  await using it = await desk()
+  const { engine, sent } = testEngine(it.service, it.clock)
+  await engine.runDue()
+  await makeCustomer(it.api, { name: 'before' })
+  it.clock.advance(-hour)
+  await makeCustomer(it.api, { name: 'after' })
+  expect(await engine.runDue()).toBe(1)
+  expect(sent).toHaveLength(2)
+  expect((await it.log()).map(({ status }) => status)).toEqual(['succeeded', 'succeeded'])
+  expect(await it.lanes()).toEqual([idle])
+})
+
+test('set back before a worker starts: the first look finds out', async () => {
+  await using it = await desk()
+  await makeCustomer(it.api)
+  it.clock.advance(-hour)
+  const { engine, sent } = testEngine(it.service, it.clock)
+  await engine.runDue()
+  expect(sent).toHaveLength(1)
+})
+
+test('set back while a retry waits: it comes when the log says, and the log says so', async () => {
+  await using it = await desk()
+  const { engine, sent, answer } = testEngine(it.service, it.clock)
+  answer(500, 200)
+  await makeCustomer(it.api)
+  await engine.runDue()
+  const [{ nextAttemptAt }] = await it.log()
+  it.clock.advance(-hour)
+  await engine.runDue()
+  expect(await it.log()).toMatchObject([{ status: 'pending', nextAttemptAt }])
+  it.clock.set(Date.parse(nextAttemptAt))
+  await engine.runDue()
+  expect(sent).toHaveLength(2)
+  expect(await it.log()).toMatchObject([{ status: 'succeeded', attemptCount: 2 }])
+})
+
+test.each([1, -1])(
+  'set by %i h in the middle of attempts: they are settled once, and nothing is stuck',
+  async (by) => {
+    await using it = await desk()
+    const held = heldSend()
+    const { engine } = testEngine(it.service, it.clock, { send: held.send })
+    for (let n = 0; n < 3; n++) await makeCustomer(it.api)
+    const running = engine.runDue()
+    await held.made(3)
+    it.clock.advance(by * hour)
+    held.attempts[0]?.answer(200)
+    held.attempts[1]?.answer(200)
+    held.attempts[2]?.answer(500)
+    await running
+    const [failed] = (await it.log()).filter(({ status }) => status === 'pending')
+    expect(failed.nextAttemptAt).toBe(new Date(it.clock.now() + minute).toISOString())
+    it.clock.advance(minute)
+    const again = engine.runDue()
+    await held.made(4)
+    held.attempts[3]?.answer(200)
+    await again
+    expect(held.attempts).toHaveLength(4)
+    for (const row of await it.log()) {
+      expect(row.status).toBe('succeeded')
+      for (const { durationMs } of await attemptsOf(it.api, row)) expect(durationMs).toBeGreaterThanOrEqual(0)
+    }
+    expect(await it.lanes()).toEqual([idle])
+    expect(await readWebhook(it.api, it.id)).toMatchObject({ status: 'active', failureCount: 0 })
+  },
+)
+
+test('a lease that a dead worker took while its clock was ahead lasts no longer for it', async () => {
+  // A worker that is dead looks after nothing.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  await using it = await desk()
+  await makeCustomer(it.api)
+  const ahead = testClock(it.clock.now() + hour)
+  const dead = heldSend()
+  const lost = testEngine(it.service, ahead, { send: dead.send }).engine.runDue()
+  await dead.made(1)
+  const { engine, sent, lanes } = testEngine(it.service, it.clock)
+  it.clock.advance(minute)
+  expect(await engine.runDue()).toBe(0)
+  expect(await lanes.sweep(it.clock.now(), minute)).toBe(1)
+  expect(await engine.runDue()).toBe(1)
+  expect(sent).toHaveLength(1)
+  dead.attempts[0]?.answer(500)
+  await lost
+  expect(await it.log()).toMatchObject([{ status: 'succeeded', attemptCount: 1 }])
+  expect(await it.lanes()).toEqual([idle])
+})
+
+test('three workers an hour apart: everything arrives, is settled once, and no lane is left held', async () => {
+  await using it = await desk()
+  for (let n = 0; n < 3; n++) await makeWebhook(it.api)
+  const engines = [-hour, 0, hour].map((skew) => {
+    const clock = { now: () => it.clock.now() + skew }
+    return { clock, ...testEngine(it.service, clock) }
+  })
+  for (const { engine } of engines) engine.start()
+  for (let n = 0; n < 30; n++) await makeCustomer(it.api, { name: `number ${n}` })
+  const { pool } = it.service.database
+  const pending = async () => {
+    const { rows } = await pool.query(
+      `select count(*)::int as pending from deliveries where status = 'pending'`,
+    )
+    return rows[0].pending as number
+  }
+  await eventually('nothing is pending', async () => (await pending()) === 0)
+  await Promise.all(engines.map(({ engine }) => engine.stop()))
+  const { rows } = await pool.query(
+    `select d.status, d.attempt_count, count(a.number)::int as attempts from deliveries d
+       left join attempts a on a.organization_id = d.organization_id and a.delivery_id = d.id
+       group by d.id, d.organization_id, d.status, d.attempt_count`,
+  )
+  expect(rows).toHaveLength(120)
+  for (const row of rows) expect(row).toEqual({ status: 'succeeded', attempt_count: 1, attempts: 1 })
+  const sent = engines.flatMap((engine) => engine.sent)
+  expect(sent.length).toBeGreaterThanOrEqual(120)
+  // No worker that was behind left anything in the future.
+  for (const lane of await it.lanes()) expect(lane).toMatchObject({ lease_until: null, worker_id: null })
+})
+
+test('a process keeps the time of the database, whatever its machine says', async () => {
+  await using service = await testService()
+  const { pool } = service.database
+  let ahead = hour
+  const asked: string[] = []
+  const skewed = {
+    query: async (text: string) => {
+      asked.push(text)
+      const { rows } = await pool.query(text)
+      return { rows: rows.map(({ now }) => ({ now: String(Number(now) + ahead) })) }
+    },
+  } as unknown as typeof pool
+  const clock = followDatabaseClock(skewed)
+  await clock.ready
+  const difference = clock.now() - Date.now()
+  expect(Math.abs(difference - hour)).toBeLessThan(2 * second)
+  clock.stop()
+  ahead = 0
+  expect(clock.now() - Date.now()).toBeGreaterThan(hour / 2)
+  expect(asked).toHaveLength(3)
+})

@@ -1,0 +1,226 @@
+/** Many endpoints that hang, or are flooded, beside one that is well; and searches that step over none of them. */
+import { randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import { describe, expect, test } from 'vitest'
+import type { Send } from '../../src/delivery/attempt.ts'
+import { createLanes, searchStatement } from '../../src/delivery/lanes.ts'
+import { foundAtOnce } from '../../src/delivery/tiers.ts'
+import { kinds } from '../../src/resources/index.ts'
+import { testClock } from '../harness/clock.ts'
+import { deliverySettings } from '../harness/delivery-settings.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { testEngine } from '../harness/engine.ts'
+import { heldSend } from '../harness/held-send.ts'
+import { deliveriesOf, makeWebhook, minute } from '../harness/hooks.ts'
+import { eventually } from '../harness/locks.ts'
+import { plant } from '../harness/planted.ts'
+import { type TestService, testService } from '../harness/service.ts'
+
+const slots = { total: 24, heavy: 8, slow: 8, fresh: 4 }
+const well = 'https://127.0.0.1:1/well'
+
+/** A service with a healthy endpoint, and sick ones of another organization whose attempts hang. */
+async function crowd(sick: number, backlog: number) {
+  const clock = testClock()
+  const service = await testService({ clock })
+  const { api, database } = service
+  const webhook = await makeWebhook(api, { url: well })
+  const { organizationId } = await service.newOrganization()
+  const { encryptionKey } = deliverySettings
+  const urls = Array.from({ length: sick }, (_, n) => `https://127.0.0.1:1/sick/${n}`)
+  await plant(database.pool, { organizationId, encryptionKey, urls, backlog, now: clock.now() })
+  const held = heldSend()
+  const send: Send = (request) => {
+    if (request.url === well)
+      return Promise.resolve({ kind: 'answered', status: 200, responseBody: '', durationMs: 1 })
+    return held.send(request)
+  }
+  const { engine } = testEngine(service, clock, { send, slots })
+  const stop = async () => {
+    const stopped = engine.stop()
+    let over = false
+    void stopped.then(() => {
+      over = true
+    })
+    while (!over) {
+      for (const attempt of held.inFlight()) attempt.answer(200)
+      await new Promise(setImmediate)
+    }
+  }
+  return {
+    clock,
+    service,
+    held,
+    engine,
+    /** A change is made, and arrives, whatever else is going on. */
+    async delivers() {
+      await makeCustomer(api)
+      engine.wake()
+      await eventually('the healthy endpoint has all of its own', async () =>
+        (await deliveriesOf(api, webhook.id)).every(({ status }) => status === 'succeeded'),
+      )
+    },
+    [Symbol.asyncDispose]: async () => {
+      await stop()
+      await service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+describe('a healthy endpoint is delivered to at once', () => {
+  test('while more endpoints than a worker has slots are known to hang', async () => {
+    await using it = await crowd(60, 1)
+    // Their first attempts time out; then it is known.
+    it.engine.wake()
+    for (let timedOut = 0; timedOut < 60; ) {
+      await it.held.made(timedOut + 1)
+      for (const attempt of it.held.inFlight()) {
+        attempt.fail('timeout')
+        timedOut++
+      }
+    }
+    await eventually('all of them are parked among the slow', async () => {
+      const lanes = await standing(it.service.database.pool)
+      return lanes.every(({ tier, held }) => tier === 2 && !held) && lanes.length === 60
+    })
+    it.clock.advance(minute)
+    it.engine.wake()
+    await it.held.made(60 + slots.slow)
+    for (let n = 0; n < 3; n++) await it.delivers()
+    expect(it.held.inFlight()).toHaveLength(slots.slow)
+    // Each gets its turn: those that wait get the slots of those that are through.
+    const retried = () => new Set(it.held.attempts.slice(60).map(({ url }) => url)).size
+    await eventually('every one was tried again', () => {
+      for (const attempt of it.held.inFlight()) attempt.fail('timeout')
+      return retried() === 60
+    })
+  })
+
+  test('while endpoints with a backlog keep their share of the worker busy', async () => {
+    await using it = await crowd(60, 40)
+    it.engine.wake()
+    // More of them than there are slots; none of them is known to have a backlog.
+    await it.held.made(slots.fresh)
+    const flood = setInterval(() => it.held.inFlight().at(0)?.answer(200), 1)
+    for (let n = 0; n < 5; n++) await it.delivers()
+    clearInterval(flood)
+    const { attempts, inFlight } = it.held
+    const served = new Set(attempts.map(({ url }) => url)).size
+    expect(served).toBeGreaterThan(slots.total)
+    expect(inFlight().length).toBeGreaterThan(0)
+  })
+})
+
+test('an attempt that hangs holds up nothing else of its endpoint, neither a backlog nor what comes in', async () => {
+  const clock = testClock()
+  await using service = await testService({ clock })
+  const { api } = service
+  const webhook = await makeWebhook(api)
+  const held = heldSend()
+  const send: Send = async (request) =>
+    JSON.parse(request.body).data.name === 'hangs'
+      ? held.send(request)
+      : { kind: 'answered', status: 200, responseBody: '', durationMs: 1 }
+  const { engine } = testEngine(service, clock, { send })
+  await makeCustomer(api, { name: 'hangs' })
+  for (let n = 0; n < 90; n++) await makeCustomer(api)
+  engine.wake()
+  const arrived = (count: number) =>
+    eventually(`${count} arrive`, async () => {
+      // What is settled late is settled when so much time has passed, by the clock.
+      clock.advance(1_000)
+      const all = await deliveriesOf(api, webhook.id, '&status=succeeded')
+      return all.length === count
+    })
+  await arrived(90)
+  await makeCustomer(api)
+  engine.wake()
+  await arrived(91)
+  expect(held.inFlight()).toHaveLength(1)
+  held.inFlight()[0]?.answer(200)
+  await engine.stop()
+  expect(await deliveriesOf(api, webhook.id, '&status=succeeded')).toHaveLength(92)
+})
+
+interface Plan {
+  readonly 'Node Type': string
+  readonly 'Actual Rows': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Index Name'?: string
+  readonly Plans?: readonly Plan[]
+}
+
+/** Every node of a statement's plan, with what it really did. */
+async function nodesOf(pool: Pool, text: string, values: unknown[]): Promise<Plan[]> {
+  const { rows } = await pool.query(`explain (analyze, format json) ${text}`, values)
+  const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)]
+  return flatten(rows[0]['QUERY PLAN'][0].Plan)
+}
+
+test('no search steps over lanes at work or waiting, and no claim over another backlog', {
+  timeout: 120_000,
+}, async () => {
+  const clock = testClock()
+  await using service = await testService({ clock })
+  const { pool } = service.database
+  const { encryptionKey } = deliverySettings
+  const now = clock.now()
+  const planted = (api: { organizationId: string }, name: string, count: number, backlog: number) => {
+    const urls = Array.from({ length: count }, (_, n) => `https://127.0.0.1:1/${name}/${n}`)
+    return plant(pool, { organizationId: api.organizationId, encryptionKey, urls, backlog, now })
+  }
+  // Dead endpoints with 30,000 due among them, 3,000 lanes at work, and three endpoints that are well.
+  const dead = await planted(await service.newOrganization(), 'dead', 300, 100)
+  await pool.query('update lanes set tier = 2')
+  await planted(await service.newOrganization(), 'at-work', 3_000, 1)
+  await pool.query(
+    `update lanes set lease_id = gen_random_uuid(), worker_id = gen_random_uuid(), lease_until = $1, due_at = $1 where tier = 3`,
+    [new Date(now + 15_000)],
+  )
+  const healthy = await planted(service.api, 'well', 3, 2)
+  await pool.query('analyze')
+
+  const search = (open: readonly boolean[]) =>
+    nodesOf(pool, searchStatement, [new Date(now), randomUUID(), ...open])
+  const light = await search([true, true, false, true])
+  expect(light[0]?.['Actual Rows']).toBe(3)
+  const all = await search([true, true, true, true])
+  expect(all[0]?.['Actual Rows']).toBe(foundAtOnce.slow + 3)
+  for (const node of [...light, ...all]) {
+    expect(node['Node Type']).not.toBe('Seq Scan')
+    expect(node['Rows Removed by Filter'] ?? 0).toBe(0)
+  }
+
+  const tables = kinds.map(({ table }) => table)
+  const lanes = createLanes(pool, tables)
+  const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false }
+  for (const [owner, endpoint, count] of [
+    [service.api.organizationId, healthy[0]!, 2],
+    [await ownerOf(pool, dead[7]!.id), dead[7]!, 16],
+  ] as const) {
+    const lane = { organizationId: owner, webhookId: endpoint.id }
+    expect((await lanes.take(lane, lease, now, 16))?.deliveries).toHaveLength(count)
+    // The same claim by its own words: as many rows as it takes, from the index.
+    const claim = await nodesOf(
+      pool,
+      `select d.id from deliveries d where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity'
+         and d.next_attempt_at <= $3 and d.id <> all($4::uuid[]) order by d.next_attempt_at, d.id limit 16`,
+      [owner, endpoint.id, new Date(now), []],
+    )
+    expect(claim.some((node) => node['Index Name'] === 'deliveries_pending_due')).toBe(true)
+    for (const node of claim) expect(node['Actual Rows']).toBeLessThanOrEqual(16)
+  }
+})
+
+async function ownerOf(pool: Pool, webhookId: string): Promise<string> {
+  const { rows } = await pool.query('select w.organization_id from webhooks w where w.id = $1', [webhookId])
+  return rows[0].organization_id
+}
+
+async function standing(pool: TestService['database']['pool']) {
+  const { rows } = await pool.query<{ tier: number; held: boolean }>(
+    `select l.tier, l.lease_id is not null as held from lanes l
+       join webhooks w on w.organization_id = l.organization_id and w.id = l.webhook_id where w.url like '%/sick/%'`,
+  )
+  return rows
+}

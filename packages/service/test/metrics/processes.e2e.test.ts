@@ -1,0 +1,76 @@
+/** Whose figures `/metrics` shows when several processes deliver: the API's speaks for the worker beside it. */
+import { expect, test } from 'vitest'
+import { type Hooks, startHooks } from '../harness/arrivals.ts'
+import { eventually } from '../harness/locks.ts'
+import { testService } from '../harness/service.ts'
+import { createServices, type ServiceProcess, socketUrl, workerOf } from '../harness/services.ts'
+
+/** A service's database, and one of the command line's processes on it. */
+async function beside(hooks: Hooks, flags: readonly string[]) {
+  const service = await testService()
+  const services = createServices()
+  const database = ['--database-url', socketUrl(service.database.connection)]
+  const started: ServiceProcess = await services.serve([...flags, ...database], {
+    ...hooks.settings,
+    DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+  })
+  await hooks.register({ url: service.url, token: service.api.token }, 'steady', ['customer.created'])
+  return {
+    started,
+    /** A change is made, and has arrived. */
+    async deliver() {
+      const before = hooks.arrivals.length
+      expect((await service.api.post('/v1/customers', { name: 'Ada' })).status).toBe(201)
+      await eventually('it arrives', () => hooks.arrivals.length > before)
+    },
+    async [Symbol.asyncDispose]() {
+      await services[Symbol.asyncDispose]()
+      await service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const attempts = /^deskwire_delivery_attempts_total\{outcome="succeeded",process="worker"\} (\d+)$/m
+
+async function metricsAt(url: string): Promise<string> {
+  const answer = await fetch(`${url}/metrics`)
+  expect(answer.status).toBe(200)
+  return answer.text()
+}
+
+test('role all: the API shows its own figures and those of its worker, also of the next one', async () => {
+  await using hooks = await startHooks()
+  await using it = await beside(hooks, ['--role', 'all'])
+  const { url } = it.started
+  await it.deliver()
+  const text = await eventually('the attempt is counted', async () => {
+    const shown = await metricsAt(url)
+    return attempts.exec(shown)?.[1] === '1' && shown
+  })
+  for (const part of ['api', 'worker'])
+    expect(text).toMatch(new RegExp(`^process_resident_memory_bytes\\{process="${part}"\\} \\d+$`, 'm'))
+  expect(text.match(/^# TYPE process_resident_memory_bytes /gm)).toHaveLength(1)
+
+  const before = await workerOf(it.started)
+  process.kill(before as number, 'SIGKILL')
+  await eventually('another worker runs', async () => ![null, before].includes(await workerOf(it.started)))
+  await it.deliver()
+  await eventually(
+    'its attempt is counted, from nothing',
+    async () => attempts.exec(await metricsAt(url))?.[1] === '1',
+  )
+  expect(await it.started.end('SIGTERM')).toBe(0)
+})
+
+test('role worker: with DESKWIRE_WORKER_PORT it answers for itself', async () => {
+  await using hooks = await startHooks()
+  await using it = await beside(hooks, ['--role', 'worker', '--worker-port', '0'])
+  const [, url = ''] = /^worker listening on (\S+)$/m.exec(it.started.output()) ?? []
+  expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  expect((await fetch(`${url}/v1/customers`)).status).toBe(404)
+  await it.deliver()
+  await eventually('the attempt is counted', async () => attempts.exec(await metricsAt(url))?.[1] === '1')
+  expect(await metricsAt(url)).toMatch(/^deskwire_deliveries_due\{process="worker"\} 0$/m)
+  expect(await it.started.end('SIGTERM')).toBe(0)
+})
