@@ -282,12 +282,18 @@ function valueFor(url: string, name: string): string {
 }
 
 test('a cursor of theirs is refused by every list, and so is one of another list', async () => {
-  for (const { plural } of kinds) {
+  const lists = [...kinds.map(({ plural }) => plural), 'changes']
+  for (const list of lists) {
     const start = 'updatedAfter=1970-01-01T00:00:00Z'
-    const { nextCursor } = (await theirs.api.get(`/v1/${plural}?${start}`)).json.pagination
-    for (const other of kinds) {
-      const { status, json } = await ours.api.get(`/v1/${other.plural}?cursor=${nextCursor}`)
-      expect({ plural, status, code: json.code }).toEqual({ plural, status: 400, code: 'invalid_cursor' })
+    const { nextCursor } = (await theirs.api.get(`/v1/${list}?${start}`)).json.pagination
+    for (const other of lists) {
+      const { status, json } = await ours.api.get(`/v1/${other}?cursor=${nextCursor}`)
+      expect({ list, other, status, code: json.code }).toEqual({
+        list,
+        other,
+        status: 400,
+        code: 'invalid_cursor',
+      })
     }
   }
 })
