@@ -4,7 +4,6 @@
  */
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
-import { deliveriesChannel } from '../../src/journal/notifier.ts'
 import { type Hooks, startHooks } from '../harness/arrivals.ts'
 import { busyLanes, standing } from '../harness/delivery-audit.ts'
 import { createCustomers } from '../harness/desk-under-fire.ts'
@@ -14,12 +13,12 @@ import { createServices, socketUrl } from '../harness/services.ts'
 
 const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 
-/** Ends the worker's listening connection; how many there were. */
+/** Ends the worker's listening connection, not the API's; how many there were. */
 async function endListeners(pool: Pool): Promise<number> {
   const { rows } = await pool.query(
     `select pg_terminate_backend(a.pid) from pg_stat_activity a
        where a.datname = current_database() and a.application_name = 'deskwire listener'
-         and a.query ilike '%${deliveriesChannel}%'`,
+         and a.query ilike 'listen deskwire_deliveries'`,
   )
   return rows.length
 }
@@ -27,7 +26,7 @@ async function endListeners(pool: Pool): Promise<number> {
 async function listens(pool: Pool): Promise<boolean> {
   const { rows } = await pool.query(
     `select 1 from pg_stat_activity a where a.datname = current_database()
-       and a.application_name = 'deskwire listener' and a.state = 'idle' and a.query = 'listen ${deliveriesChannel}'`,
+       and a.application_name = 'deskwire listener' and a.state = 'idle' and a.query ilike 'listen deskwire_deliveries'`,
   )
   return rows.length === 1
 }
