@@ -33,9 +33,9 @@ export function createBrowse(pool: Pool, kind: Kind): Browse {
 }
 
 /**
- * Without filters the total is a counter that every commit keeps; with them it is counted. What is found by words or
- * tags comes in no order: it is found once, for the count and the page alike, as a page that looks for it from the
- * newest row on may read every row there is.
+ * Without filters the total is a counter that every commit keeps; with them it is counted. What is found by words, by
+ * tags or by a time other than its creation comes in an order of its own: it is found once, for the count and the page
+ * alike, as a page that looks for it from the newest row on may read every row there is.
  */
 function browseStatement(kind: Kind, conditions: readonly Condition[], filters: readonly string[]): string {
   const { name } = kind.table
@@ -48,18 +48,27 @@ function browseStatement(kind: Kind, conditions: readonly Condition[], filters: 
     const counter = `select k.live_count from kind_counters k where k.organization_id = $1 and k.kind = '${kind.name}'`
     return `with ${page(rows)} ${answer(`coalesce((${counter}), 0)`)}`
   }
-  if (!conditions.some(({ on }) => on === 'words' || on === 'tag')) {
+  const worded = conditions.some(({ on }) => on === 'words' || on === 'tag')
+  if (!worded && !conditions.some(isElsewhereOrdered)) {
     return `with ${page(rows)} ${answer(`(select count(*) ${rows})`)}`
   }
-  return `with matching as materialized (
-      select t.created_at, t.id from ${name}_words w
+  const found = worded
+    ? `from ${name}_words w
         join ${name} t on t.organization_id = $1 and t.id = w.id
-        where w.organization_id = $1 and t.removed_at is null${filters.join('')}),
+        where w.organization_id = $1 and t.removed_at is null${filters.join('')}`
+    : rows
+  return `with matching as materialized (
+      select t.created_at, t.id ${found}),
     newest as materialized (
       select m.id from matching m order by m.created_at desc, m.id desc limit $2 offset $3),
     page as materialized (
       select t.created_at, t.id, t.body from newest n join ${name} t on t.organization_id = $1 and t.id = n.id)
     ${answer('(select count(*) from matching)')}`
+}
+
+/** A range of a column by which the rows are not browsed. */
+function isElsewhereOrdered(condition: Condition): boolean {
+  return (condition.on === 'after' || condition.on === 'before') && condition.column !== 'created_at'
 }
 
 /** The condition in SQL; its values join `values`. */

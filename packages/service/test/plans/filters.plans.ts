@@ -1,0 +1,108 @@
+/**
+ * `npm run test:plans`: at 100,000 rows of every kind, beside as many of another organization, each filter of each list
+ * finds its page and its count by an index. No table is read from one end to the other, and what an index finds is not
+ * thrown away again.
+ */
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '../../src/kernel/ids.ts'
+import { createBrowse } from '../../src/resource/browse.ts'
+import type { Kind } from '../../src/resource/kind.ts'
+import { filterNames, parseListQuery } from '../../src/resource/list-query.ts'
+import { kinds } from '../../src/resources/index.ts'
+import { testClock } from '../harness/clock.ts'
+import { type TestDatabase, testDatabase } from '../harness/database.ts'
+import { interposed } from '../harness/interpose.ts'
+import { choicesOf, seedRows } from './seed.ts'
+
+const rows = 100_000
+/** One of the ids that the rows refer to. */
+const idInRows = createHash('md5')
+  .update('77')
+  .digest('hex')
+  .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+const [ours, theirs] = [newId(testClock()), newId(testClock())]
+
+interface Plan {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Rows Removed by Index Recheck'?: number
+  readonly Plans?: readonly Plan[]
+}
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await testDatabase()
+  for (const kind of kinds) {
+    for (const organizationId of [ours, theirs]) await seedRows(database.pool, kind, organizationId, rows)
+  }
+}, 600_000)
+
+afterAll(() => database[Symbol.asyncDispose]())
+
+/** A value that some of the rows have. */
+function valueFor(kind: Kind, name: string): string {
+  if (name.endsWith('After')) return '2026-03-10T00:00:00Z'
+  if (name.endsWith('Before')) return '2026-01-02T00:00:00Z'
+  if (name === 'q') return 'word77'
+  if (name === 'tag') return 't77'
+  const field = kind.fields[name]!
+  if (field.column?.type === 'uuid') return idInRows
+  if (field.column?.type === 'boolean') return 'true'
+  if (name === 'email') return 'v77@example.com'
+  if (name === 'phone') return '+4910000077'
+  return choicesOf(field)?.[0] ?? 'v77'
+}
+
+/** The plan of the statement that a list runs for this query, as it ran. */
+async function planOf(kind: Kind, query: Readonly<Record<string, string>>): Promise<Plan> {
+  const parsed = parseListQuery(kind, ours, new URLSearchParams(query))
+  if (!parsed.ok || parsed.value.mode !== 'browse') throw new Error(JSON.stringify(parsed))
+  let asked: { text: string; values: readonly unknown[] } | null = null
+  const listening = interposed(database, async (text, values) => {
+    asked = { text, values }
+  })
+  await createBrowse(listening.pool, kind).page(ours, parsed.value)
+  const { text, values } = asked!
+  const answer = await database.pool.query(`explain (analyze, format json) ${text}`, [...values])
+  return answer.rows[0]['QUERY PLAN'][0].Plan
+}
+
+/** What a plan reads in vain. */
+function waste(plan: Plan): string[] {
+  const table = plan['Relation Name']
+  const removed = (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0)
+  const kept = plan['Actual Rows'] * plan['Actual Loops']
+  const own = [
+    ...(plan['Node Type'] === 'Seq Scan' && table !== undefined ? [`reads all of ${table}`] : []),
+    ...(removed * plan['Actual Loops'] > kept + 1_000
+      ? [`${plan['Node Type']} on ${table ?? '?'} throws ${removed} away and keeps ${kept}`]
+      : []),
+  ]
+  return [...own, ...(plan.Plans ?? []).flatMap(waste)]
+}
+
+const cases = kinds.flatMap((kind) => filterNames(kind).map((name) => ({ kind, plural: kind.plural, name })))
+
+test.each(cases)('$plural by $name', async ({ kind, name }) => {
+  expect(waste(await planOf(kind, { [name]: valueFor(kind, name) }))).toEqual([])
+})
+
+test.each(kinds.map((kind) => ({ kind, plural: kind.plural })))(
+  '$plural without a filter',
+  async ({ kind }) => {
+    expect(waste(await planOf(kind, {}))).toEqual([])
+  },
+)
+
+test('a plan that reads in vain is found out', async () => {
+  const answer = await database.pool.query(
+    `explain (analyze, format json) select t.id from tickets t where t.organization_id = $1 and t.body = 'x'`,
+    [ours],
+  )
+  expect(waste(answer.rows[0]['QUERY PLAN'][0].Plan)).not.toEqual([])
+})
