@@ -114,21 +114,23 @@ async function overtaking(journal: TestJournal, commitFunction: SchemaFunction, 
   ]
 }
 
+/** The commit function, held up for as long as a test needs, where it would otherwise be begun anew. */
+function patientFunction(edit: (definition: string) => string = (definition) => definition): SchemaFunction {
+  const { name, definition } = schemaOf().commitFunction
+  const haste = "'lock_timeout', '250ms'"
+  expect(definition).toContain(haste)
+  const patient = `${name}_patient`
+  const text = edit(definition).replace(haste, "'lock_timeout', '0'").replaceAll(name, patient)
+  return { name: patient, definition: text }
+}
+
 test('without the lock on the clock a later stamp commits first, and is found out', async () => {
   await using journal = await testJournal()
-  const { name, definition } = schemaOf().commitFunction
   const lock = /(from organization_clocks c\s+where c\.organization_id = p_organization_id) for update;/
-  // Held up for as long as the test needs, and not begun anew.
-  const haste = "'lock_timeout', '250ms'"
-  expect(definition).toMatch(lock)
-  expect(definition).toContain(haste)
-  const unlocked = {
-    name: `${name}_unlocked`,
-    definition: definition
-      .replace(lock, '$1;')
-      .replace(haste, "'lock_timeout', '0'")
-      .replaceAll(name, `${name}_unlocked`),
-  }
+  const unlocked = patientFunction((definition) => {
+    expect(definition).toMatch(lock)
+    return definition.replace(lock, '$1;')
+  })
   await journal.pool.query(unlocked.definition)
   const problems = await overtaking(journal, unlocked, 1)
   expect(problems).toContainEqual(expect.stringMatching(/^stale /))
@@ -137,7 +139,9 @@ test('without the lock on the clock a later stamp commits first, and is found ou
 
 test('with it, no commit overtakes another', async () => {
   await using journal = await testJournal()
-  expect(await overtaking(journal, schemaOf().commitFunction, 2)).toEqual([])
+  const locked = patientFunction()
+  await journal.pool.query(locked.definition)
+  expect(await overtaking(journal, locked, 2)).toEqual([])
 })
 
 test('a copy that repeats, reorders or invents is found out', async () => {
