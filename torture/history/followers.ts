@@ -1,0 +1,285 @@
+/**
+ * The second pass over a history: walks with each follower through its pages, along the one order of all versions, and
+ * says what it was given wrongly and what it was not given.
+ */
+import type { Checkpoint, Line, Page, Read, Told } from './format.ts'
+import { type Ledger, never } from './ledger.ts'
+
+/** All versions in the order of the stream. */
+export interface Order {
+  /** The version at each place. */
+  readonly versions: Uint32Array
+  /** The place of each version. */
+  readonly places: Uint32Array
+  /** The line from which the next version of the same row may have been there. */
+  readonly superseded: Float64Array
+}
+
+export function orderOf({ versions, ids, history }: Ledger): Order {
+  const sorted = Uint32Array.from(versions.at.keys())
+  const id = (version: number) => ids[versions.row[version] as number] as string
+  sorted.sort((a, b) => {
+    const apart = (versions.at[a] as number) - (versions.at[b] as number)
+    if (apart !== 0) return apart
+    return id(a) < id(b) ? -1 : 1
+  })
+  const places = new Uint32Array(sorted.length)
+  sorted.forEach((version, place) => {
+    places[version] = place
+  })
+  const superseded = new Float64Array(sorted.length).fill(never)
+  for (const all of history) {
+    all.slice(1).forEach((version, n) => {
+      superseded[all[n] as number] = versions.asked[version] as number
+    })
+  }
+  return { versions: sorted, places, superseded }
+}
+
+interface Reading {
+  readonly line: number
+  /** The place of the last version that was acknowledged by then. */
+  readonly ceiling: number
+  /** Whether the page, if it comes, begins an empty copy. */
+  readonly anew: boolean
+}
+
+interface Follower {
+  readonly name: string
+  readonly kinds: ReadonlySet<string>
+  /** The version that its copy holds, by row. */
+  readonly held: Map<number, number>
+  readonly totals: Map<string, { count: number; sum: bigint }>
+  /** The place that its cursor is at: of the last version that it was given. */
+  cursor: number
+  /** And the cursor of the page before. */
+  before: number
+  /** Where the page that it asks for begins. */
+  from: number
+  reading: Reading | null
+  /** The line of a first sync's first page: removals from before it are not reported. */
+  began: number
+  caughtUp: boolean
+}
+
+export interface Walked {
+  followers: number
+  pages: number
+  read: number
+  again: number
+  checkpoints: number
+}
+
+/** Follows all followers at once, line by line. */
+export class Walk {
+  readonly walked: Walked = { followers: 0, pages: 0, read: 0, again: 0, checkpoints: 0 }
+  readonly #ledger: Ledger
+  readonly #order: Order
+  readonly #terms = new Map<number, bigint>()
+  readonly #followers = new Map<string, Follower>()
+  #line = 0
+  #ceiling = -1
+
+  constructor(ledger: Ledger, order: Order) {
+    this.#ledger = ledger
+    this.#order = order
+  }
+
+  take(line: Line): void {
+    this.#line++
+    switch (line.does) {
+      case 'follow':
+        this.walked.followers++
+        this.#followers.set(line.follower, newFollower(line.follower, line.kinds))
+        return
+      case 'told':
+        if (line.outcome === 'done') this.#acknowledged(line)
+        return
+      case 'read':
+        this.#read(this.#follower(line.follower), line.from)
+        return
+      case 'page':
+        this.#page(this.#follower(line.follower), line)
+        return
+      case 'ask':
+      case 'mark':
+      case 'stored':
+        return
+    }
+  }
+
+  /** After the last line. */
+  end(): void {
+    for (const { name, caughtUp } of this.#followers.values()) {
+      if (!caughtUp) this.#fault('unfinished', `${name} never caught up after its last page`)
+    }
+  }
+
+  #acknowledged({ n, version }: Told): void {
+    const { asks, history } = this.#ledger
+    const shown = asks.op[n] === 'remove' ? -1 : 0
+    const made =
+      version === undefined ? history[asks.row[n] as number]?.at(shown) : this.#ledger.versionOf(version)
+    if (made !== undefined) this.#ceiling = Math.max(this.#ceiling, this.#order.places[made] as number)
+  }
+
+  #follower(name: string): Follower {
+    const follower = this.#followers.get(name)
+    if (follower === undefined) throw new Error(`line ${this.#line}: ${name} does not follow`)
+    return follower
+  }
+
+  #read(follower: Follower, from: Read['from']): void {
+    follower.reading = { line: this.#line, ceiling: this.#ceiling, anew: from === 'start' }
+    if (from === 'start') follower.from = -1
+    else if (from === 'next') follower.from = follower.cursor
+    else if (from === 'again') {
+      follower.from = follower.before
+      this.walked.again++
+    } else follower.from = this.#placeAfter(Date.parse(from.after))
+  }
+
+  /** The place of the last version that is not later than a watermark. */
+  #placeAfter(time: number): number {
+    const { versions } = this.#order
+    let low = 0
+    let high = versions.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#ledger.versions.at[versions[middle] as number] as number) <= time) low = middle + 1
+      else high = middle
+    }
+    return low - 1
+  }
+
+  #page(follower: Follower, { versions, checkpoint }: Page): void {
+    const { reading, from } = follower
+    if (reading === null) throw new Error(`line ${this.#line}: ${follower.name} had asked for nothing`)
+    follower.reading = null
+    this.walked.pages++
+    this.walked.read += versions.length
+    if (reading.anew) {
+      follower.held.clear()
+      follower.totals.clear()
+      follower.began = never
+    }
+    const given = new Set(versions.map((version) => this.#ledger.versionOf(version)))
+    let last = from
+    for (const version of versions) {
+      last = Math.max(last, this.#give(follower, this.#ledger.versionOf(version), last))
+    }
+    this.#missing(follower, given, { reading, from, last, whole: checkpoint !== null })
+    if (follower.began === never) follower.began = this.#line
+    follower.before = from
+    follower.cursor = last
+    follower.caughtUp = checkpoint !== null
+    if (checkpoint !== null) this.#proof(follower, checkpoint)
+  }
+
+  /** Takes one record into the copy; answers with its place. */
+  #give(follower: Follower, version: number, last: number): number {
+    const row = this.#ledger.versions.row[version] as number
+    const place = this.#order.places[version] as number
+    if (place <= last) {
+      const sort = follower.held.get(row) === version ? 'repeated' : 'reordered'
+      const after = this.#ledger.describe(this.#order.versions[last] as number)
+      this.#fault(sort, `${follower.name} was given ${this.#ledger.describe(version)} after ${after}`)
+    }
+    if (!follower.kinds.has(this.#ledger.kinds[row] as string)) {
+      this.#fault('invented', `${follower.name} was given ${this.#ledger.describe(version)}, of another kind`)
+    }
+    this.#hold(follower, row, version)
+    return place
+  }
+
+  #hold({ held, totals }: Follower, row: number, version: number): void {
+    const kind = this.#ledger.kinds[row] as string
+    const total = totals.get(kind) ?? { count: 0, sum: 0n }
+    totals.set(kind, total)
+    const before = held.get(row)
+    if (before !== undefined && this.#ledger.versions.by[before] !== -1) {
+      total.count--
+      total.sum -= this.#term(before)
+    }
+    if (this.#ledger.versions.by[version] === -1) held.delete(row)
+    else {
+      held.set(row, version)
+      total.count++
+      total.sum += this.#term(version)
+    }
+  }
+
+  #term(version: number): bigint {
+    const known = this.#terms.get(version) ?? this.#ledger.term(version)
+    this.#terms.set(version, known)
+    return known
+  }
+
+  /**
+   * Versions that the page passes over although they were certainly there when it was read: up to its last record all
+   * of them, as what is stamped earlier is there earlier; on a page with nothing after it, all that had been acknowledged.
+   */
+  #missing(
+    follower: Follower,
+    given: ReadonlySet<number>,
+    page: {
+      readonly reading: Reading
+      readonly from: number
+      readonly last: number
+      readonly whole: boolean
+    },
+  ): void {
+    const { versions } = this.#ledger
+    const end = page.whole ? Math.max(page.last, page.reading.ceiling) : page.last
+    for (let place = page.from + 1; place <= end; place++) {
+      const version = this.#order.versions[place] as number
+      if (given.has(version) || !this.#isDue(follower, version)) continue
+      const beyond = place > page.last
+      if (beyond && (versions.told[version] as number) > page.reading.line) continue
+      const detail = `${follower.name} went past ${this.#ledger.describe(version)}`
+      this.#fault(beyond ? 'unseen' : 'lost', detail)
+    }
+  }
+
+  /** Whether a follower is to be given a version unless it is too late for it. */
+  #isDue({ kinds, held, began }: Follower, version: number): boolean {
+    const { versions, kinds: kindOf } = this.#ledger
+    const row = versions.row[version] as number
+    if (!kinds.has(kindOf[row] as string)) return false
+    if ((this.#order.superseded[version] as number) < this.#line) return false
+    if (versions.by[version] !== -1 || held.has(row)) return true
+    // Of what a first sync does not hold, removals from before it began are not reported.
+    return (versions.asked[version] as number) > began
+  }
+
+  #proof(follower: Follower, checkpoint: Readonly<Record<string, Checkpoint>>): void {
+    this.walked.checkpoints++
+    for (const kind of follower.kinds) {
+      const { count, sum } = follower.totals.get(kind) ?? { count: 0, sum: 0n }
+      const digest = BigInt.asUintN(64, sum).toString(16).padStart(16, '0')
+      const told = checkpoint[kind]
+      if (told?.count === count && told.digest === digest) continue
+      const held = JSON.stringify({ count, digest })
+      this.#fault('checkpoint', `${follower.name} holds ${held} of ${kind}, told ${JSON.stringify(told)}`)
+    }
+  }
+
+  #fault(sort: Parameters<Ledger['faults']['add']>[0], detail: string): void {
+    this.#ledger.faults.add(sort, this.#line, detail)
+  }
+}
+
+function newFollower(name: string, kinds: readonly string[]): Follower {
+  return {
+    name,
+    kinds: new Set(kinds),
+    held: new Map(),
+    totals: new Map(),
+    cursor: -1,
+    before: -1,
+    from: -1,
+    reading: null,
+    began: never,
+    caughtUp: false,
+  }
+}
