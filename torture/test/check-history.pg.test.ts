@@ -1,11 +1,48 @@
-import { expect, test } from 'vitest'
+/**
+ * The checker of histories, on ones recorded from the real service: it finds nothing in them as they are, and every fault
+ * of every sort that is planted in them, wherever that may be.
+ */
+import fc from 'fast-check'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { checkHistory } from '../history/check.ts'
-import { describeVerdict } from '../history/report.ts'
+import type { Line } from '../history/format.ts'
+import { plants } from './plant.ts'
 import { historyOf, recordHistory } from './recorded.ts'
 
-test('a clean one', async () => {
-  const lines = await recordHistory({ changes: 1500, seed: Date.now() % 1000 })
-  const verdict = await checkHistory(historyOf(lines))
-  console.log(describeVerdict(verdict))
-  expect(verdict.faults).toEqual([])
+let recorded: Line[]
+
+beforeAll(async () => {
+  recorded = await recordHistory({ changes: 400, seed: Date.now() % 100_000 })
+})
+
+test('finds nothing in what has happened, though answers were lost', async () => {
+  const { faults, seen } = await checkHistory(historyOf(recorded))
+  expect(faults).toEqual([])
+  expect(seen.acknowledged).toBeGreaterThanOrEqual(400)
+  expect(seen.unanswered).toBeGreaterThan(0)
+  expect(seen.again).toBeGreaterThan(0)
+  expect(seen.followers).toBe(8)
+  expect(seen.checkpoints).toBeGreaterThan(8)
+})
+
+describe('finds', () => {
+  test.each(Object.entries(plants))('%s', async (_, { sorts, plant }) => {
+    let planted = 0
+    await fc.assert(
+      fc.asyncProperty(fc.gen(), async (gen) => {
+        const lines = plant(recorded, (of) =>
+          of.length === 0 ? undefined : of[gen(fc.nat, { max: of.length - 1 })],
+        )
+        fc.pre(lines !== null)
+        planted++
+        const { counts } = await checkHistory(historyOf(lines as Line[]))
+        expect(
+          sorts.map((sort) => counts[sort]).some((count) => count > 0),
+          JSON.stringify(counts),
+        ).toBe(true)
+      }),
+      { numRuns: Number(process.env.RUNS ?? 12) },
+    )
+    expect(planted).toBeGreaterThan(5)
+  })
 })

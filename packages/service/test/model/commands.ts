@@ -1,0 +1,220 @@
+/** What may happen to a desk, as commands of fast-check: each does it to the model and to the service, and compares. */
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import type { TestClock } from '../harness/clock.ts'
+import type { Answer, Api } from '../harness/service.ts'
+import { type Entry, type ModelKind, type Source, type StreamModel, timeText } from './stream-model.ts'
+
+/** The service under test; a restart replaces it. */
+export interface Real {
+  readonly api: Api
+  readonly clock: TestClock
+  restart(): Promise<void>
+  /** The cursor of each follower, and the query of its last page. */
+  readonly cursors: Map<number, { cursor: string; last: string }>
+}
+
+type Command = fc.AsyncCommand<StreamModel, Real>
+
+const which = fc.nat({ max: 50 })
+const follower = fc.nat({ max: 2 })
+const hour = 3_600_000
+
+/** The kinds of the followers: one of everything, and two of one kind each. */
+export const sources: readonly Source[] = ['changes', 'ticket', 'conversation']
+
+export const commands = [
+  fc
+    .constantFrom('customer', 'customer', 'conversation', 'ticket', 'booking')
+    .chain((kind) => which.map((n) => create(kind as Exclude<ModelKind, 'message'>, n))),
+  which.map((n) => message(n)),
+  which.map((n) => change(n)),
+  which.map((n) => changeNothing(n)),
+  which.map((n) => remove('ticket', n)),
+  which.map((n) => remove('customer', n)),
+  fc.integer({ min: 1, max: 6 }).map((count) => batch(count)),
+  fc.constantFrom(0, 1, 1_000, hour, -hour, 26 * hour, -7 * hour).map((by) => stepClock(by)),
+  ...[1, 2, 3].map(() => follower.map((n) => read(n, 'next'))),
+  fc.tuple(follower, fc.integer({ min: 1, max: 100 })).map(([n, limit]) => read(n, 'next', limit)),
+  follower.map((n) => read(n, 'again')),
+  follower.map((n) => read(n, 'watermark')),
+  follower.map((n) => read(n, 'start')),
+  fc.constant(restart()),
+]
+
+/** Of two objects of a kind the first is picked as often as all others, so that it is changed again and again. */
+function pick(entries: readonly Entry[], n: number): Entry | undefined {
+  return entries[n % 2 === 0 ? 0 : n % Math.max(entries.length, 1)]
+}
+
+function named(name: string, command: Omit<Command, 'toString'>): Command {
+  return { ...command, toString: () => name }
+}
+
+/** A commit's answer is what the model knows from now on; its stamp is the one that the model gives. */
+function committed(model: StreamModel, kind: ModelKind, { status, text, json }: Answer): void {
+  expect([200, 201], text).toContain(status)
+  expect(json.updatedAt).toBe(timeText(model.stamp()))
+  model.put(kind, text)
+}
+
+function create(kind: Exclude<ModelKind, 'message'>, n: number): Command {
+  const bodies = {
+    customer: () => ({ name: `c${n}` }),
+    conversation: (customerId: string) => ({ customerId, channel: 'chat' }),
+    ticket: (customerId: string) => ({ customerId, subject: `t${n}` }),
+    booking: (customerId: string) => ({
+      customerId,
+      title: `b${n}`,
+      startAt: '2026-04-01T09:00:00Z',
+      endAt: '2026-04-01T10:00:00Z',
+      timezone: 'UTC',
+    }),
+  }
+  return named(`create ${kind} ${n}`, {
+    check: (model) => kind === 'customer' || model.existing('customer').length > 0,
+    async run(model, { api }) {
+      const customer = pick(model.existing('customer'), n)
+      committed(model, kind, await api.post(`/v1/${kind}s`, bodies[kind](customer?.id ?? '')))
+    },
+  })
+}
+
+function message(n: number): Command {
+  return named(`message ${n}`, {
+    check: (model) => model.existing('conversation').length > 0,
+    async run(model, { api, clock }) {
+      const conversation = pick(model.existing('conversation'), n) as Entry
+      const body = {
+        conversationId: conversation.id,
+        direction: 'outbound',
+        author: { type: 'ai' },
+        body: `m${n}`,
+      }
+      committed(model, 'message', await api.post('/v1/messages', body))
+      const { lastMessageAt } = JSON.parse(conversation.body) as { lastMessageAt: string | null }
+      const sentAt = timeText(clock.now())
+      if (lastMessageAt === null || sentAt > lastMessageAt) {
+        model.move(conversation, { lastMessageAt: sentAt }, model.clock)
+      }
+    },
+  })
+}
+
+/** Objects that a PATCH may change. */
+function changeable(model: Pick<StreamModel, 'existing'>): Entry[] {
+  return (['customer', 'conversation', 'ticket', 'booking'] as const).flatMap((kind) => model.existing(kind))
+}
+
+function change(n: number): Command {
+  return named(`change ${n}`, {
+    check: (model) => changeable(model).length > 0,
+    async run(model, { api }) {
+      const { kind, id } = pick(changeable(model), n) as Entry
+      const tags = [`at ${model.clock}`]
+      committed(model, kind, await api.patch(`/v1/${kind}s/${id}`, { tags }))
+    },
+  })
+}
+
+function changeNothing(n: number): Command {
+  return named(`change nothing ${n}`, {
+    check: (model) => changeable(model).length > 0,
+    async run(model, { api }) {
+      const { kind, id, body } = pick(changeable(model), n) as Entry
+      const { tags } = JSON.parse(body) as { tags: string[] }
+      const answer = await api.patch(`/v1/${kind}s/${id}`, { tags })
+      expect(answer.text).toBe(body)
+    },
+  })
+}
+
+function remove(kind: 'ticket' | 'customer', n: number): Command {
+  return named(`remove ${kind} ${n}`, {
+    check: (model) => model.existing(kind).length > 0,
+    async run(model, { api }) {
+      const gone = pick(model.existing(kind), n) as Entry
+      expect((await api.delete(`/v1/${kind}s/${gone.id}`)).status).toBe(204)
+      model.remove(gone)
+    },
+  })
+}
+
+function batch(count: number): Command {
+  return named(`batch of ${count}`, {
+    check: () => true,
+    async run(model, { api }) {
+      const items = Array.from({ length: count }, (_, n) => ({ name: `b${n}` }))
+      const { json } = await api.post('/v1/customers/batch', { items })
+      const at = timeText(model.stamp())
+      for (const { id } of json.data) {
+        const { text, json: made } = await api.get(`/v1/customers/${id}`)
+        expect(made.updatedAt).toBe(at)
+        model.put('customer', text)
+      }
+    },
+  })
+}
+
+function stepClock(by: number): Command {
+  return named(`the clock steps by ${by}`, {
+    check: () => true,
+    run: async (_, { clock }) => clock.advance(by),
+  })
+}
+
+function restart(): Command {
+  return named('restart', { check: () => true, run: (_, real) => real.restart() })
+}
+
+/** A page, compared with the model's to the byte; a copy that has caught up is exact. */
+function read(n: number, from: 'start' | 'next' | 'again' | 'watermark', limit?: number): Command {
+  return named(`follower ${n} reads ${from}${limit === undefined ? '' : ` ${limit}`}`, {
+    check(model) {
+      const one = model.followers[n]
+      if (one === undefined) return false
+      if (from === 'again') return one.before !== null && one.before.at > 0
+      return from === 'watermark' ? one.caughtUp && (one.place?.at ?? 0) > 0 : true
+    },
+    async run(model, { api, cursors }) {
+      const one = model.followers[n] as StreamModel['followers'][number]
+      if (limit !== undefined) one.limit = limit
+      const held = cursors.get(n)
+      const begin = from === 'start' || held === undefined
+      const watermark = timeText(one.place?.at ?? 0)
+      const expected = model.read(one, begin ? 'start' : from)
+      const last = begin
+        ? 'updatedAfter=1970-01-01T00:00:00Z'
+        : {
+            start: '',
+            next: `cursor=${held.cursor}`,
+            again: held.last,
+            watermark: `updatedAfter=${watermark}`,
+          }[from]
+      const path = one.source === 'changes' ? '/v1/changes' : `/v1/${one.source}s`
+      const { status, text, json } = await api.get(`${path}?limit=${one.limit}&${last}`)
+      expect(status, text).toBe(200)
+      const records = expected.entries.map(({ body }) => body).join(',')
+      expect(text.slice(0, text.indexOf(',"pagination":'))).toBe(`{"data":[${records}]`)
+      const { nextCursor, checkpoint, ...others } = json.pagination
+      expect(others).toEqual({
+        total: expected.total,
+        limit: one.limit,
+        offset: 0,
+        hasMore: expected.hasMore,
+      })
+      expect(proofs(one.source, checkpoint)).toEqual(expected.checkpoints)
+      if (one.caughtUp) expect(model.drift(one)).toEqual([])
+      cursors.set(n, { cursor: nextCursor, last })
+    },
+  })
+}
+
+function proofs(source: Source, checkpoint: unknown): unknown {
+  if (checkpoint === undefined) return null
+  if (source !== 'changes') return { [source]: checkpoint }
+  // Teammates are read along, and nobody makes any.
+  const { teammate, ...others } = checkpoint as Record<string, unknown>
+  expect(teammate).toEqual({ count: 0, digest: '0000000000000000' })
+  return others
+}
