@@ -163,10 +163,20 @@ export class Walk {
       follower.totals.clear()
       follower.began = never
     }
-    const given = new Set(versions.map((version) => this.#ledger.versionOf(version)))
+    const given = new Set<number>()
     let last = from
-    for (const version of versions) {
-      last = Math.max(last, this.#give(follower, this.#ledger.versionOf(version), last))
+    for (const one of versions) {
+      const version = this.#ledger.versionOf(one)
+      const place = this.#order.places[version] as number
+      if (place <= last) {
+        const known = given.has(version) || (place <= from && this.#holds(follower, version))
+        const after = this.#ledger.describe(this.#order.versions[last] as number)
+        const detail = `${follower.name} was given ${this.#ledger.describe(version)} after ${after}`
+        this.#fault(known ? 'repeated' : 'reordered', detail)
+      }
+      this.#give(follower, version)
+      given.add(version)
+      last = Math.max(last, place)
     }
     this.#missing(follower, given, { reading, from, last, whole: checkpoint !== null })
     if (follower.began === never) follower.began = this.#line
@@ -176,20 +186,17 @@ export class Walk {
     if (checkpoint !== null) this.#proof(follower, checkpoint)
   }
 
-  /** Takes one record into the copy; answers with its place. */
-  #give(follower: Follower, version: number, last: number): number {
+  #holds({ held }: Follower, version: number): boolean {
+    return held.get(this.#ledger.versions.row[version] as number) === version
+  }
+
+  /** Takes one record into the copy. */
+  #give(follower: Follower, version: number): void {
     const row = this.#ledger.versions.row[version] as number
-    const place = this.#order.places[version] as number
-    if (place <= last) {
-      const sort = follower.held.get(row) === version ? 'repeated' : 'reordered'
-      const after = this.#ledger.describe(this.#order.versions[last] as number)
-      this.#fault(sort, `${follower.name} was given ${this.#ledger.describe(version)} after ${after}`)
-    }
     if (!follower.kinds.has(this.#ledger.kinds[row] as string)) {
       this.#fault('invented', `${follower.name} was given ${this.#ledger.describe(version)}, of another kind`)
     }
     this.#hold(follower, row, version)
-    return place
   }
 
   #hold({ held, totals }: Follower, row: number, version: number): void {

@@ -41,7 +41,7 @@ describe('finds', () => {
           JSON.stringify(counts),
         ).toBe(true)
       }),
-      { numRuns: Number(process.env.RUNS ?? 12) },
+      { numRuns: 12 },
     )
     expect(planted).toBeGreaterThan(5)
   })

@@ -49,6 +49,7 @@ function without(lines: readonly Line[], gone: Version, follower: string | null)
   })
 }
 
+const placeText = ([, id, at]: Version) => `${id} ${at}`
 const isSame = (a: Version, b: Version) => a[1] === b[1] && a[2] === b[2]
 const isRemoval = ([, , , , by]: Version) => by === null
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 13)
@@ -111,7 +112,9 @@ export const plants: Readonly<Record<string, Plant>> = {
     plant(lines, pick) {
       const place = pick(
         placesOf(lines).filter(
-          ({ version, line }) => !isRemoval(version) && isUnchallenged(lines, version, line),
+          // Without its last record a page ends earlier, and the next one may have it.
+          ({ version, line, at, page }) =>
+            at < page.versions.length - 1 && !isRemoval(version) && isUnchallenged(lines, version, line),
         ),
       )
       return place === undefined
@@ -123,7 +126,9 @@ export const plants: Readonly<Record<string, Plant>> = {
     sorts: ['unseen'],
     plant(lines, pick) {
       const told = new Map(
-        lines.flatMap((line, at): [number, number][] => (line.does === 'told' ? [[line.n, at]] : [])),
+        lines.flatMap((line, at): [string, number][] =>
+          line.does === 'told' && line.version !== undefined ? [[placeText(line.version), at]] : [],
+        ),
       )
       const places = placesOf(lines).filter(({ page, line, version }) => {
         const asked = lines.findLastIndex(
@@ -131,7 +136,7 @@ export const plants: Readonly<Record<string, Plant>> = {
         )
         return (
           page.checkpoint !== null &&
-          (told.get(version[4] ?? -1) ?? line) < asked &&
+          (told.get(placeText(version)) ?? line) < asked &&
           isUnchallenged(lines, version, line)
         )
       })
@@ -257,8 +262,15 @@ export const plants: Readonly<Record<string, Plant>> = {
   'words of an ask that was refused': {
     sorts: ['invented'],
     plant(lines, pick) {
+      const shown = new Set(
+        lines.flatMap((line) =>
+          line.does === 'page' || line.does === 'stored' ? line.versions.map(([, , , , by]) => by) : [],
+        ),
+      )
       const done = pick(
-        lines.flatMap((line) => (line.does === 'told' && line.outcome === 'done' ? [line.n] : [])),
+        lines.flatMap((line) =>
+          line.does === 'told' && line.outcome === 'done' && shown.has(line.n) ? [line.n] : [],
+        ),
       )
       return done === undefined
         ? null

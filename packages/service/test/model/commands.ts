@@ -34,13 +34,24 @@ export const commands = [
   which.map((n) => remove('customer', n)),
   fc.integer({ min: 1, max: 6 }).map((count) => batch(count)),
   fc.constantFrom(0, 1, 1_000, hour, -hour, 26 * hour, -7 * hour).map((by) => stepClock(by)),
-  ...[1, 2, 3].map(() => follower.map((n) => read(n, 'next'))),
-  fc.tuple(follower, fc.integer({ min: 1, max: 100 })).map(([n, limit]) => read(n, 'next', limit)),
+  ...[1, 2, 3, 4].map(() => follower.map((n) => read(n, 'next'))),
+  fc.tuple(follower, fc.constantFrom(1, 2, 5, 100)).map(([n, limit]) => read(n, 'next', limit)),
   follower.map((n) => read(n, 'again')),
   follower.map((n) => read(n, 'watermark')),
   follower.map((n) => read(n, 'start')),
   fc.constant(restart()),
 ]
+
+/** To begin with: something of everything, and followers in the middle of it, with a removal behind and one before them. */
+export function furniture(): Command[] {
+  const some = [1, 2, 3].flatMap((n) => [
+    create('customer', n),
+    create('ticket', n),
+    create('conversation', n),
+  ])
+  const first = [remove('ticket', 1), ...sources.map((_, n) => read(n, 'start', 1))]
+  return [...some, create('booking', 1), message(1), ...first, remove('customer', 1)]
+}
 
 /** Of two objects of a kind the first is picked as often as all others, so that it is changed again and again. */
 function pick(entries: readonly Entry[], n: number): Entry | undefined {

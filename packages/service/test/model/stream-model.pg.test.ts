@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { testClock } from '../harness/clock.ts'
 import { testDatabase } from '../harness/database.ts'
 import { type TestService, testService } from '../harness/service.ts'
-import { commands, type Real, sources } from './commands.ts'
+import { commands, furniture, type Real, sources } from './commands.ts'
 import { StreamModel } from './stream-model.ts'
 
 test('every answer of the stream is the one that the model gives', async () => {
@@ -31,13 +31,20 @@ test('every answer of the stream is the one that the model gives', async () => {
             service = await testService({ database, clock })
           },
         }
+        await furnish(model, real)
         await fc.asyncModelRun(() => ({ model, real }), run)
         ran += [...run].length
       }),
-      { numRuns: 25 },
+      { numRuns: 15 },
     )
   } finally {
     await service[Symbol.asyncDispose]()
   }
   expect(ran).toBeGreaterThan(200)
 })
+
+/** Something of everything, followers that are in the middle of it, and removals behind and before them. */
+async function furnish(model: StreamModel, real: Real): Promise<void> {
+  const commands = furniture()
+  for (const command of commands) await command.run(model, real)
+}
