@@ -1,0 +1,87 @@
+/**
+ * `npm run torture [-- --changes N] [--writers N] [--seed N] [--keep FILE] [--unlocked] [--write-results]`: the stream under
+ * everything that is expected to happen to it, and worse. Exits with 1 when the record of it shows a fault.
+ */
+import { writeFile } from 'node:fs/promises'
+import { cpus, totalmem } from 'node:os'
+import { parseArgs } from 'node:util'
+import { isClean } from './history/check.ts'
+import { describeVerdict } from './history/report.ts'
+import { runTorture, type TortureOptions, type TortureReport } from './run-torture.ts'
+
+const usage =
+  'torture [--changes N] [--writers N] [--seed N] [--keep FILE] [--unlocked] [--write-results]: N is a whole number from 1'
+
+const options = readOptions()
+if (options === null) {
+  process.stderr.write(`torture: ${usage}\n`)
+  process.exitCode = 2
+} else {
+  const { writeResults, ...torture } = options
+  process.stdout.write(`seed ${torture.seed}\n`)
+  const report = await runTorture(torture)
+  process.stdout.write(`${conditions(torture, report).join('\n')}\n\n${describeVerdict(report.verdict)}`)
+  if (writeResults) await writeFile(new URL('./RESULTS.md', import.meta.url), results(torture, report))
+  process.exitCode = isClean(report.verdict) ? 0 : 1
+}
+
+function readOptions(): (TortureOptions & { readonly writeResults: boolean }) | null {
+  try {
+    const { values } = parseArgs({
+      options: {
+        changes: { type: 'string', default: '1000000' },
+        writers: { type: 'string', default: '64' },
+        seed: { type: 'string', default: String(1 + (Date.now() % 1_000_000)) },
+        keep: { type: 'string' },
+        unlocked: { type: 'boolean', default: false },
+        'write-results': { type: 'boolean', default: false },
+      },
+    })
+    const [changes, writers, seed] = [values.changes, values.writers, values.seed].map(Number)
+    const whole = [changes, writers, seed].every((one) => Number.isSafeInteger(one) && Number(one) >= 1)
+    if (!whole || changes === undefined || writers === undefined || seed === undefined) return null
+    return {
+      changes,
+      writers,
+      seed,
+      unlocked: values.unlocked,
+      keep: values.keep ?? null,
+      writeResults: values['write-results'],
+      // Every source with a page of one, of a hundred, and with others in between.
+      limits: [1, 2, 3, 5, 8, 13, 20, 34, 55, 89, 100, 100, 100, 7, 60, 1, 41, 27],
+      stallOneIn: 200,
+      stallFor: 2_000,
+      serviceKills: Math.max(3, Math.min(40, Math.round(changes / 25_000))),
+      databaseKills: Math.max(1, Math.min(8, Math.round(changes / 125_000))),
+      say: (line) => process.stdout.write(`${line}\n`),
+    }
+  } catch {
+    return null
+  }
+}
+
+function conditions(options: TortureOptions, report: TortureReport): string[] {
+  const number = (value: number) => value.toLocaleString('en')
+  const answers = Object.entries(report.tally).map(([answer, count]) => `${answer} ${number(count)}`)
+  return [
+    `- ${number(report.verdict.seen.acknowledged)} changes acknowledged, ${options.writers} writers, ${options.limits.length} followers with pages of ${Math.min(...options.limits)} to ${Math.max(...options.limits)}`,
+    `- ${number(report.commits)} commits acknowledged in ${Math.round(report.seconds)} s; ${number(report.stalls)} of them held up for up to ${options.stallFor / 1_000} s, one in ${options.stallOneIn}`,
+    `- kill -9 of a service ${report.serviceKills} times, of the database with all three services ${report.databaseKills} times`,
+    `- clocks of the services step at random between 3 hours behind and 30 s ahead; seed ${options.seed}`,
+    `- answers: ${answers.join(', ')}`,
+  ]
+}
+
+function results(options: TortureOptions, report: TortureReport): string {
+  const [processor] = cpus()
+  return `# Result of the last torture
+
+Written by \`npm run torture -- --write-results\`, on ${new Date().toISOString().slice(0, 10)}: Node ${process.versions.node}, ${processor?.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, services, database,
+writers and followers on one machine. The full size is a million changes; this run had ${options.changes.toLocaleString('en')}.
+
+${conditions(options, report).join('\n')}
+
+\`\`\`text
+${describeVerdict(report.verdict)}\`\`\`
+`
+}
