@@ -67,7 +67,7 @@ function conditions(options: TortureOptions, report: TortureReport): string[] {
     `- ${number(report.verdict.seen.acknowledged)} changes acknowledged, ${options.writers} writers, ${options.limits.length} followers with pages of ${Math.min(...options.limits)} to ${Math.max(...options.limits)}`,
     `- ${number(report.commits)} commits acknowledged in ${Math.round(report.seconds)} s; ${number(report.stalls)} of them held up for up to ${options.stallFor / 1_000} s, one in ${options.stallOneIn}`,
     `- kill -9 of a service ${report.serviceKills} times, of the database with all three services ${report.databaseKills} times`,
-    `- clocks of the services step at random between 3 hours behind and 30 s ahead; seed ${options.seed}`,
+    `- clocks of the services step at random between 3 hours behind and 2 minutes ahead, of which one is believed; seed ${options.seed}`,
     `- answers: ${answers.join(', ')}`,
   ]
 }

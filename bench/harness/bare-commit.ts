@@ -63,7 +63,7 @@ export async function commitBare(
   const calls: string[] = []
   for (let n = 0; n < changes.length; n += bareBatch) {
     const units = changes.slice(n, n + bareBatch).map((change) => ({ changes: [change] }))
-    calls.push(encodeUnits(units, { maxAttempts: 6, patient: false }))
+    calls.push(encodeUnits(units, { maxAttempts: 6, patient: false, maxLead: null }))
   }
   const clients = Array.from({ length: bareCalls }, () => new Client(installation.connection))
   await Promise.all(clients.map((client) => client.connect()))

@@ -101,11 +101,13 @@ export interface AppOptions {
   readonly kinds?: readonly Kind[]
   /** Metrics of the processes that this one speaks for. */
   readonly otherMetrics?: () => Promise<readonly MetricsSnapshot[]>
+  /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told: tests move it. */
+  readonly maxLead?: number
 }
 
 /** The service on a migrated database. The pool stays its caller's. */
 export function createApp(options: AppOptions): App {
-  const { pool, clock, log, settings, kinds = deskKinds, otherMetrics = async () => [] } = options
+  const { pool, clock, log, settings, kinds = deskKinds, otherMetrics = async () => [], maxLead } = options
   const register = createRegistry('api')
   const wake = createNotifier(pool, (error) =>
     log.warn({ err: loggable(error) }, 'workers could not be told'),
@@ -138,7 +140,10 @@ export function createApp(options: AppOptions): App {
     commitFunction: schemaOf(kinds).commitFunction,
     maxAttempts: attemptsOf(settings.schedule),
     onDeliveries: wake,
-    onCommit: createCommitMetrics(register),
+    onCommit: createCommitMetrics(register, (lead) =>
+      log.warn({ seconds: Math.round(lead / 1000) }, "the stream's clock is ahead of the database's"),
+    ),
+    ...(maxLead === undefined ? {} : { maxLead }),
   }
   const { readers } = registerDesk(server, desk, access)
   registerWebhooks(server, options, { box, access, wake, kinds })

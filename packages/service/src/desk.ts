@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 import type { SchemaFunction } from './db/migration.ts'
 import { createReadClocks } from './journal/clocks.ts'
 import { createFeed, createJoinedFeed } from './journal/feed.ts'
-import { createJournal } from './journal/journal.ts'
+import { type CommitObserver, createJournal } from './journal/journal.ts'
 import { createRowReader } from './journal/rows.ts'
 import { createStreamNews } from './journal/stream-news.ts'
 import { createWaitingReaders, type WaitingReaders } from './journal/waiting-readers.ts'
@@ -31,8 +31,8 @@ export interface DeskOptions {
   readonly maxAttempts: number
   /** Called after a commit that made deliveries. */
   readonly onDeliveries: () => void
-  /** Called after every call of the commit function that ended well. */
-  readonly onCommit: NonNullable<Parameters<typeof createJournal>[0]['onCommit']>
+  readonly onCommit: CommitObserver
+  readonly maxLead?: number
 }
 
 /** Registers the routes of all kinds. Readers that wait are woken by whoever hears of commits: that is the caller. */

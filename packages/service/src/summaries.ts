@@ -47,8 +47,10 @@ export function createSummarizer(options: {
   readonly settings: SummarySettings
   /** Attempts that each delivery of the event has. */
   readonly maxAttempts: number
+  /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told. */
+  readonly maxLead?: number
 }): Summarizer {
-  const { pool, clock, log, kinds, settings, maxAttempts } = options
+  const { pool, clock, log, kinds, settings, maxAttempts, maxLead } = options
   const tables = kinds.map((kind) => kind.table)
   const commit = commitFunction(tables)
   const untold = (error: Error) => log.warn({ err: loggable(error) }, 'nobody could be told of a summary')
@@ -58,6 +60,7 @@ export function createSummarizer(options: {
     commitFunction: commit,
     tables,
     maxAttempts,
+    ...(maxLead === undefined ? {} : { maxLead }),
     onDeliveries: createNotifier(pool, untold),
     onChanges: createStreamNews(pool, untold),
   })

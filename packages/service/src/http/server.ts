@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyReply,
   LogController,
 } from 'fastify'
+import { clockAheadCode } from '../journal/lead.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { answerBroken, headerLimit } from './broken-request.ts'
@@ -70,7 +71,11 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
         'a request failed',
       )
     } else if (refusal.code === 'unavailable') {
-      request.log.warn({ reason: error.message }, 'the database is not available')
+      const what =
+        refusal === clockAhead
+          ? "this process's clock is too far ahead of the database's: nothing is committed"
+          : 'the database is not available'
+      request.log.warn({ reason: error.message }, what)
     }
     return sendProblem(reply, refusal ?? internalError)
   })
@@ -96,6 +101,11 @@ function endConnectionsOfDrain(server: FastifyInstance): void {
     done(null, payload)
   })
 }
+
+const clockAhead = problem(
+  'unavailable',
+  "The clock of the server that took this request is ahead of the database's by more than it may be; nothing was changed. Send the request again.",
+)
 
 const internalError = problem(
   'internal_error',
@@ -158,6 +168,7 @@ function expectedProblem(error: FastifyError, bodyLimit: number): Problem | null
  * One that was lost in the middle of a commit may have finished it: that is an internal error.
  */
 function databaseProblem(error: Error & { code?: string; syscall?: string }): Problem | null {
+  if (error.code === clockAheadCode) return clockAhead
   // A connection that times out in the middle of a statement has the code of one that was never made.
   const inUse = error.syscall === 'read' || error.syscall === 'write'
   const notReached =

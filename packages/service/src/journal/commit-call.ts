@@ -12,10 +12,12 @@ export interface CallOptions {
   readonly maxAttempts: number
   /** Whether to wait for a clock that somebody else holds for long. */
   readonly patient: boolean
+  /** How far its time may be ahead of the database's clock, in milliseconds; null for as far as it likes. */
+  readonly maxLead: number | null
 }
 
 /** The function's argument for one organization's units. */
-export function encodeUnits(units: readonly Unit[], { maxAttempts, patient }: CallOptions): string {
+export function encodeUnits(units: readonly Unit[], { maxAttempts, patient, maxLead }: CallOptions): string {
   const sections: Sections = { events: [] }
   const add = (section: string, row: unknown) => {
     sections[section] ??= []
@@ -27,7 +29,12 @@ export function encodeUnits(units: readonly Unit[], { maxAttempts, patient }: Ca
       encodeTogether(unit, number, add)
     }
   })
-  return JSON.stringify({ ...sections, max_attempts: maxAttempts, ...(patient ? { patient } : {}) })
+  return JSON.stringify({
+    ...sections,
+    max_attempts: maxAttempts,
+    ...(patient ? { patient } : {}),
+    ...(maxLead === null ? {} : { max_lead: maxLead }),
+  })
 }
 
 type Add = (section: string, row: unknown) => void
@@ -98,6 +105,8 @@ export interface CommitAnswer {
   readonly done: readonly { readonly id: string; readonly body: string }[]
   /** Whether endpoints were subscribed to what happened. */
   readonly deliveries?: boolean
+  /** How far the stamp was ahead of the database's clock, in milliseconds, where `maxLead` was given. */
+  readonly lead?: number | null
 }
 
 /** What became of each unit, in their order. A change that the answer does not name lost its race. */

@@ -6,6 +6,7 @@
  * organization's clock row, which it takes first:
  *
  * - the stamp is strictly later than every earlier commit of the organization, whatever the clocks say;
+ * - no time that is further ahead of the database's clock than the call allows becomes a stamp;
  * - a change whose row has moved on, whose unique value is taken or whose reference dangles is left out and
  *   says so; it takes the changes of its own unit with it, and never fails its neighbours;
  * - a removed row takes its dependents with it or detaches them, those created a moment ago included;
@@ -18,6 +19,7 @@ import { checkSection, unitSection } from './commit-checks.ts'
 import { eventRecords, refuseFound, timestampText } from './commit-fragments.ts'
 import { removeSection } from './commit-removals.ts'
 import { writeSection } from './commit-sections.ts'
+import { clockAheadCode } from './lead.ts'
 import type { StreamTable } from './stream-table.ts'
 
 /** The commit function for these tables. Pure: the same tables give the same text and name. */
@@ -48,6 +50,11 @@ declare
   v_events jsonb := '[]';
   v_webhooks uuid[];
 begin
+  -- A clock that is wrong must not take the stream with it, whose time never goes back.
+  if p_now > clock_timestamp() + (p_changes->>'max_lead')::int * interval '1 millisecond' then
+    raise exception 'the time given is % ahead of the database', p_now - clock_timestamp()
+      using errcode = '${clockAheadCode}';
+  end if;
   -- Longer than any ordinary commit: a call that waits longer, and the organizations with it, tries another way.
   if not p_changes ? 'patient' then
     perform set_config('lock_timeout', '250ms', true);
@@ -88,7 +95,8 @@ ${fanOutSection}
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null);
+  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null,
+    'lead', case when p_changes ? 'max_lead' then round(extract(epoch from v_stamp - clock_timestamp()) * 1000) end);
 end;`
 }
 

@@ -10,6 +10,7 @@
  */
 import { DatabaseError } from 'pg'
 import { exclusiveKeys, type Unit, type UnitOutcome } from './change.ts'
+import { clockAheadCode } from './lead.ts'
 
 /** One organization's part of a call. */
 export interface CallPart {
@@ -264,10 +265,11 @@ function isHeldElsewhere(error: unknown): boolean {
 /**
  * One change raised and took its neighbours with it. Each organization again by itself, and the one that raises
  * change by change, so that only that change fails. Nothing smaller of a single change; nor of one organization
- * that ran out of time, since each of its changes would have to wait that long again.
+ * that ran out of time, since each of its changes would have to wait that long again; nor of a time that is wrong for all.
  */
 function smallerCalls(parts: readonly Part[], error: DatabaseError): readonly Part[] {
   const [first] = parts
+  if (error.code === clockAheadCode) return []
   if (parts.length > 1 || first === undefined) return parts
   if (first.batch.length === 1 || ranOut.test(error.code ?? '')) return []
   return first.batch.map((waiting) => ({ lane: first.lane, batch: [waiting] }))

@@ -21,6 +21,15 @@ export interface Journal {
   commitTogether(organizationId: string, unit: Unit): Promise<UnitOutcome>
 }
 
+/** Called with each call of the commit function that has ended well. */
+export type CommitObserver = (call: {
+  readonly milliseconds: number
+  /** Units that it carried. */
+  readonly units: number
+  /** How far its stamps were ahead of the database's clock, in milliseconds; null where nobody asked. */
+  readonly lead: number | null
+}) => void
+
 export function createJournal(options: {
   readonly pool: Pool
   readonly commitFunction: SchemaFunction
@@ -33,12 +42,14 @@ export function createJournal(options: {
   readonly onDeliveries: () => void
   /** Called after each commit, with the kinds of which something changed. */
   readonly onChanges: (organizationId: string, kinds: ReadonlySet<string>) => void
-  /** Called after every call of the commit function that ended well. */
-  readonly onCommit?: (call: { readonly milliseconds: number; readonly units: number }) => void
+  readonly onCommit?: CommitObserver
   readonly limits?: GroupLimits
+  /** How far the clock may be ahead of the database's, in milliseconds; beyond, commits reject with `clockAheadCode`. */
+  readonly maxLead?: number
 }): Journal {
   const { pool, commitFunction, tables, clock, maxAttempts, onDeliveries, onChanges, onCommit, limits } =
     options
+  const maxLead = options.maxLead ?? null
   const single = { name: commitFunction.name, text: `select ${commitFunction.name}($1, $2, $3) as answer` }
   const several = {
     name: `${commitFunction.name}_several`,
@@ -47,7 +58,7 @@ export function createJournal(options: {
   }
 
   async function call(parts: readonly CallPart[], patient: boolean): Promise<UnitOutcome[][]> {
-    const options = { maxAttempts, patient }
+    const options = { maxAttempts, patient, maxLead }
     const now = latest(formatTimestamp(clock.now()), parts)
     const [first] = parts
     const query =
@@ -60,6 +71,7 @@ export function createJournal(options: {
     onCommit?.({
       milliseconds: elapsed(),
       units: parts.reduce((sum, { units }) => sum + units.length, 0),
+      lead: largestLead(answers.rows),
     })
     if (answers.rows.some(({ answer }) => answer.deliveries)) onDeliveries()
     return parts.map(({ organizationId, units }, part) => {
@@ -89,6 +101,12 @@ export function createJournal(options: {
     },
     commitTogether: (organizationId, unit) => group.submit(organizationId, unit),
   }
+}
+
+/** Of the stamps that one call gave; null when it gave none, or was not asked. */
+function largestLead(rows: readonly { readonly answer: CommitAnswer }[]): number | null {
+  const leads = rows.flatMap(({ answer: { lead } }) => lead ?? [])
+  return leads.length === 0 ? null : Math.max(...leads)
 }
 
 /**

@@ -1,6 +1,9 @@
 /** What the API counts of its requests and of its commits. */
 import type { FastifyInstance } from 'fastify'
-import { Histogram, type Registry } from 'prom-client'
+import { Gauge, Histogram, type Registry } from 'prom-client'
+import type { CommitObserver } from '../journal/journal.ts'
+import { LeadWatch } from '../journal/lead.ts'
+import { stopwatch } from '../kernel/clock.ts'
 
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
 
@@ -25,10 +28,9 @@ export function timeRequests(server: FastifyInstance, register: Registry): void 
 /** Anybody can send any method, but each of these is one of few. */
 const commonMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS'])
 
-/** Called with each call of the commit function that has ended well: how long it took, and what it carried. */
-export type CommitObserver = (call: { readonly milliseconds: number; readonly units: number }) => void
-
-export function createCommitMetrics(register: Registry): CommitObserver {
+/** Histograms of commits, and the lead of the stream's clock; `warn` is told of one that is worth it, once a minute. */
+export function createCommitMetrics(register: Registry, warn: (lead: number) => void): CommitObserver {
+  const watch = new LeadWatch(stopwatch(), warn)
   const registers = [register]
   const durations = new Histogram({
     name: 'deskwire_stream_commit_duration_seconds',
@@ -42,7 +44,16 @@ export function createCommitMetrics(register: Registry): CommitObserver {
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
     registers,
   })
-  return ({ milliseconds, units }) => {
+  new Gauge({
+    name: 'deskwire_stream_lead_seconds',
+    help: "How far stamps of the last minute were ahead of the database's clock at most",
+    registers,
+    collect() {
+      this.set(watch.lead / 1000)
+    },
+  })
+  return ({ milliseconds, units, lead }) => {
+    watch.see(lead)
     durations.observe(milliseconds / 1000)
     sizes.observe(units)
   }

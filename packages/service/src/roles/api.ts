@@ -7,6 +7,7 @@ import { type AppOptions, createApp } from '../app.ts'
 import { followDatabaseClock } from '../db/clock.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../deliveries.ts'
+import { maxLead } from '../journal/lead.ts'
 import type { Running } from './running.ts'
 import { startStreamListener } from './stream-listener.ts'
 
@@ -36,7 +37,7 @@ export async function startApi(
 ): Promise<Running & { readonly address: string }> {
   const clock = followDatabaseClock(options.pool)
   await clock.ready
-  const { server, maintenance, readers } = createApp({ ...options, clock })
+  const { server, maintenance, readers } = createApp({ ...options, clock, maxLead })
   await listen(server, where)
   maintenance.start()
   const listener = startStreamListener(readers, options.address, options.log)

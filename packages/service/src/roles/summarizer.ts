@@ -1,7 +1,8 @@
 /** The summarizer as a running part. */
 import type { Logger } from 'pino'
+import { followDatabaseClock } from '../db/clock.ts'
 import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
-import { systemClock } from '../kernel/clock.ts'
+import { maxLead } from '../journal/lead.ts'
 import { kinds } from '../resources/index.ts'
 import { createSummarizer, type SummarySettings } from '../summaries.ts'
 import type { Running } from './running.ts'
@@ -24,17 +25,25 @@ export function startSummarizer({ address, summaries, maxAttempts }: SummarizerO
     max: connections,
     onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
   })
+  const clock = followDatabaseClock(pool)
   const summarizer = createSummarizer({
     pool,
-    clock: systemClock,
+    clock,
+    maxLead,
     log,
     kinds,
     settings: summaries,
     maxAttempts,
   })
-  summarizer.engine.start()
+  let stopping = false
+  // What is due is due by the database's time, and so is what is written.
+  void clock.ready.then(() => {
+    if (!stopping) summarizer.engine.start()
+  })
   return {
     async stop() {
+      stopping = true
+      clock.stop()
       await summarizer.close()
       await endPool(pool)
     },

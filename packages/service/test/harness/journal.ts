@@ -2,7 +2,6 @@
 import type { Pool } from 'pg'
 import { createOrganization } from '../../src/access/organizations.ts'
 import { schemaOf } from '../../src/app.ts'
-import type { SchemaFunction } from '../../src/db/migration.ts'
 import type { Change, CommitOutcome, Unit, UnitOutcome } from '../../src/journal/change.ts'
 import { type CommitAnswer, decodeOutcomes, encodeUnits } from '../../src/journal/commit-call.ts'
 import { createJournal } from '../../src/journal/journal.ts'
@@ -32,10 +31,11 @@ export interface TestJournal extends AsyncDisposable {
   /** Commits one change, which must succeed; the row as it is then. */
   done(change: Change | Promise<Change>): Promise<ReturnType<typeof rowOf>>
   /** Another process's journal, with a clock of its own if it is to differ. */
-  beside(options?: {
-    readonly clock?: TestClock
-    readonly commitFunction?: SchemaFunction
-  }): ReturnType<typeof createJournal>
+  beside(
+    options?: Partial<
+      Pick<Parameters<typeof createJournal>[0], 'pool' | 'clock' | 'commitFunction' | 'maxLead' | 'onCommit'>
+    >,
+  ): ReturnType<typeof createJournal>
 }
 
 /** `await using journal = await testJournal()`. */
@@ -61,7 +61,7 @@ export async function testJournal(): Promise<TestJournal> {
         [
           organizationId,
           formatTimestamp(clock.now()),
-          encodeUnits(units, { maxAttempts: withoutWorkers.maxAttempts, patient: false }),
+          encodeUnits(units, { maxAttempts: withoutWorkers.maxAttempts, patient: false, maxLead: null }),
         ],
       )
       return decodeOutcomes(units, rows[0]!.answer)

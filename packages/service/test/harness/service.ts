@@ -5,6 +5,7 @@ import { createApiKey, createOrganization } from '../../src/access/organizations
 import type { RateLimit } from '../../src/access/rate-limit.ts'
 import { type App, createApp } from '../../src/app.ts'
 import type { DeliverySettings } from '../../src/deliveries.ts'
+import { maxLead } from '../../src/journal/lead.ts'
 import { type Clock, systemClock } from '../../src/kernel/clock.ts'
 import type { Kind } from '../../src/resource/kind.ts'
 import { startStreamListener } from '../../src/roles/stream-listener.ts'
@@ -58,6 +59,8 @@ export async function testService(
     readonly tells?: boolean
     /** None unless told: tests call as fast as they can. */
     readonly rateLimit?: RateLimit
+    /** Whether its clock may be ahead of the database's by no more than in a real service. */
+    readonly guarded?: boolean
   } = {},
 ): Promise<TestService> {
   const { clock = systemClock, kinds } = options
@@ -71,6 +74,7 @@ export async function testService(
     log,
     settings: { ...deliverySettings, ...options.settings },
     rateLimit: options.rateLimit ?? null,
+    ...(options.guarded ? { maxLead } : {}),
     ...(kinds === undefined ? {} : { kinds }),
   })
   await app.server.listen({ host: '127.0.0.1', port: 0 })

@@ -37,10 +37,13 @@ describe('each stamp is later than all before it, and no earlier than the time i
     })
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.record({ process: fc.nat({ max: 2 }), step: steps, together: fc.integer({ min: 1, max: 3 }) }), {
-          minLength: 1,
-          maxLength: 12,
-        }),
+        fc.array(
+          fc.record({ process: fc.nat({ max: 2 }), step: steps, together: fc.integer({ min: 1, max: 3 }) }),
+          {
+            minLength: 1,
+            maxLength: 12,
+          },
+        ),
         async (commits) => {
           for (const { process, step, together } of commits) {
             const one = processes[process]!
@@ -127,7 +130,7 @@ describe('after a failover to a server whose clock lags', () => {
     const now = journal.beside({
       clock: wrongBy(0),
       maxLead: minute,
-      onLead: (milliseconds) => leads.push(milliseconds),
+      onCommit: ({ lead }) => leads.push(lead ?? Number.NaN),
     })
     for (const n of [1, 2, 3]) {
       const outcome = await now.commit(journal.organizationId, await create(n))
