@@ -1,53 +1,7 @@
-/** How far the stream's clock may be ahead of the database's, and who hears of it (decision 21). */
+/** How far the stream's clock may be ahead of the database's (decision 21). */
 
 /** No process pushes the stream's clock further ahead than this, in milliseconds. */
 export const maxLead = 60_000
 
 /** What the commit function raises when it is given a time beyond that. Nothing was changed. */
 export const clockAheadCode = 'DW001'
-
-/** A lead that is worth a warning, in milliseconds: past what clocks that follow a time server differ by. */
-export const worthTelling = 5_000
-
-/** How long a lead is remembered, and how long nobody is warned again, in milliseconds. */
-const period = 60_000
-
-/** Remembers the largest lead of the last minute. Time is what `elapsed` says: milliseconds that only grow. */
-export class LeadWatch {
-  readonly #elapsed: () => number
-  readonly #warn: (lead: number) => void
-  #began = 0
-  #largest = 0
-  #before = 0
-  #warned = Number.NEGATIVE_INFINITY
-
-  constructor(elapsed: () => number, warn: (lead: number) => void) {
-    this.#elapsed = elapsed
-    this.#warn = warn
-  }
-
-  /** A commit's lead, in milliseconds; null where nobody asked for it. Warns once a minute at most. */
-  see(lead: number | null): void {
-    if (lead === null) return
-    this.#turn()
-    this.#largest = Math.max(this.#largest, lead)
-    if (lead <= worthTelling || this.#elapsed() - this.#warned < period) return
-    this.#warned = this.#elapsed()
-    this.#warn(lead)
-  }
-
-  /** The largest of the last minute, up to two: in milliseconds, 0 when the stream is not ahead. */
-  get lead(): number {
-    this.#turn()
-    return Math.max(this.#largest, this.#before)
-  }
-
-  /** Begins another minute when one is over. */
-  #turn(): void {
-    const age = this.#elapsed() - this.#began
-    if (age < period) return
-    this.#before = age < 2 * period ? this.#largest : 0
-    this.#largest = 0
-    this.#began = this.#elapsed()
-  }
-}

@@ -1,9 +1,8 @@
 /** What the API counts of its requests and of its commits. */
 import type { FastifyInstance } from 'fastify'
 import { Gauge, Histogram, type Registry } from 'prom-client'
-import type { CommitObserver } from '../journal/journal.ts'
-import { LeadWatch } from '../journal/lead.ts'
 import { stopwatch } from '../kernel/clock.ts'
+import { LeadWatch } from './lead.ts'
 
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
 
@@ -28,8 +27,19 @@ export function timeRequests(server: FastifyInstance, register: Registry): void 
 /** Anybody can send any method, but each of these is one of few. */
 const commonMethods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS'])
 
+/** What is told of a call of the commit function: how long it took, what it carried, how far ahead it was. */
+export interface CommitCalled {
+  readonly milliseconds: number
+  readonly units: number
+  /** Milliseconds; null where nobody asked. */
+  readonly lead: number | null
+}
+
 /** Histograms of commits, and the lead of the stream's clock; `warn` is told of one that is worth it, once a minute. */
-export function createCommitMetrics(register: Registry, warn: (lead: number) => void): CommitObserver {
+export function createCommitMetrics(
+  register: Registry,
+  warn: (lead: number) => void,
+): (call: CommitCalled) => void {
   const watch = new LeadWatch(stopwatch(), warn)
   const registers = [register]
   const durations = new Histogram({

@@ -1,6 +1,6 @@
 /** What is remembered of leads, and when somebody is warned. Time is moved by hand. */
 import { expect, test } from 'vitest'
-import { LeadWatch, worthTelling } from '../../src/journal/lead.ts'
+import { LeadWatch, worthTelling } from '../../src/metrics/lead.ts'
 
 function watching() {
   let time = 0
