@@ -80,7 +80,9 @@ async function record(options: TortureOptions, file: string): Promise<Omit<Tortu
   })
   try {
     const { call } = installation
-    await work({ recorder, writers, readers, call, clients: options.writers, changes, seed })
+    const clients = options.writers
+    const mayEnd = () => torment.isOver
+    await work({ recorder, writers, readers, call, clients, changes, seed, mayEnd })
   } finally {
     await torment.stop()
   }
@@ -113,6 +115,8 @@ function commitCounter() {
 
 interface Torment {
   readonly done: { stalls: number; serviceKills: number; databaseKills: number }
+  /** Whether every kill has been done, or one has failed. */
+  readonly isOver: boolean
   stop(): Promise<void>
 }
 
@@ -124,6 +128,7 @@ function startTorment(
   const done = { stalls: 0, serviceKills: 0, databaseKills: 0 }
   const roll = dice(options.seed)
   let stopping = false
+  let over = false
 
   async function stalls(): Promise<void> {
     let next = options.stallOneIn
@@ -154,11 +159,17 @@ function startTorment(
     }
   }
 
-  const running = Promise.all([stalls(), kills()])
+  const killing = kills().finally(() => {
+    over = true
+  })
+  const running = Promise.all([stalls(), killing])
   // Reported by stop.
   running.catch(() => {})
   return {
     done,
+    get isOver() {
+      return over
+    },
     async stop() {
       stopping = true
       await running

@@ -22,25 +22,31 @@ export interface Work {
   readonly clients: number
   readonly changes: number
   readonly seed: number
-  /** Asked between two requests of a client: to hold it up. */
-  readonly pause?: () => Promise<void>
+  /** Whether the work may end, once so much is done; whenever it likes unless told. */
+  readonly mayEnd?: () => boolean
 }
 
-/** Resolves when so many changes are acknowledged and every follower has caught up. */
-export async function work({ writers, readers, call, clients, changes, seed, pause }: Work): Promise<void> {
-  const enough = () => writers.acknowledged >= changes
+/** Resolves when so many changes are acknowledged, and whoever else works on it is done. */
+export async function work({
+  writers,
+  readers,
+  call,
+  clients,
+  changes,
+  seed,
+  mayEnd = () => true,
+}: Work): Promise<void> {
+  const enough = () => writers.acknowledged >= changes && mayEnd()
   const over = new AbortController()
   const write = async (n: number) => {
     const roll = dice(seed * 1_000 + n)
     while (!enough() && !over.signal.aborted) {
-      await pause?.()
       await writers.write(call, roll)
     }
   }
   const follow = async (reader: Reader, n: number) => {
     const roll = dice(seed * 1_000 + 500 + n)
     while (!enough() && !over.signal.aborted) {
-      await pause?.()
       await reader.read(call, roll)
     }
   }

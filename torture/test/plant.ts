@@ -2,9 +2,22 @@
  * Faults to plant in a history: each makes of a history that could have happened one that could not. What may be
  * planted where is decided from the lines alone, without the checker's own ideas.
  */
-import { createHash } from 'node:crypto'
-import type { Line, Page, Version } from '../history/format.ts'
+import type { Line, Version } from '../history/format.ts'
 import type { FaultSort } from '../history/verdict.ts'
+import {
+  finality,
+  hashOf,
+  held,
+  isRemoval,
+  isSame,
+  isUnchallenged,
+  later,
+  pagesOf,
+  placesOf,
+  placeText,
+  without,
+  withVersions,
+} from './places.ts'
 
 export interface Plant {
   /** One of these has to be found. */
@@ -14,82 +27,6 @@ export interface Plant {
 }
 
 export type Pick = <T>(of: readonly T[]) => T | undefined
-
-/** A record on a page. */
-interface Place {
-  readonly line: number
-  readonly at: number
-  readonly page: Page
-  readonly version: Version
-}
-
-const pagesOf = (lines: readonly Line[]) =>
-  lines.flatMap((page, line) => (page.does === 'page' ? [{ line, page }] : []))
-
-const placesOf = (lines: readonly Line[]): Place[] =>
-  pagesOf(lines).flatMap(({ line, page }) =>
-    page.versions.map((version, at) => ({ line, at, page, version })),
-  )
-
-/** The lines with other records on one page. */
-function withVersions(lines: readonly Line[], line: number, versions: readonly Version[]): Line[] {
-  return lines.with(line, { ...(lines[line] as Page), versions })
-}
-
-/** The lines without a version, on the pages of one follower, or with `null` wherever it is. */
-function without(lines: readonly Line[], gone: Version, follower: string | null): Line[] {
-  const keep = (one: Version) => !isSame(one, gone)
-  return lines.map((line) => {
-    if (line.does === 'page' && (follower === null || line.follower === follower)) {
-      return { ...line, versions: line.versions.filter(keep) }
-    }
-    return line.does === 'stored' && follower === null
-      ? { ...line, versions: line.versions.filter(keep) }
-      : line
-  })
-}
-
-const placeText = ([, id, at]: Version) => `${id} ${at}`
-const isSame = (a: Version, b: Version) => a[1] === b[1] && a[2] === b[2]
-const isRemoval = ([, , , , by]: Version) => by === null
-const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 13)
-const later = (at: string, milliseconds = 1) => new Date(Date.parse(at) + milliseconds).toISOString()
-
-/** Says whether a version is the last of its row. */
-function finality(lines: readonly Line[]): (version: Version) => boolean {
-  const latest = new Map<string, string>()
-  for (const line of lines) {
-    if (line.does !== 'page' && line.does !== 'stored') continue
-    for (const [, id, at] of line.versions) if (at > (latest.get(id) ?? '')) latest.set(id, at)
-  }
-  return ([, id, at]) => latest.get(id) === at
-}
-
-/** Whether nobody had asked for anything that could replace a version before a line. */
-function isUnchallenged(lines: readonly Line[], version: Version, before: number): boolean {
-  const [, id, , , by, of = []] = version
-  const about = new Set([id, ...of])
-  const own = lines.findIndex((line) => line.does === 'ask' && line.n === by)
-  return !lines
-    .slice(own + 1, before)
-    .some((line) => line.does === 'ask' && (about.has(line.id ?? '') || about.has(line.touches ?? '')))
-}
-
-/** Whether the follower was shown an earlier version of a row, in its one and only copy. */
-function held(lines: readonly Line[], { page, line, version }: Place): boolean {
-  const starts = lines.filter(
-    (one) => one.does === 'read' && one.follower === page.follower && one.from === 'start',
-  )
-  return (
-    starts.length === 1 &&
-    pagesOf(lines).some(
-      (earlier) =>
-        earlier.line < line &&
-        earlier.page.follower === page.follower &&
-        earlier.page.versions.some((one) => one[1] === version[1]),
-    )
-  )
-}
 
 export const plants: Readonly<Record<string, Plant>> = {
   'a record that one follower never gets': {

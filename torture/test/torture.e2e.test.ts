@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { runTorture, type TortureOptions } from '../run-torture.ts'
 
 const small: TortureOptions = {
-  changes: 1_500,
+  changes: 900,
   writers: 24,
-  limits: [1, 2, 5, 10, 50, 100, 7],
+  limits: [1, 2, 5, 20, 50, 100],
   stallOneIn: 40,
   stallFor: 700,
   serviceKills: 3,

@@ -3,6 +3,7 @@ export { createApiKey, createOrganization, type NewKey } from './access/organiza
 export { scopeNames } from './access/scopes.ts'
 export { createApp, schemaOf } from './app.ts'
 export { type Config, flagOf, readConfig, settings, settingsHelp } from './config.ts'
+export { askDatabaseClock } from './db/clock.ts'
 export { EmbeddedDatabaseError } from './db/embedded/index.ts'
 export { MigrationError, migrate } from './db/migrate.ts'
 export { openDatabaseBeside } from './db/open.ts'

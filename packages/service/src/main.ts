@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { bootstrapOrganization } from './access/organizations.ts'
 import { schemaOf } from './app.ts'
 import { type Config, unknownVariables } from './config.ts'
+import { askDatabaseClock } from './db/clock.ts'
 import { EmbeddedDatabaseError } from './db/embedded/index.ts'
 import { migrate } from './db/migrate.ts'
 import { type OpenDatabase, openDatabase } from './db/open.ts'
@@ -65,7 +66,8 @@ async function startRoles(
     warnOfTrust(settings, log)
     return await startWorkerAlone(config, startWorker({ address, log, settings, summaries }), log)
   }
-  const first = await bootstrapOrganization(pool, systemClock, config.bootstrapKey)
+  // Where a stream begins it may not be ahead either.
+  const first = await bootstrapOrganization(pool, await askDatabaseClock(pool), config.bootstrapKey)
   if (first !== null) announceFirstKey(first, config)
   warnOfTrust(settings, log)
   let worker: Supervised | null = null

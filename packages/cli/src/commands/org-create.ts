@@ -1,4 +1,4 @@
-import { createOrganization, migrate, schemaOf, systemClock } from '@deskwire/service'
+import { askDatabaseClock, createOrganization, migrate, schemaOf } from '@deskwire/service'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withDatabase } from '../database.ts'
 import { UsageError } from '../usage-error.ts'
@@ -19,7 +19,11 @@ ${databaseHelp}`,
     }
     await withDatabase(config, async (pool) => {
       await migrate(pool, schemaOf())
-      const { organizationId, apiKeyId, token } = await createOrganization(pool, systemClock, name)
+      const { organizationId, apiKeyId, token } = await createOrganization(
+        pool,
+        await askDatabaseClock(pool),
+        name,
+      )
       process.stdout.write(
         json
           ? `${JSON.stringify({ organizationId, apiKeyId, token })}\n`

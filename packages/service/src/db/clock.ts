@@ -59,3 +59,11 @@ export function followDatabaseClock(pool: Pick<Pool, 'query'>): FollowingClock {
     stop: () => stopped.abort(),
   }
 }
+
+/** The database's clock as it is now, for what is done once: it is asked, and then runs on by itself. */
+export async function askDatabaseClock(pool: Pick<Pool, 'query'>): Promise<Clock> {
+  const clock = followDatabaseClock(pool)
+  await clock.ready
+  clock.stop()
+  return clock
+}

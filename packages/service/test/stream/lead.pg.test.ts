@@ -1,6 +1,8 @@
 /** The stream's clock: later with each commit whatever clocks say, and not dragged ahead by one that is wrong. */
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { createOrganization } from '../../src/access/organizations.ts'
+import { askDatabaseClock } from '../../src/db/clock.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { parseTimestamp } from '../../src/kernel/timestamps.ts'
 import { testClock } from '../harness/clock.ts'
@@ -11,6 +13,10 @@ import { testService } from '../harness/service.ts'
 
 const minute = 60_000
 const hour = 60 * minute
+
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 /** The last stamp, in milliseconds. */
 async function lastStamp({ pool }: Pick<TestJournal, 'pool'>): Promise<number> {
@@ -94,6 +100,16 @@ describe('a clock that is ahead of the database', () => {
     expect(said).toHaveLength(1)
     // Others go on.
     await makeCustomer(near.api)
+  })
+
+  test('is no clock to begin a stream with', async () => {
+    await using database = await testDatabase()
+    const real = Date.now()
+    vi.useFakeTimers({ toFake: ['Date'] })
+    vi.setSystemTime(real + 3 * hour)
+    const { pool } = database
+    await createOrganization(pool, await askDatabaseClock(pool), 'New')
+    expect(await lastStamp({ pool })).toBeLessThan(real + minute)
   })
 
   test('is refused as a group at once, not change by change', async () => {

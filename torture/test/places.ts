@@ -1,0 +1,79 @@
+/** Where in a history something stands, and the same history with something else there. */
+import { createHash } from 'node:crypto'
+import type { Line, Page, Version } from '../history/format.ts'
+
+/** A record on a page. */
+export interface Place {
+  readonly line: number
+  readonly at: number
+  readonly page: Page
+  readonly version: Version
+}
+
+export const pagesOf = (lines: readonly Line[]) =>
+  lines.flatMap((page, line) => (page.does === 'page' ? [{ line, page }] : []))
+
+export const placesOf = (lines: readonly Line[]): Place[] =>
+  pagesOf(lines).flatMap(({ line, page }) =>
+    page.versions.map((version, at) => ({ line, at, page, version })),
+  )
+
+/** The lines with other records on one page. */
+export function withVersions(lines: readonly Line[], line: number, versions: readonly Version[]): Line[] {
+  return lines.with(line, { ...(lines[line] as Page), versions })
+}
+
+/** The lines without a version, on the pages of one follower, or with `null` wherever it is. */
+export function without(lines: readonly Line[], gone: Version, follower: string | null): Line[] {
+  const keep = (one: Version) => !isSame(one, gone)
+  return lines.map((line) => {
+    if (line.does === 'page' && (follower === null || line.follower === follower)) {
+      return { ...line, versions: line.versions.filter(keep) }
+    }
+    return line.does === 'stored' && follower === null
+      ? { ...line, versions: line.versions.filter(keep) }
+      : line
+  })
+}
+
+export const placeText = ([, id, at]: Version) => `${id} ${at}`
+export const isSame = (a: Version, b: Version) => a[1] === b[1] && a[2] === b[2]
+export const isRemoval = ([, , , , by]: Version) => by === null
+export const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 13)
+export const later = (at: string, milliseconds = 1) => new Date(Date.parse(at) + milliseconds).toISOString()
+
+/** Says whether a version is the last of its row. */
+export function finality(lines: readonly Line[]): (version: Version) => boolean {
+  const latest = new Map<string, string>()
+  for (const line of lines) {
+    if (line.does !== 'page' && line.does !== 'stored') continue
+    for (const [, id, at] of line.versions) if (at > (latest.get(id) ?? '')) latest.set(id, at)
+  }
+  return ([, id, at]) => latest.get(id) === at
+}
+
+/** Whether nobody had asked for anything that could replace a version before a line. */
+export function isUnchallenged(lines: readonly Line[], version: Version, before: number): boolean {
+  const [, id, , , by, of = []] = version
+  const about = new Set([id, ...of])
+  const own = lines.findIndex((line) => line.does === 'ask' && line.n === by)
+  return !lines
+    .slice(own + 1, before)
+    .some((line) => line.does === 'ask' && (about.has(line.id ?? '') || about.has(line.touches ?? '')))
+}
+
+/** Whether the follower was shown an earlier version of a row, in its one and only copy. */
+export function held(lines: readonly Line[], { page, line, version }: Place): boolean {
+  const starts = lines.filter(
+    (one) => one.does === 'read' && one.follower === page.follower && one.from === 'start',
+  )
+  return (
+    starts.length === 1 &&
+    pagesOf(lines).some(
+      (earlier) =>
+        earlier.line < line &&
+        earlier.page.follower === page.follower &&
+        earlier.page.versions.some((one) => one[1] === version[1]),
+    )
+  )
+}
