@@ -5,7 +5,7 @@ import type { History } from './format.ts'
 import { Ledger } from './ledger.ts'
 import { faultSorts, type Verdict } from './verdict.ts'
 
-/** Reads the history twice, and keeps some hundred bytes of each version in between. docs/history.md says what holds. */
+/** Reads the history twice, and keeps numbers of each version in between, never pages. docs/history.md says what holds. */
 export async function checkHistory(history: History): Promise<Verdict> {
   const ledger = new Ledger()
   for await (const line of history()) ledger.take(line)
