@@ -5,6 +5,7 @@ import { keysCreate } from './commands/keys-create.ts'
 import { listenCommand } from './commands/listen.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { orgCreate } from './commands/org-create.ts'
+import { restoredCommand } from './commands/restored.ts'
 import { serveCommand } from './commands/serve.ts'
 import { triggerCommand } from './commands/trigger.ts'
 
@@ -25,6 +26,7 @@ export const commands: readonly Command[] = [
   triggerCommand,
   importCommand,
   exportCommand,
+  restoredCommand,
   demoCommand,
 ]
 
