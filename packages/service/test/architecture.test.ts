@@ -45,6 +45,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   delivery: ['kernel', 'db', 'journal', 'access'],
   webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
   keys: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
+  backup: ['kernel', 'db', 'journal'],
   organization: ['kernel', 'access', 'http', 'openapi', 'resource'],
   metrics: ['kernel', 'openapi', 'delivery'],
   summarizer: ['kernel', 'db', 'journal', 'resource', 'resources'],
@@ -64,6 +65,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'organization',
     'metrics',
     'summarizer',
+    'backup',
   ],
 }
 
@@ -145,6 +147,10 @@ describe('SQL', () => {
     ).toBe(true)
   })
 
+  test('only a restore, into an empty database, puts rows in past the journal', () => {
+    expect(violations(/truncate |copy \S+ \(.*from stdin/)).toEqual(['backup/restore.ts'])
+  })
+
   test('only the journal moves the clock of an organization; only its birth starts it', () => {
     // A restore moves all of them, past what was lost.
     expect(violations(/update organization_clocks/)).toEqual([
@@ -167,6 +173,10 @@ describe('SQL', () => {
     )
     expect(anonymous.map(({ path, sql }) => `${path}: ${sql.trim().slice(0, 50)}`).sort()).toEqual([
       'access/organizations.ts: select 1 from api_keys limit 1',
+      // The catalogue, and the list of migrations.
+      'backup/tables.ts: select c.relname as name from pg_class c\n       wh',
+      'backup/tables.ts: select c.relname::text as name, array_agg(a.attnam',
+      'backup/tables.ts: select id from schema_migrations order by id',
       // All of them are told of a restore, before anybody works on the database.
       'delivery/new-life.ts: update lanes set lease_id = null, lease_until = nu',
       'delivery/new-life.ts: update recoveries set lease_id = null, lease_until',
