@@ -1,5 +1,5 @@
 /**
- * What a backup file is made of (decision 18):
+ * What a backup file is made of (decision 20):
  *
  *   `deskwire backup 1` and a line break · frames, compressed together with Zstandard · SHA-256 of all bytes before
  *
