@@ -2,6 +2,7 @@
 import { createRecoverer } from '../../src/delivery/recoverer.ts'
 import { createRecoveries } from '../../src/delivery/recoveries.ts'
 import { tellRestored } from '../../src/restored.ts'
+import { createJobs, firstPlace } from '../../src/summarizer/jobs.ts'
 import { type TestClock, testClock } from '../harness/clock.ts'
 import {
   makeBooking,
@@ -36,6 +37,7 @@ export async function fullDesk(): Promise<FullDesk> {
     clock.advance(8 * day)
   }
   for (const api of apis) await leftovers(api)
+  await createJobs(service.database.pool).enqueue(clock.now(), firstPlace)
   const recoverer = createRecoverer({
     recoveries: createRecoveries(service.database.pool, 6),
     clock,
@@ -60,6 +62,8 @@ async function oneOfEach(api: Api, n: number): Promise<void> {
   await makeBooking(api, { customerId: customer.id })
   await makeTicket(api, { customerId: customer.id })
   await makeTeammate(api)
+  const { status } = await api.post(`/v1/conversations/${conversation.id}/resolve`, undefined)
+  if (status !== 200) throw new Error(`resolve: ${status}`)
   await api.delete(`/v1/customers/${gone.id}`)
 }
 
