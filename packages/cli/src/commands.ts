@@ -1,4 +1,5 @@
 import { backupCommand } from './commands/backup.ts'
+import { conformCommand } from './commands/conform.ts'
 import { demoCommand } from './commands/demo.ts'
 import { exportCommand } from './commands/export.ts'
 import { importCommand } from './commands/import.ts'
@@ -31,6 +32,7 @@ export const commands: readonly Command[] = [
   backupCommand,
   restoreCommand,
   restoredCommand,
+  conformCommand,
   demoCommand,
 ]
 
