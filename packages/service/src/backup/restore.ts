@@ -95,9 +95,10 @@ export async function restoreBackup(
     await applyWithin(tx, later)
     await provideFunctions(tx, schema.functions)
     await finish(tx)
+    // Until the server gets round to it by itself, plans would be those of empty tables.
+    await tx.query('analyze')
     return end
   })
-  await pool.query('analyze')
   return {
     rows: Object.values(end.rows).reduce((sum, count) => sum + count, 0),
     organizations: end.rows.organizations ?? 0,

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { tablesOf } from '../../src/backup/tables.ts'
@@ -16,18 +17,19 @@ import { testDatabase } from '../harness/database.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { eventually } from '../harness/locks.ts'
 import { testService } from '../harness/service.ts'
-import { createServices, socketUrl } from '../harness/services.ts'
+import { createServices, kill, socketUrl } from '../harness/services.ts'
 
 const clock = { now: () => Date.now() }
 
-async function outcome(child: ChildProcess): Promise<{ code: number | null; output: string }> {
-  let output = ''
-  for (const stream of [child.stdout!, child.stderr!])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-  const [code] = await once(child, 'close')
-  return { code, output }
+async function outcome(
+  child: ChildProcess,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout!),
+    text(child.stderr!),
+    once(child, 'close') as Promise<[number | null]>,
+  ])
+  return { code, stdout, stderr }
 }
 
 test('killed in the middle of its rows, it leaves an empty database, and can be run again', {
@@ -65,7 +67,7 @@ test('killed in the middle of its rows, it leaves an empty database, and can be 
   expect(await tablesOf(empty.pool)).toEqual([])
 
   const again = await outcome(run())
-  expect(again).toMatchObject({ code: 0, output: expect.stringContaining(`${rows} rows of 1 organizations`) })
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining(`${rows} rows of 1 organizations`) })
   const { rows: counted } = await empty.pool.query('select count(*)::int as count from erasures')
   expect(counted).toEqual([{ count: 150_000 }])
 })
@@ -82,13 +84,19 @@ test('killed beside a data directory, it leaves no empty desk and no half one, a
   const dataDir = join(files.path, 'data')
   const layout = layoutOf(dataDir)
   const staged = layoutOf(join(dataDir, 'restore'))
+  await using _ = {
+    async [Symbol.asyncDispose]() {
+      for (const { cluster } of [staged, layout])
+        if (existsSync(cluster)) for (const pid of await processesOf(cluster)) kill(pid)
+    },
+  }
   const run = (...flags: string[]) => services.spawn(['restore', file, '--data-dir', dataDir, ...flags])
 
   async function killMidway(...flags: string[]): Promise<void> {
     const killed = run(...flags)
     await eventually('its server runs', () => {
       if (killed.exitCode !== null) throw new Error('it was too quick')
-      return existsSync(staged.state)
+      return existsSync(join(staged.cluster, 'postmaster.pid'))
     })
     killed.kill('SIGKILL')
     await outcome(killed)
@@ -99,7 +107,7 @@ test('killed beside a data directory, it leaves no empty desk and no half one, a
   const refused = await outcome(services.spawn(['serve', '--port', '0', '--data-dir', dataDir]))
   expect(refused).toMatchObject({
     code: 1,
-    output: expect.stringMatching(
+    stderr: expect.stringMatching(
       /a restore into \S+ was interrupted: run deskwire restore again, or delete/,
     ),
   })
@@ -110,10 +118,10 @@ test('killed beside a data directory, it leaves no empty desk and no half one, a
 
   await killMidway('--replace')
   expect(await contents(dataDir)).toEqual(first)
-  // Its server was left running; the next attempt ends it.
+  // Its server was left running; the next attempt ends it, and says so.
   const replaced = await outcome(run('--replace', '--json'))
-  expect(replaced.code).toBe(0)
-  const { movedTo, epoch } = JSON.parse(replaced.output)
+  expect(replaced).toMatchObject({ code: 0, stderr: expect.stringContaining('left running') })
+  const { movedTo, epoch } = JSON.parse(replaced.stdout)
   expect(existsSync(join(movedTo, 'PG_VERSION'))).toBe(true)
   expect(await contents(dataDir)).toEqual({ customers: 1, epoch })
   expect(epoch).not.toBe(first.epoch)

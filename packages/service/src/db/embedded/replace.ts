@@ -77,6 +77,8 @@ export async function startReplacement(options: {
       },
     }
   } catch (error) {
+    // The first error is the one to tell of; what is left of the attempt, the next one clears.
+    await clear().catch(() => {})
     await hold.release()
     throw error
   }
