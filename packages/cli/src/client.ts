@@ -40,10 +40,10 @@ export function clientOf(target: Target, options: Pick<ClientOptions, 'retries'>
 }
 
 /** `http://127.0.0.1:8080` means its `/v1`. */
-function baseUrlOf(text: string): string {
+export function baseUrlOf(text: string, flag = '--url'): string {
   if (!URL.canParse(text) || !/^https?:/.test(text)) {
     throw new UsageError(
-      `--url: ${JSON.stringify(text)} is not accepted; it must be like http://127.0.0.1:8080/v1`,
+      `${flag}: ${JSON.stringify(text)} is not accepted; it must be like http://127.0.0.1:8080/v1`,
     )
   }
   const url = new URL(text)

@@ -1,3 +1,5 @@
+import { backupCommand } from './commands/backup.ts'
+import { conformCommand } from './commands/conform.ts'
 import { demoCommand } from './commands/demo.ts'
 import { exportCommand } from './commands/export.ts'
 import { importCommand } from './commands/import.ts'
@@ -5,6 +7,8 @@ import { keysCreate } from './commands/keys-create.ts'
 import { listenCommand } from './commands/listen.ts'
 import { migrateCommand } from './commands/migrate.ts'
 import { orgCreate } from './commands/org-create.ts'
+import { restoreCommand } from './commands/restore.ts'
+import { restoredCommand } from './commands/restored.ts'
 import { serveCommand } from './commands/serve.ts'
 import { triggerCommand } from './commands/trigger.ts'
 
@@ -25,6 +29,10 @@ export const commands: readonly Command[] = [
   triggerCommand,
   importCommand,
   exportCommand,
+  backupCommand,
+  restoreCommand,
+  restoredCommand,
+  conformCommand,
   demoCommand,
 ]
 

@@ -13,20 +13,32 @@ export const databaseHelp = `  --data-dir DIR         the embedded database's ho
 `
 
 /** What the command line of such a command says. */
-export interface DatabaseCommand<F extends string> {
+export interface DatabaseCommand<F extends string, S extends string> {
   /** The command's own flags. */
   readonly given: Partial<Record<F, string>>
+  /** Those of them that take no value. */
+  readonly switches: Partial<Record<S, boolean>>
+  /** Words that are no flags. */
+  readonly words: readonly string[]
   readonly json: boolean
   readonly config: Config
 }
 
-/** Reads the flags and settings. Nothing is opened yet, so that a command refuses a mistake before it starts. */
-export function readCommand<const F extends string>(
+/**
+ * Reads the flags and settings, and up to so many words. Nothing is opened yet, so that a command refuses a mistake before
+ * it starts.
+ */
+export function readCommand<const F extends string, const S extends string = never>(
   args: readonly string[],
   own: readonly F[],
-): DatabaseCommand<F> {
-  const accepted = { texts: [...own, 'data-dir', 'database-url'], switches: ['json'] } as const
-  const { texts, switches } = parseFlags<F | 'data-dir' | 'database-url', 'json'>(args, accepted)
+  most = 0,
+  ownSwitches: readonly S[] = [],
+): DatabaseCommand<F, S> {
+  const { texts, switches, words } = parseFlags<F | 'data-dir' | 'database-url', S | 'json'>(args, {
+    texts: [...own, 'data-dir', 'database-url'],
+    switches: [...ownSwitches, 'json'],
+    words: most,
+  })
   const { 'data-dir': dataDir, 'database-url': databaseUrl, ...given } = texts
   const environment = {
     ...process.env,
@@ -35,7 +47,14 @@ export function readCommand<const F extends string>(
   }
   const config = readConfig(environment)
   if (!config.ok) throw new UsageError(config.error)
-  return { given: given as Partial<Record<F, string>>, json: switches.json === true, config: config.value }
+  const { json, ...others } = switches
+  return {
+    given: given as Partial<Record<F, string>>,
+    switches: others as Partial<Record<S, boolean>>,
+    words,
+    json: json === true,
+    config: config.value,
+  }
 }
 
 /**
@@ -43,11 +62,15 @@ export function readCommand<const F extends string>(
  * service runs just now is started for as long as that takes.
  */
 export async function withDatabase(config: Config, work: (pool: Pool) => Promise<void>): Promise<void> {
-  const log: Logger = pino({ level: 'warn', base: null }, pino.destination({ dest: 2, sync: true }))
-  const database = await openDatabaseBeside(config, log)
+  const database = await openDatabaseBeside(config, commandLog())
   try {
     await work(database.pool)
   } finally {
     await database.close()
   }
+}
+
+/** Where such a command says what its user has to know: warnings alone. */
+export function commandLog(): Logger {
+  return pino({ level: 'warn', base: null }, pino.destination({ dest: 2, sync: true }))
 }

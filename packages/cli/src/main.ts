@@ -2,7 +2,13 @@
 /** `deskwire`: finds the command, runs it, and turns an expected failure into one line and an exit code. */
 import { readFileSync } from 'node:fs'
 import { DeskwireError } from '@deskwire/sdk'
-import { EmbeddedDatabaseError, ListenError, MigrationError, SettingError } from '@deskwire/service'
+import {
+  BackupError,
+  EmbeddedDatabaseError,
+  ListenError,
+  MigrationError,
+  SettingError,
+} from '@deskwire/service'
 import { commands, usage } from './commands.ts'
 import { CommandFailure } from './failure.ts'
 import { UsageError } from './usage-error.ts'
@@ -17,6 +23,7 @@ try {
     error instanceof ListenError ||
     error instanceof SettingError ||
     error instanceof MigrationError ||
+    error instanceof BackupError ||
     error instanceof EmbeddedDatabaseError
   ) {
     fail(error.message, error instanceof UsageError ? 2 : 1)

@@ -210,7 +210,9 @@ describe('help', () => {
     const ran = await deskwire([...name.split(' '), '--help'])
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     expect(ran.stdout).toMatch(new RegExp(`^deskwire ${name}[: ]`))
-    const works = ['listen', 'trigger', 'import', 'export', 'demo'].includes(name) ? '--url' : '--data-dir'
+    const works = ['listen', 'trigger', 'import', 'export', 'conform', 'demo'].includes(name)
+      ? '--url'
+      : '--data-dir'
     expect(ran.stdout).toContain(works)
   })
 })

@@ -12,6 +12,7 @@ import { coreMigrations } from './db/migrations/core.ts'
 import { keyMigrations } from './db/migrations/keys.ts'
 import { logWeekMigrations } from './db/migrations/log-weeks.ts'
 import { recoveryMigrations } from './db/migrations/recoveries.ts'
+import { restoreMigrations } from './db/migrations/restores.ts'
 import { webhookMigrations } from './db/migrations/webhooks.ts'
 import { createTargetCheck, type DeliverySettings } from './deliveries.ts'
 import { deliveryFunctions } from './delivery/functions.ts'
@@ -69,6 +70,7 @@ export function schemaOf(
       ...recoveryMigrations,
       ...keyMigrations,
       ...summarizerMigrations,
+      ...restoreMigrations,
       ...kinds.flatMap((kind) => kind.migrations),
     ],
     functions: [

@@ -3,7 +3,17 @@
  * sent is never dropped, and neither is what it is sent from.
  */
 import type { Pool } from 'pg'
-import { dayText, dropWeek, makeWeeks, type Week, type WeekTable, weekLength, weeksOf } from './db/weeks.ts'
+import type { Tx } from './db/transaction.ts'
+import {
+  dayText,
+  dropWeek,
+  makeWeek,
+  makeWeeks,
+  type Week,
+  type WeekTable,
+  weekLength,
+  weeksOf,
+} from './db/weeks.ts'
 import { firstIdAt } from './kernel/ids.ts'
 import { formatTimestamp } from './kernel/timestamps.ts'
 
@@ -28,13 +38,25 @@ export async function makeLogWeeks(pool: Pool, now: number): Promise<void> {
   await makeWeeks(pool, tables, now, weeksReady)
 }
 
+/** The partitions that stand. */
+export function logWeeks(db: Pick<Pool, 'query'>): Promise<readonly Week[]> {
+  return weeksOf(db, tables)
+}
+
+/** Makes a partition that `logWeeks` has told of, in another database, as part of the caller's transaction. */
+export async function makeLogWeek(tx: Tx, week: Week): Promise<void> {
+  const table = tables.find(({ name }) => name === week.table)
+  if (table === undefined) throw new Error(`no table ${week.table} has weeks`)
+  await makeWeek(tx, table, week.begins)
+}
+
 /**
  * Drops what the log does not show any more. `retention`: how far back it goes, in milliseconds. Events are kept for twice
  * as long: one from the far end of the log can be recovered, and its delivery be retried as long as the log shows it.
  */
 export async function dropLogWeeks(pool: Pool, now: number, retention: number): Promise<void> {
   const keptSince = { events: now - 2 * retention, deliveries: now - retention, attempts: now - retention }
-  for (const week of await weeksOf(pool, tables)) {
+  for (const week of await logWeeks(pool)) {
     const over = week.begins + weekLength <= keptSince[week.table as keyof typeof keptSince]
     // What the log shows no more cannot be retried: what is found here stays so until the week is gone.
     if (over && (await nothingPendingNeeds(pool, week))) await dropWeek(pool, week)

@@ -45,6 +45,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   delivery: ['kernel', 'db', 'journal', 'access'],
   webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
   keys: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
+  backup: ['kernel', 'db', 'journal'],
   organization: ['kernel', 'access', 'http', 'openapi', 'resource'],
   metrics: ['kernel', 'openapi', 'delivery'],
   summarizer: ['kernel', 'db', 'journal', 'resource', 'resources'],
@@ -64,6 +65,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'organization',
     'metrics',
     'summarizer',
+    'backup',
   ],
 }
 
@@ -145,8 +147,16 @@ describe('SQL', () => {
     ).toBe(true)
   })
 
+  test('only a restore, into an empty database, puts rows in past the journal', () => {
+    expect(violations(/truncate |copy \S+ \(.*from stdin/)).toEqual(['backup/restore.ts'])
+  })
+
   test('only the journal moves the clock of an organization; only its birth starts it', () => {
-    expect(violations(/update organization_clocks/)).toEqual(['journal/commit-function.ts'])
+    // A restore moves all of them, past what was lost.
+    expect(violations(/update organization_clocks/)).toEqual([
+      'journal/commit-function.ts',
+      'journal/new-life.ts',
+    ])
     expect(violations(/insert into organization_clocks/)).toEqual(['access/organizations.ts'])
   })
 
@@ -163,6 +173,14 @@ describe('SQL', () => {
     )
     expect(anonymous.map(({ path, sql }) => `${path}: ${sql.trim().slice(0, 50)}`).sort()).toEqual([
       'access/organizations.ts: select 1 from api_keys limit 1',
+      // The catalogue, and the list of migrations.
+      'backup/tables.ts: select c.relname as name from pg_class c\n       wh',
+      'backup/tables.ts: select c.relname::text as name, array_agg(a.attnam',
+      'backup/tables.ts: select id from schema_migrations order by id',
+      // All of them are told of a restore, before anybody works on the database.
+      'delivery/new-life.ts: update lanes set lease_id = null, lease_until = nu',
+      'delivery/new-life.ts: update recoveries set lease_id = null, lease_until',
+      'delivery/new-life.ts: update webhook_health set failing_since = $1 where',
       'http/health.ts: select i.epoch from installation i where i.singlet',
       // No table of their own: what looks into one stands in a literal that names the organization.
       "journal/commit-checks.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
@@ -170,6 +188,8 @@ describe('SQL', () => {
       // One call for several organizations, each named in the argument.
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
       "journal/journal.ts: select ${commitFunction.name}((c.part->>'organizat",
+      'journal/new-life.ts: select i.epoch from installation i union select r.',
+      'journal/new-life.ts: update installation set epoch = $1 where singleton',
       // Its arms name it, each for itself.
       'journal/page-statement.ts: select s.updated_at, s.id, s.body from (${arms.map',
       // Whether a week of all organizations may be dropped.

@@ -4,12 +4,13 @@
  */
 import type { Client, Pool } from 'pg'
 import type { Migration, Schema, SchemaFunction } from './migration.ts'
+import type { Tx } from './transaction.ts'
 
 /** The database cannot be brought to this version; the message says why and what to do. */
 export class MigrationError extends Error {}
 
 /** PostgreSQL's number for "the schema of Deskwire": any constant that nothing else on the server locks. */
-const lockNumber = 6_737_201_101
+export const migrationLock = 6_737_201_101
 
 /**
  * Applies what is missing, in the order of the ids, each migration in a transaction of its own, and answers
@@ -21,7 +22,7 @@ export async function migrate(pool: Pool, schema: Schema): Promise<readonly stri
   try {
     await requireServer(client)
     await client.query('set statement_timeout = 0')
-    await client.query(`select pg_advisory_lock(${lockNumber})`)
+    await client.query(`select pg_advisory_lock(${migrationLock})`)
     return await applyMissing(client, schema)
   } finally {
     // Ending the session frees the lock and forgets the setting, whatever happened.
@@ -48,10 +49,7 @@ async function applyMissing(
   client: Pick<Client, 'query'>,
   { migrations, functions }: Schema,
 ): Promise<readonly string[]> {
-  await client.query(`create table if not exists schema_migrations (
-    id text primary key,
-    applied_at timestamptz(3) not null default now()
-  )`)
+  await client.query(migrationsTable)
   const { rows } = await client.query<{ id: string }>('select id from schema_migrations order by id')
   const applied = new Set(rows.map(({ id }) => id))
   const known = new Set(migrations.map(({ id }) => id))
@@ -63,15 +61,14 @@ async function applyMissing(
   }
   const missing = [...migrations].sort((a, b) => (a.id < b.id ? -1 : 1)).filter(({ id }) => !applied.has(id))
   for (const migration of missing) await apply(client, migration)
-  for (const one of functions) await provideFunction(client, one)
+  await provideFunctions(client, functions)
   return missing.map(({ id }) => id)
 }
 
 async function apply(client: Pick<Client, 'query'>, migration: Migration): Promise<void> {
   await client.query('begin')
   try {
-    for (const statement of migration.statements) await client.query(statement)
-    await client.query('insert into schema_migrations (id) values ($1)', [migration.id])
+    await applyStatements(client, migration)
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
@@ -81,11 +78,32 @@ async function apply(client: Pick<Client, 'query'>, migration: Migration): Promi
   }
 }
 
-/** Functions of earlier releases stay: processes of theirs may still be running. */
-async function provideFunction(client: Pick<Client, 'query'>, { name, definition }: SchemaFunction) {
-  const { rows } = await client.query(
-    'select 1 from pg_proc where proname = $1 and pronamespace = current_schema()::regnamespace',
-    [name],
-  )
-  if (rows.length === 0) await client.query(definition)
+/** Applies these migrations, and no other, as part of the caller's transaction. */
+export async function applyWithin(tx: Pick<Tx, 'query'>, migrations: readonly Migration[]): Promise<void> {
+  await tx.query(migrationsTable)
+  for (const migration of migrations) await applyStatements(tx, migration)
+}
+
+const migrationsTable = `create table if not exists schema_migrations (
+    id text primary key,
+    applied_at timestamptz(3) not null default now()
+  )`
+
+async function applyStatements(client: Pick<Client, 'query'>, { id, statements }: Migration): Promise<void> {
+  for (const statement of statements) await client.query(statement)
+  await client.query('insert into schema_migrations (id) values ($1)', [id])
+}
+
+/** Makes the functions that are missing. Those of earlier releases stay: processes of theirs may still be running. */
+export async function provideFunctions(
+  client: Pick<Client, 'query'>,
+  functions: readonly SchemaFunction[],
+): Promise<void> {
+  for (const { name, definition } of functions) {
+    const { rows } = await client.query(
+      'select 1 from pg_proc where proname = $1 and pronamespace = current_schema()::regnamespace',
+      [name],
+    )
+    if (rows.length === 0) await client.query(definition)
+  }
 }

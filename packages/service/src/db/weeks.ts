@@ -97,7 +97,8 @@ export async function dropWeek(pool: Pool, { table, begins }: Week): Promise<boo
   })
 }
 
-async function makeWeek(tx: Tx, table: WeekTable, begins: number): Promise<boolean> {
+/** Makes one partition, as part of the caller's transaction. Answers whether it was missing. */
+export async function makeWeek(tx: Tx, table: WeekTable, begins: number): Promise<boolean> {
   const name = partitionName(table.name, begins)
   const [from, to] = [table.begin(begins), table.begin(begins + weekLength)]
   const { rows } = await tx.query<{ taken: boolean }>('select to_regclass($1) is not null as taken', [name])

@@ -2,7 +2,7 @@
 import type { StreamTable } from './stream-table.ts'
 
 /** 2^64. */
-const modulus = '18446744073709551616'
+export const digestModulus = '18446744073709551616'
 
 export const refuseFound = `v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));`
@@ -22,10 +22,10 @@ export function clearedColumns(table: StreamTable): string {
 /** Rows existing, their digest (a sum modulo 2^64) and the last number given, per organization and kind. */
 export function counterStatement(kind: string, count: string, digest: string, number: string): string {
   return `insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, '${kind}', ${count}, mod(mod(${digest}, ${modulus}) + ${modulus}, ${modulus}), ${number})
+        values (p_organization_id, '${kind}', ${count}, mod(mod(${digest}, ${digestModulus}) + ${digestModulus}, ${digestModulus}), ${number})
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
-          digest = mod(c.digest + excluded.digest, ${modulus}),
+          digest = mod(c.digest + excluded.digest, ${digestModulus}),
           last_number = greatest(c.last_number, excluded.last_number);`
 }
 

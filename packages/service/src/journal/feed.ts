@@ -34,10 +34,14 @@ export interface Page<C = Checkpoint> {
   readonly next: Cursor
 }
 
-/** A page, or the news that the cursor's epoch is over (the database was restored from an older backup). */
+/**
+ * A page, or the news that the database was restored from an older backup: the cursor's epoch is over, or the
+ * watermark is from the span of time that was lost.
+ */
 export type PageOutcome<C = Checkpoint> =
   | { readonly outcome: 'page'; readonly page: Page<C> }
   | { readonly outcome: 'epoch_over' }
+  | { readonly outcome: 'watermark_lost' }
 
 export interface Feed<C = Checkpoint> {
   page(organizationId: string, start: PageStart, limit: number): Promise<PageOutcome<C>>
@@ -54,6 +58,8 @@ interface PageRow {
   readonly digest: string | null
   /** Of several: count and digest of each that has ever had a row. */
   readonly digests: Readonly<Record<string, Checkpoint>> | null
+  /** Whether a watermark is from a span that a restore has lost; undefined when that was not asked. */
+  readonly lost?: boolean
 }
 
 /** Reads the stream of one table. */
@@ -111,11 +117,11 @@ function feedOf<C>(pool: Pool, { resource, tables, separator, checkpoint }: Sour
   return {
     async page(organizationId, start, limit) {
       const { position, removalsAfter } = starting(start)
-      const { whole, first } = statementsFor(limit)
+      const { whole, first, kept } = statementsFor(limit)
       const values = [organizationId, formatTimestamp(position.at), position.id]
       const { rows } = await pool.query<PageRow>(
         removalsAfter === null
-          ? { ...whole, values }
+          ? { ...(start.from === 'watermark' ? kept : whole), values }
           : {
               ...first,
               values: [...values, ...removalsFrom(position, removalsAfter)],
@@ -124,6 +130,7 @@ function feedOf<C>(pool: Pool, { resource, tables, separator, checkpoint }: Sour
       const [row] = rows
       if (row === undefined) throw new Error(`organization ${organizationId} has no clock`)
       if (start.from === 'cursor' && start.cursor.epoch !== row.epoch) return { outcome: 'epoch_over' }
+      if (row.lost === true) return { outcome: 'watermark_lost' }
       return { outcome: 'page', page: pageOf(row) }
 
       function pageOf(row: PageRow): Page<C> {

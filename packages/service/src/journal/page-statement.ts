@@ -10,14 +10,16 @@ export interface PageStatement {
   readonly text: string
 }
 
-/** The statements that read a page: of the whole stream, and of a first sync. */
+/** The statements that read a page: of the whole stream, of a first sync, and from a watermark that a client kept. */
 export interface PageStatements {
   readonly whole: PageStatement
   readonly first: PageStatement
+  /** As `whole`, and in the column `lost` whether the watermark is from a span that a restore has lost. */
+  readonly kept: PageStatement
 }
 
 /**
- * The two statements that read a page of `limit` records. The limit is part of the text: as a parameter it is
+ * The statements that read a page of `limit` records. The limit is part of the text: as a parameter it is
  * unknown to the planner, which then plans anew for every page and takes as long for that as for the page itself
  * (measured: 0.6 ms a page, and 0.3 ms like this).
  */
@@ -27,15 +29,20 @@ export function pageStatements(
   separator: Separator = ',',
 ): PageStatements {
   const of = tables.map(({ name }) => name).join('_')
-  const statement = (name: string, source: string): PageStatement => ({
+  const statement = (name: string, source: string, lost = ''): PageStatement => ({
     name: statementName(`${name}_${limit}${separator === ',' ? '' : '_lines'}_${of}`),
-    text: pageStatement(tables, source, { limit, separator }),
+    text: pageStatement(tables, source, { limit, separator, lost }),
   })
   return {
     whole: statement('page', wholeStream(tables, limit)),
     first: statement('first_page', firstSync(tables, limit)),
+    kept: statement('kept_page', wholeStream(tables, limit), lostSpan),
   }
 }
+
+/** A page by cursor pays nothing for this: its epoch says the same. A restore leaves one row an organization. */
+const lostSpan = `,
+    exists (select 1 from restores r where r.organization_id = $1 and $2 > r.restored_to and $2 <= r.restored_at) as lost`
 
 /** PostgreSQL cuts names off at 63 bytes; two that begin alike would be one. */
 function statementName(name: string): string {
@@ -85,12 +92,16 @@ function merged(arms: readonly string[], limit: number): string {
 function pageStatement(
   tables: readonly StreamTable[],
   source: string,
-  { limit, separator }: { readonly limit: number; readonly separator: Separator },
+  {
+    limit,
+    separator,
+    lost,
+  }: { readonly limit: number; readonly separator: Separator; readonly lost: string },
 ): string {
   const between = separator === ',' ? `','` : `E'\\n'`
   const order = 'order by s.updated_at, s.id'
   const { columns, join } = counters(tables, `p.found <= ${limit}`)
-  return `select i.epoch, o.last_stamp, p.records, p.last_at, p.last_id, ${columns}
+  return `select i.epoch, o.last_stamp, p.records, p.last_at, p.last_id, ${columns}${lost}
   from organization_clocks o
   join installation i on i.singleton
   ${join}

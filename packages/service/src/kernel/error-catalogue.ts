@@ -183,9 +183,9 @@ export const errorCatalogue = {
   },
   cursor_too_old: {
     status: 410,
-    title: 'The cursor is from before a restore',
+    title: 'The cursor or the watermark is from before a restore',
     means:
-      'The database went back to an earlier state. What a copy has taken in since is not in it any more, so no cursor from before leads on.',
+      'The database went back to an earlier state. What a copy has taken in since is not in it any more, so no cursor from before leads on, and no `updatedAfter` between the restored point and the restore.',
     help: 'The database was restored from an older backup. Start again with an empty copy and `updatedAfter`.',
     example:
       'The database was restored from a backup older than this cursor. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',

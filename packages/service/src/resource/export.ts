@@ -33,7 +33,7 @@ export async function exportLines(
 
   async function read(start: PageStart): Promise<Page> {
     const result = await feed.page(organizationId, start, pageSize)
-    if (result.outcome === 'epoch_over') throw new Error('the database was restored during an export')
+    if (result.outcome !== 'page') throw new Error('the database was restored during an export')
     return result.page
   }
 }

@@ -32,6 +32,7 @@ export async function sendSync<C>(
     ? stream.feed.page(callerOf(request).organizationId, start, query.limit)
     : waitForPage(request, reply, stream, { start, ...query }))
   if (result.outcome === 'epoch_over') return sendProblem(reply, cursorTooOld)
+  if (result.outcome === 'watermark_lost') return sendProblem(reply, watermarkLost)
   const { records, total, checkpoint, next } = result.page
   return sendList(reply, records, {
     total,
@@ -73,4 +74,9 @@ function isEmpty(page: Page<unknown>): boolean {
 const cursorTooOld = problem(
   'cursor_too_old',
   'The database was restored from a backup older than this cursor. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',
+)
+
+const watermarkLost = problem(
+  'cursor_too_old',
+  'The database was restored from a backup older than this updatedAfter, and what your copy took in between is lost here. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',
 )

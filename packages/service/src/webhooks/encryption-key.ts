@@ -24,15 +24,28 @@ export function parseEncryptionKey(text: string): Buffer | undefined {
  * @throws Error when the file is there but holds no key, or cannot be read or made.
  */
 export async function loadOrCreateEncryptionKey(dataDir: string): Promise<Buffer> {
-  const path = join(dataDir, 'encryption.key')
-  const text = (await read(path)) ?? (await create(path, dataDir))
+  const path = keyFile(dataDir)
+  return keyIn(path, (await read(path)) ?? (await create(path, dataDir)))
+}
+
+/**
+ * The key in `encryption.key` of a data directory; null when there is none.
+ * @throws Error when the file is there but holds no key, or cannot be read.
+ */
+export async function loadEncryptionKey(dataDir: string): Promise<Buffer | null> {
+  const path = keyFile(dataDir)
+  const text = await read(path)
+  return text === null ? null : keyIn(path, text)
+}
+
+const keyFile = (dataDir: string) => join(dataDir, 'encryption.key')
+
+function keyIn(path: string, text: string): Buffer {
   const key = parseEncryptionKey(text.trim())
-  if (key === undefined) {
-    throw new Error(
-      `${path} does not hold 32 bytes in base64: put the file back from a backup. It is not replaced, because what was encrypted with the old key would be lost`,
-    )
-  }
-  return key
+  if (key !== undefined) return key
+  throw new Error(
+    `${path} does not hold 32 bytes in base64: put the file back from a backup. It is not replaced, because what was encrypted with the old key would be lost`,
+  )
 }
 
 /** Makes the file unless another process just did, and reads whichever is there. */

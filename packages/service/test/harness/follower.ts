@@ -103,7 +103,7 @@ export function feedReader(
       cursor === null ? { from: 'watermark', ...started } : { from: 'cursor', cursor },
       limit,
     )
-    if (result.outcome === 'epoch_over') throw new Error('the epoch changed')
+    if (result.outcome !== 'page') throw new Error('the epoch changed')
     const { records, next, checkpoint } = result.page
     return { records: splitRecords(records), next, checkpoint }
   }

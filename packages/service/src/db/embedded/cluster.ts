@@ -47,7 +47,8 @@ async function clusterVersion(layout: Layout): Promise<string | null> {
   )
 }
 
-async function removeUnfinished(layout: Layout): Promise<void> {
+/** Clears away what a creation that was killed has left. */
+export async function removeUnfinished(layout: Layout): Promise<void> {
   for (const name of await readdir(layout.dataDir)) {
     if (!/^postgres\.new-[0-9a-f]{12}$/.test(name)) continue
     const path = join(layout.dataDir, name)

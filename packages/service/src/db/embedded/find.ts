@@ -1,4 +1,5 @@
 // For programs that work beside a running server: the command line tools.
+import { existsSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { layoutOf } from './datadir.ts'
@@ -37,4 +38,9 @@ export async function findEmbedded(dataDir: string): Promise<EmbeddedConnection 
       )
     throw error
   }
+}
+
+/** Whether a data directory has a database in it, running or not. */
+export function hasEmbeddedDatabase(dataDir: string): boolean {
+  return existsSync(layoutOf(dataDir).cluster)
 }

@@ -1,7 +1,8 @@
 // The embedded database: a real PostgreSQL that the service runs for itself when no DESKWIRE_DATABASE_URL is set.
 // docs/decisions/0002-embedded-postgresql.md says why it is built this way.
 export { EmbeddedDatabaseError } from './error.ts'
-export { findEmbedded } from './find.ts'
+export { findEmbedded, hasEmbeddedDatabase } from './find.ts'
+export { type Replacement, startReplacement } from './replace.ts'
 export {
   type EmbeddedConnection,
   type EmbeddedDatabase,

@@ -7,6 +7,7 @@ import { type Binaries, findBinaries, requireBinaries } from './binaries.ts'
 import { ensureCluster } from './cluster.ts'
 import { type Layout, prepareDataDir, writePrivate } from './datadir.ts'
 import { EmbeddedDatabaseError } from './error.ts'
+import { refuseHalfRestored } from './half-restored.ts'
 import { takeHold } from './hold.ts'
 import { endLeftovers, rememberServer, settleOrphan } from './orphan.ts'
 import {
@@ -72,6 +73,7 @@ export async function startEmbedded(options: {
   const accounts = await chooseAccounts(layout.dataDir, layout.cluster)
   const hold = await takeHold(layout, accounts)
   try {
+    refuseHalfRestored(layout)
     const running = await run(layout, accounts, log)
     const { postmaster, socketDir, adopted } = running
     let stopped: Promise<void> | null = null

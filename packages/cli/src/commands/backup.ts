@@ -1,0 +1,47 @@
+import { backUp, hasEmbeddedDatabase, systemClock } from '@deskwire/service'
+import type { Command } from '../commands.ts'
+import { databaseHelp, readCommand, withDatabase } from '../database.ts'
+import { CommandFailure } from '../failure.ts'
+import { UsageError } from '../usage-error.ts'
+
+export const backupCommand: Command = {
+  name: 'backup',
+  summary: 'write everything to one file, beside a running service',
+  help: () => `deskwire backup FILE: write the database to a file, as it is at one moment.
+
+  FILE                   must not exist yet; it is there once it is whole
+  --json                 print JSON
+${databaseHelp}
+It works beside a running service, and nobody waits for it. Everything is in the file but the encryption key, which signing
+secrets are encrypted with: keep that apart from it, and keep it too.
+
+Exit code 0: whole, and proved. 1: there is no FILE, or rows in it do not match their checkpoint; standard error says which.
+`,
+  async run(args) {
+    const { words, json, config } = readCommand(args, [], 1)
+    const [file] = words
+    if (file === undefined) throw new UsageError('backup needs the name of a file to write')
+    // A command would make an empty one otherwise.
+    if (config.databaseUrl === null && !hasEmbeddedDatabase(config.dataDir)) {
+      throw new CommandFailure(`there is no database in ${config.dataDir}: name its home with --data-dir`)
+    }
+    await withDatabase(config, async (pool) => {
+      const { unproved, ...made } = await backUp(pool, systemClock, file)
+      const key =
+        config.databaseUrl === null
+          ? `${config.dataDir}/encryption.key (or DESKWIRE_ENCRYPTION_KEY, if you set it)`
+          : 'DESKWIRE_ENCRYPTION_KEY'
+      process.stdout.write(
+        json
+          ? `${JSON.stringify({ ...made, unproved })}\n`
+          : `${made.rows} rows of ${made.organizations} organizations as of ${made.createdAt} in ${file}, ${made.bytes} bytes
+The encryption key is not in it. Without ${key} no delivery of a restored desk can be signed: keep that too, apart from this file.\n`,
+      )
+      if (unproved.length > 0) {
+        throw new CommandFailure(
+          `the backup is whole, but rows were changed by hand and do not match their checkpoint: ${unproved.join(', ')}; copies outside do not match them either`,
+        )
+      }
+    })
+  },
+}

@@ -1,0 +1,61 @@
+import { examineBackup, restore, restoreEmbedded, systemClock } from '@deskwire/service'
+import type { Command } from '../commands.ts'
+import { commandLog, databaseHelp, readCommand, withDatabase } from '../database.ts'
+import { UsageError } from '../usage-error.ts'
+
+export const restoreCommand: Command = {
+  name: 'restore',
+  summary: 'bring a backup back, into an empty data directory or database',
+  help: () => `deskwire restore FILE: bring a backup back, whole or not at all.
+
+  FILE                   made by deskwire backup
+  --replace              move a database that the data directory holds aside, into before-restore-TIME in it
+  --without-key          go on although the encryption key does not open the signing secrets of the backup
+  --check                read the file from end to end, and do nothing
+  --json                 print JSON
+${databaseHelp}
+Stop the service first. Killed at any moment, it leaves what was there; run it again.
+
+Afterwards every cursor from before is refused with 410 cursor_too_old, and so is an updatedAfter from the span of time that
+was lost: clients begin anew. What came after the backup is gone; keys that were revoked since work again, customers who were
+deleted since are back, and deliveries that were pending go out again.
+`,
+  async run(args) {
+    const { words, switches, json, config } = readCommand(args, [], 1, ['replace', 'without-key', 'check'])
+    const [file] = words
+    if (file === undefined)
+      throw new UsageError('restore needs the name of a file that deskwire backup wrote')
+    if (switches.replace && config.databaseUrl !== null) {
+      throw new UsageError(
+        '--replace moves an embedded database aside; for a server make a new database and name that',
+      )
+    }
+    const backup = await examineBackup(file)
+    const print = (result: object, text: string) =>
+      process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${text}\n`)
+    if (switches.check) {
+      print({ file, ...backup.header }, `${file} is whole: a backup of ${backup.header.createdAt}`)
+      return
+    }
+    const options = { clock: systemClock, withoutKey: switches['without-key'] === true }
+    if (config.databaseUrl === null) {
+      const replace = switches.replace === true
+      const { movedTo, ...summary } = await restoreEmbedded(config, backup, {
+        ...options,
+        replace,
+        log: commandLog(),
+      })
+      const moved = movedTo === null ? '' : `\nThe database that was there is now ${movedTo}.`
+      print({ ...summary, movedTo }, `${told(summary)}${moved}`)
+      return
+    }
+    await withDatabase(config, async (pool) => {
+      const summary = await restore(pool, backup, { ...options, encryptionKey: config.encryptionKey })
+      print(summary, told(summary))
+    })
+  },
+}
+
+function told({ rows, organizations, restoredTo, epoch }: Awaited<ReturnType<typeof restore>>): string {
+  return `${rows} rows of ${organizations} organizations are back as of ${restoredTo}; epoch ${epoch} begins, and clients sync anew.`
+}

@@ -1,0 +1,30 @@
+import { migrate, schemaOf, systemClock, tellRestored } from '@deskwire/service'
+import type { Command } from '../commands.ts'
+import { databaseHelp, readCommand, withDatabase } from '../database.ts'
+
+export const restoredCommand: Command = {
+  name: 'restored',
+  summary: 'tell the service that its database was restored by other tools',
+  help: () => `deskwire restored: tell the service that its database went back to an older state.
+
+Run it once, after restoring with tools of PostgreSQL (pg_restore, a base backup, recovery to a point in time, a copied data
+directory), and before the service starts on it. deskwire restore does it by itself.
+
+Every cursor from before is then refused with 410 cursor_too_old, and so is an updatedAfter from the span of time that was
+lost: clients begin anew, instead of drifting. Run once too often, it costs them a fresh sync and nothing else.
+
+  --json                 print JSON
+${databaseHelp}`,
+  async run(args) {
+    const { json, config } = readCommand(args, [])
+    await withDatabase(config, async (pool) => {
+      await migrate(pool, schemaOf())
+      const life = await tellRestored(pool, systemClock)
+      process.stdout.write(
+        json
+          ? `${JSON.stringify(life)}\n`
+          : `epoch ${life.epoch} begins; ${life.organizations} ${life.organizations === 1 ? 'organization is' : 'organizations are'} told\n`,
+      )
+    })
+  },
+}

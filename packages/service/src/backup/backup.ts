@@ -1,0 +1,132 @@
+/**
+ * A backup: every row of one snapshot of the database, in one file, taken beside a running service. The snapshot is of one
+ * moment, so rows, events, deliveries, counters and clocks in it belong together.
+ */
+import type { Pool, PoolClient } from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
+import type { Tx } from '../db/transaction.ts'
+import type { Week } from '../db/weeks.ts'
+import type { StreamTable } from '../journal/stream-table.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+import { version } from '../kernel/version.ts'
+import { checkpointsOf, unlikeServed } from './checkpoints.ts'
+import { BackupError } from './error.ts'
+import { writeBackupFile } from './file.ts'
+import { type BackupTable, type End, encodeFrame, type Header } from './format.ts'
+import { appliedMigrations, columnList, tablesOf } from './tables.ts'
+
+/** What a backup or a restore has to know of the schema and its maintenance. */
+export interface Contents {
+  /** All migrations that this release knows. */
+  readonly migrations: readonly { readonly id: string }[]
+  /** The tables of the stream. */
+  readonly stream: readonly StreamTable[]
+  /** The partitions that the log has. */
+  readonly weeksOf: (db: Pick<Tx, 'query'>) => Promise<readonly Week[]>
+}
+
+export interface BackupSummary {
+  readonly file: string
+  readonly createdAt: string
+  /** Of the file. */
+  readonly bytes: number
+  readonly rows: number
+  readonly organizations: number
+  /** Tables of organizations whose rows are not what their checkpoint says: somebody changed them by hand. */
+  readonly unproved: readonly string[]
+}
+
+/**
+ * Writes a backup of the database to a file that must not exist yet. Nothing waits for it but maintenance, which drops
+ * no partition meanwhile; as any long transaction it keeps old row versions from being cleaned up.
+ * @throws BackupError when there is nothing to back up, the database is of a newer release, or the file cannot be written.
+ */
+export async function writeBackup(
+  pool: Pool,
+  contents: Contents,
+  { file, clock }: { readonly file: string; readonly clock: Clock },
+): Promise<BackupSummary> {
+  const client = await pool.connect()
+  try {
+    const tables = await takeSnapshot(client)
+    const header = await headerOf(client, contents, clock)
+    const names = new Set(tables.map(({ name }) => name))
+    const stream = contents.stream.map(({ name }) => name).filter((name) => names.has(name))
+    const checkpoints = await checkpointsOf(client, stream)
+    const rows: Record<string, number> = {}
+    const end = { rows, checkpoints: [...checkpoints] }
+    const bytes = await writeBackupFile(file, () => framesOf(client, { header, tables, end }))
+    return {
+      file,
+      createdAt: header.createdAt,
+      bytes,
+      rows: Object.values(rows).reduce((sum, count) => sum + count, 0),
+      organizations: rows.organizations ?? 0,
+      unproved: await unlikeServed(client, contents.stream, checkpoints),
+    }
+  } finally {
+    // Ends the transaction, and a COPY that was given up.
+    client.release(true)
+  }
+}
+
+/** Begins the one transaction that everything is read in. The tables are locked against changes of the schema alone. */
+async function takeSnapshot(client: PoolClient): Promise<readonly BackupTable[]> {
+  const before = await tablesOf(client)
+  if (before.length === 0) throw nothingThere()
+  await client.query('begin isolation level repeatable read, read only')
+  for (const setting of sessionSettings) await client.query(`set local ${setting}`)
+  // Locks come before the snapshot, which the first query takes: no partition is dropped in between.
+  await client.query(
+    `lock table ${before.map((one) => columnList(one).table).join(', ')} in access share mode`,
+  )
+  const tables = await tablesOf(client)
+  if (JSON.stringify(tables) === JSON.stringify(before)) return tables
+  throw new BackupError('the schema was changed meanwhile: back up again')
+}
+
+/** However the server is set: no time limits, and values written in the one form that every server reads alike. */
+export const sessionSettings = [
+  'statement_timeout = 0',
+  'idle_in_transaction_session_timeout = 0',
+  "timezone = 'UTC'",
+  "datestyle = 'ISO, YMD'",
+  "bytea_output = 'hex'",
+  'extra_float_digits = 1',
+]
+
+async function headerOf(client: PoolClient, contents: Contents, clock: Clock): Promise<Header> {
+  const migrations = await appliedMigrations(client)
+  if (migrations === null) throw nothingThere()
+  const known = new Set(contents.migrations.map(({ id }) => id))
+  const unknown = migrations.filter((id) => !known.has(id))
+  if (unknown.length > 0) {
+    throw new BackupError(
+      `the database is newer than this version of Deskwire: it holds the migration ${unknown.join(', ')}; back it up with the version that made it, or a newer one`,
+    )
+  }
+  const weeks = await contents.weeksOf(client)
+  return { createdAt: formatTimestamp(clock.now()), version, migrations: [...migrations], weeks: [...weeks] }
+}
+
+function nothingThere(): BackupError {
+  return new BackupError('there is nothing to back up: the database holds no Deskwire')
+}
+
+/** The file's content. The rows of each table are counted into `end`, which comes last. */
+async function* framesOf(
+  client: PoolClient,
+  { header, tables, end }: { header: Header; tables: readonly BackupTable[]; end: End },
+): AsyncGenerator<Buffer> {
+  yield encodeFrame('header', header)
+  for (const one of tables) {
+    yield encodeFrame('table', one)
+    const { table, columns } = columnList(one)
+    // Of a query, as a partitioned table itself cannot be copied from.
+    const rows = client.query(copyTo(`copy (select ${columns} from ${table}) to stdout`))
+    for await (const chunk of rows) yield encodeFrame('rows', chunk as Buffer)
+    end.rows[one.name] = rows.rowCount
+  }
+  yield encodeFrame('end', end)
+}

@@ -1,0 +1,106 @@
+/**
+ * What a backup file is made of (decision 20):
+ *
+ *   `deskwire backup 1` and a line break · frames, compressed together with Zstandard · SHA-256 of all bytes before
+ *
+ * A frame is a letter, the length of its content as four bytes, most significant first, and the content: a header, then
+ * for each table its name and columns and its rows as COPY writes them, then the end, which says how much there was.
+ */
+import { z } from 'zod'
+import { BackupError } from './error.ts'
+
+/** The version of the format. One that is not known is refused. */
+export const formatVersion = 1
+
+const magic = 'deskwire backup '
+/** The first line of a file. */
+export const firstLine: Buffer = Buffer.from(`${magic}${formatVersion}\n`)
+/** Bytes of the checksum at the end of a file. */
+export const checksumLength = 32
+
+/** Which schema the rows are of. */
+export const headerSchema = z.object({
+  /** When the backup's snapshot was taken, as the wire writes times. */
+  createdAt: z.string(),
+  /** The release that made it. */
+  version: z.string(),
+  /** The migrations that the database had, all of them. */
+  migrations: z.array(z.string()),
+  /** The partitions that the log had; `begins` in milliseconds. */
+  weeks: z.array(z.object({ table: z.string(), begins: z.number() })),
+})
+export type Header = Readonly<z.infer<typeof headerSchema>>
+
+export const tableSchema = z.object({ name: z.string(), columns: z.array(z.string()) })
+export type BackupTable = Readonly<z.infer<typeof tableSchema>>
+
+/** What is held against the restored rows. */
+export const endSchema = z.object({
+  /** Rows of each table. */
+  rows: z.record(z.string(), z.number()),
+  /** Checkpoints of existing rows: organization by organization, of each table of the stream. */
+  checkpoints: z.array(
+    z.object({ table: z.string(), organizationId: z.string(), count: z.number(), digest: z.string() }),
+  ),
+})
+export type End = Readonly<z.infer<typeof endSchema>>
+
+/** What a frame holds, by its letter. */
+export type FrameType = 'header' | 'table' | 'rows' | 'end'
+
+export interface Frame {
+  readonly type: FrameType
+  readonly content: Buffer
+}
+
+const letters: Readonly<Record<FrameType, string>> = { header: 'h', table: 't', rows: 'r', end: 'e' }
+const types = new Map(Object.entries(letters).map(([type, letter]) => [letter, type as FrameType]))
+const headLength = 5
+
+/** A frame's bytes. */
+export function encodeFrame(type: FrameType, content: Uint8Array | object): Buffer {
+  const bytes = content instanceof Uint8Array ? content : Buffer.from(JSON.stringify(content))
+  const head = Buffer.alloc(headLength)
+  head.write(letters[type], 'latin1')
+  head.writeUInt32BE(bytes.length, 1)
+  return Buffer.concat([head, bytes])
+}
+
+/** The frames of a stream of bytes. @throws BackupError when it ends inside one, or holds something else. */
+export async function* decodeFrames(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
+  let held: Buffer = Buffer.alloc(0)
+  for await (const chunk of source) {
+    held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+    for (;;) {
+      if (held.length < headLength) break
+      const end = headLength + held.readUInt32BE(1)
+      if (held.length < end) break
+      const type = types.get(held.toString('latin1', 0, 1))
+      if (type === undefined) throw damaged('it holds a frame of no known kind')
+      yield { type, content: held.subarray(headLength, end) }
+      held = held.subarray(end)
+    }
+  }
+  if (held.length > 0) throw damaged('it ends inside a frame')
+}
+
+/** The content of a frame that holds JSON. @throws BackupError when it is something else. */
+export function parseContent<T>(frame: Frame | undefined, type: FrameType, schema: z.ZodType<T>): T {
+  if (frame?.type !== type) throw damaged(`there is ${frame?.type ?? 'nothing'} where ${type} is expected`)
+  const parsed = schema.safeParse(JSON.parse(frame.content.toString('utf8')))
+  if (!parsed.success) throw damaged(`its ${type} is not what this release writes`)
+  return parsed.data
+}
+
+/** Why the first bytes of a file are not those of a backup that this release reads; null when they are. */
+export function wrongFirstLine(bytes: Buffer): string | null {
+  if (bytes.subarray(0, firstLine.length).equals(firstLine)) return null
+  const [, version] = /^deskwire backup (\d{1,9})\n/.exec(bytes.toString('latin1')) ?? []
+  return version === undefined
+    ? 'is not a backup of Deskwire'
+    : `is a backup of format ${version}, and this release reads format ${formatVersion}: restore it with the release that made it, or a newer one`
+}
+
+function damaged(why: string): BackupError {
+  return new BackupError(`the backup is not whole: ${why}; use another backup`)
+}

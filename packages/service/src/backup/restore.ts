@@ -1,0 +1,156 @@
+/**
+ * A restore: a backup into an empty database, in one transaction. Until it commits there is nothing, and then there is
+ * everything; whoever is killed in between has changed nothing. The rows get the very schema that they come from, are
+ * held against the counts and checkpoints of the backup, and only then get the schema of this release.
+ */
+import { stat } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import type { Pool } from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { applyWithin, migrationLock, provideFunctions } from '../db/migrate.ts'
+import type { Schema } from '../db/migration.ts'
+import { type Tx, transaction } from '../db/transaction.ts'
+import type { Week } from '../db/weeks.ts'
+import { sessionSettings } from './backup.ts'
+import { checkpointsOf } from './checkpoints.ts'
+import { BackupError } from './error.ts'
+import { readBackupFile, verifyBackupFile } from './file.ts'
+import {
+  type BackupTable,
+  type End,
+  endSchema,
+  type Frame,
+  type Header,
+  headerSchema,
+  parseContent,
+  tableSchema,
+} from './format.ts'
+import { columnList, requireNoTables, tablesOf } from './tables.ts'
+
+export interface RestorePlan {
+  readonly schema: Schema
+  /** Makes a partition of the log. */
+  readonly makeWeek: (tx: Tx, week: Week) => Promise<void>
+  /** Called when the rows stand in the schema of this release, as the last part of the transaction. */
+  readonly finish: (tx: Tx) => Promise<void>
+}
+
+/** A backup that is whole and that this release can restore. */
+export interface CheckedBackup {
+  readonly path: string
+  readonly size: number
+  readonly header: Header
+}
+
+export interface Restored {
+  readonly rows: number
+  readonly organizations: number
+  /** Migrations that came after the backup. */
+  readonly migrated: readonly string[]
+}
+
+/**
+ * Reads the whole file once, and touches nothing.
+ * @throws BackupError when it is no backup, is damaged, or is of a newer release.
+ */
+export async function checkBackup(path: string, schema: Schema): Promise<CheckedBackup> {
+  await verifyBackupFile(path)
+  const { size } = await stat(path)
+  const frames = readBackupFile(path, size)
+  const first = await frames.next()
+  await frames.return(undefined)
+  const header = parseContent(first.value, 'header', headerSchema)
+  const known = new Set(schema.migrations.map(({ id }) => id))
+  const unknown = header.migrations.filter((id) => !known.has(id))
+  if (unknown.length === 0) return { path, size, header }
+  throw new BackupError(
+    `${path} is of a newer version of Deskwire (${header.version}): it holds the migration ${unknown.join(', ')}; restore it with the version that made it, or a newer one`,
+  )
+}
+
+/**
+ * Restores a checked backup into a database without tables.
+ * @throws BackupError when the database is not empty, or what was restored is not what was backed up; nothing is changed then.
+ */
+export async function restoreBackup(
+  pool: Pool,
+  { path, size, header }: CheckedBackup,
+  { schema, makeWeek, finish }: RestorePlan,
+): Promise<Restored> {
+  const inOrder = schema.migrations.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const recorded = new Set(header.migrations)
+  const later = inOrder.filter(({ id }) => !recorded.has(id))
+  const end = await transaction(pool, async (tx) => {
+    for (const setting of sessionSettings) await tx.query(`set local ${setting}`)
+    // A service that starts meanwhile waits, and then finds everything.
+    await tx.query(`select pg_advisory_xact_lock(${migrationLock})`)
+    await requireNoTables(tx)
+    await applyWithin(
+      tx,
+      inOrder.filter(({ id }) => recorded.has(id)),
+    )
+    for (const week of header.weeks) await makeWeek(tx, week)
+    const frames = readBackupFile(path, size)
+    const end = await fill(tx, frames).finally(() => frames.return(undefined))
+    await applyWithin(tx, later)
+    await provideFunctions(tx, schema.functions)
+    await finish(tx)
+    // Until the server gets round to it by itself, plans would be those of empty tables.
+    await tx.query('analyze')
+    return end
+  })
+  return {
+    rows: Object.values(end.rows).reduce((sum, count) => sum + count, 0),
+    organizations: end.rows.organizations ?? 0,
+    migrated: later.map(({ id }) => id),
+  }
+}
+
+/** Puts the rows of all tables in, and holds them against what the backup says of them. */
+async function fill(tx: Tx, frames: AsyncGenerator<Frame>): Promise<End> {
+  const tables = await tablesOf(tx)
+  // Some migrations put rows in; the backup has them as they became.
+  await tx.query(`truncate ${tables.map((one) => columnList(one).table).join(', ')}`)
+  parseContent((await frames.next()).value, 'header', headerSchema)
+  const filled = new Map<string, number>()
+  let next: Frame | undefined = (await frames.next()).value
+  while (next?.type === 'table') {
+    const table = parseContent(next, 'table', tableSchema)
+    next = undefined
+    async function* rows(): AsyncGenerator<Buffer> {
+      for (;;) {
+        const { value } = await frames.next()
+        if (value?.type !== 'rows') {
+          next = value
+          return
+        }
+        yield value.content
+      }
+    }
+    filled.set(table.name, await copyIn(tx, table, rows()))
+  }
+  const end = parseContent(next, 'end', endSchema)
+  requireSame(
+    'rows',
+    tables.map(({ name }) => [name, filled.get(name)]),
+    tables.map(({ name }) => [name, end.rows[name]]),
+  )
+  const stream = [...new Set(end.checkpoints.map(({ table }) => table))]
+  requireSame('checkpoints', await checkpointsOf(tx, stream), end.checkpoints)
+  return end
+}
+
+async function copyIn(tx: Tx, one: BackupTable, rows: AsyncIterable<Buffer>): Promise<number> {
+  const { table, columns } = columnList(one)
+  const into = tx.query(copyFrom(`copy ${table} (${columns}) from stdin`))
+  await pipeline(rows, into)
+  return into.rowCount
+}
+
+function requireSame(what: string, found: readonly unknown[], wanted: readonly unknown[]): void {
+  const differing = wanted.findIndex((one, n) => JSON.stringify(one) !== JSON.stringify(found[n]))
+  if (differing === -1 && found.length === wanted.length) return
+  throw new BackupError(
+    `the restored ${what} are not those of the backup (${JSON.stringify(wanted[differing])} became ${JSON.stringify(found[differing])}): nothing was changed; use another backup, and report this`,
+  )
+}

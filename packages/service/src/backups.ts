@@ -1,0 +1,91 @@
+/** Backups and restores of an installation: the room `backup` with the schema, the log's partitions and the secrets. */
+import type { Pool } from 'pg'
+import { schemaOf } from './app.ts'
+import { type BackupSummary, writeBackup } from './backup/backup.ts'
+import { BackupError } from './backup/error.ts'
+import { type CheckedBackup, checkBackup, restoreBackup } from './backup/restore.ts'
+import type { Tx } from './db/transaction.ts'
+import type { NewLife } from './journal/new-life.ts'
+import type { Clock } from './kernel/clock.ts'
+import { logWeeks, makeLogWeek } from './log-weeks.ts'
+import { kinds } from './resources/index.ts'
+import { beginLifeAfterRestore } from './restored.ts'
+import { createSecretBox, SecretBoxError } from './webhooks/secrets.ts'
+
+/** Writes all of a database to a file, beside a running service. @throws BackupError */
+export function backUp(pool: Pool, clock: Clock, file: string): Promise<BackupSummary> {
+  const { migrations } = schemaOf()
+  const stream = kinds.map(({ table }) => table)
+  return writeBackup(pool, { migrations, stream, weeksOf: logWeeks }, { file, clock })
+}
+
+/** Reads a backup file from end to end, and touches nothing. @throws BackupError when it cannot be restored. */
+export function examineBackup(file: string): Promise<CheckedBackup> {
+  return checkBackup(file, schemaOf())
+}
+
+export interface RestoreOptions {
+  readonly clock: Clock
+  /** The key that signing secrets were encrypted with; null when there is none at hand. */
+  readonly encryptionKey: Buffer | null
+  /** Restore even though the key does not open the secrets. */
+  readonly withoutKey: boolean
+}
+
+export interface RestoreSummary extends NewLife {
+  readonly file: string
+  /** When the backup was made. */
+  readonly restoredTo: string
+  readonly rows: number
+  /** Migrations that came after the backup. */
+  readonly migrated: readonly string[]
+}
+
+/** Restores into a database without tables: all of it in one transaction, or nothing. @throws BackupError */
+export async function restore(
+  pool: Pool,
+  backup: CheckedBackup,
+  { clock, encryptionKey, withoutKey }: RestoreOptions,
+): Promise<RestoreSummary> {
+  let life: NewLife | undefined
+  const { rows, migrated } = await restoreBackup(pool, backup, {
+    schema: schemaOf(),
+    makeWeek: makeLogWeek,
+    async finish(tx) {
+      if (!withoutKey) await requireKey(tx, encryptionKey)
+      life = await beginLifeAfterRestore(tx, clock)
+    },
+  })
+  if (life === undefined) throw new Error('the restore was not finished')
+  return { file: backup.path, restoredTo: backup.header.createdAt, rows, migrated, ...life }
+}
+
+/** A desk whose secrets nobody can open delivers nothing, and nobody would notice until it is too late. */
+async function requireKey(tx: Tx, encryptionKey: Buffer | null): Promise<void> {
+  const { rows } = await tx.query<{ organization_id: string; webhook_id: string; sealed: Buffer }>(
+    'select s.organization_id, s.webhook_id, s.sealed from webhook_secrets s order by s.created_at desc limit 1',
+  )
+  const [secret] = rows
+  if (secret === undefined || opens(encryptionKey, secret)) return
+  const wrong = encryptionKey === null ? 'and there is no key' : 'and this is another'
+  throw new BackupError(
+    `the signing secrets of the backup were encrypted with the key of its installation, ${wrong}: put its encryption.key into the data directory, or set DESKWIRE_ENCRYPTION_KEY; with --without-key the desk comes back, and every endpoint needs a new secret`,
+  )
+}
+
+function opens(
+  key: Buffer | null,
+  secret: { organization_id: string; webhook_id: string; sealed: Buffer },
+): boolean {
+  if (key === null) return false
+  try {
+    createSecretBox(key).open(secret.sealed, {
+      organizationId: secret.organization_id,
+      webhookId: secret.webhook_id,
+    })
+    return true
+  } catch (error) {
+    if (error instanceof SecretBoxError) return false
+    throw error
+  }
+}

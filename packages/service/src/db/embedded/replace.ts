@@ -1,0 +1,85 @@
+// A new database for a data directory, made beside the one that is there and put in its place at the end.
+// Promise: the data directory has its old database or the new one, whole, or none and then no start makes an empty
+// one in its stead; the old one is moved aside and never deleted. Whatever a killed attempt left is cleared away by
+// the next, which begins anew. All of it happens inside the data directory, which may be a mounted volume.
+import { existsSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { chooseAccounts } from './account.ts'
+import { requireBinaries } from './binaries.ts'
+import { removeUnfinished } from './cluster.ts'
+import { type Layout, layoutOf, makeDirectory, prepareDataDir, syncDirectory } from './datadir.ts'
+import { EmbeddedDatabaseError } from './error.ts'
+import { stagingName } from './half-restored.ts'
+import { takeHold } from './hold.ts'
+import { settleOrphan } from './orphan.ts'
+import { type EmbeddedConnection, type EmbeddedLog, startEmbedded } from './start.ts'
+
+/** A database that is being made; the data directory is held until it is disposed. */
+export interface Replacement extends AsyncDisposable {
+  readonly connection: EmbeddedConnection
+  /** The data directory's real path. */
+  readonly dataDir: string
+  /** Stops the new server and puts its database in place. Answers where the old one is now; null when there was none. */
+  putInPlace(asideName: string): Promise<string | null>
+}
+
+/**
+ * Starts a server on a new, empty cluster.
+ * @throws EmbeddedDatabaseError when the data directory is in use, or holds a database and `replace` is not set.
+ */
+export async function startReplacement(options: {
+  readonly dataDir: string
+  readonly replace: boolean
+  readonly log: EmbeddedLog
+}): Promise<Replacement> {
+  const { replace, log } = options
+  const warn = (message: string, fields?: Record<string, unknown>) => log('warn', message, fields)
+  requireBinaries()
+  const layout = await prepareDataDir(options.dataDir, warn)
+  const accounts = await chooseAccounts(layout.dataDir, layout.cluster)
+  const hold = await takeHold(layout, accounts)
+  const staging = layoutOf(join(layout.dataDir, stagingName))
+  const clear = async () => {
+    if (!existsSync(staging.dataDir)) return
+    await removeUnfinished(staging)
+    await settle(staging)
+    await rm(staging.dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
+  }
+  // A server that a killed process has left running. No print is that of another, so none is taken over.
+  const settle = async (of: Layout) => {
+    if (existsSync(of.cluster)) await settleOrphan(of, accounts, 'none', warn)
+  }
+  try {
+    if (existsSync(layout.cluster) && !replace)
+      throw new EmbeddedDatabaseError(
+        `${layout.dataDir} holds a database already: give --replace to move that aside, or another DESKWIRE_DATA_DIR`,
+      )
+    await clear()
+    await makeDirectory(staging.dataDir, accounts.owner)
+    const started = await startEmbedded({ dataDir: staging.dataDir, log })
+    return {
+      connection: started.connection,
+      dataDir: layout.dataDir,
+      async putInPlace(asideName) {
+        await started.stop()
+        await settle(layout)
+        const aside = existsSync(layout.cluster) ? join(layout.dataDir, asideName) : null
+        if (aside !== null) await rename(layout.cluster, aside)
+        await rename(staging.cluster, layout.cluster)
+        await syncDirectory(layout.dataDir)
+        return aside
+      },
+      async [Symbol.asyncDispose]() {
+        await started.stop()
+        await clear()
+        await hold.release()
+      },
+    }
+  } catch (error) {
+    // The first error is the one to tell of; what is left of the attempt, the next one clears.
+    await clear().catch(() => {})
+    await hold.release()
+    throw error
+  }
+}

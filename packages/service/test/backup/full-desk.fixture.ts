@@ -1,0 +1,81 @@
+/** A desk that has a row in every table, its log spread over weeks. */
+import { createRecoverer } from '../../src/delivery/recoverer.ts'
+import { createRecoveries } from '../../src/delivery/recoveries.ts'
+import { tellRestored } from '../../src/restored.ts'
+import { createJobs, firstPlace } from '../../src/summarizer/jobs.ts'
+import { type TestClock, testClock } from '../harness/clock.ts'
+import {
+  makeBooking,
+  makeConversation,
+  makeCustomer,
+  makeMessage,
+  makeTeammate,
+  makeTicket,
+} from '../harness/desk.ts'
+import { testEngine } from '../harness/engine.ts'
+import { day, makeWebhook, minute } from '../harness/hooks.ts'
+import { type Api, type TestService, testService } from '../harness/service.ts'
+
+export interface FullDesk extends AsyncDisposable {
+  readonly service: TestService
+  readonly clock: TestClock
+  readonly apis: readonly Api[]
+}
+
+export async function fullDesk(): Promise<FullDesk> {
+  const clock = testClock()
+  const service = await testService({ clock })
+  const apis = [service.api, await service.newOrganization('Another')]
+  await tellRestored(service.database.pool, clock)
+  const { engine, answer } = testEngine(service, clock)
+  for (let week = 0; week < 3; week++) {
+    await service.app.maintenance.run()
+    for (const api of apis) await oneOfEach(api, week)
+    // Succeeded, then failing with a retry to come.
+    answer(...(week === 0 ? [200] : [200, 500]))
+    await engine.runDue()
+    clock.advance(8 * day)
+  }
+  for (const api of apis) await leftovers(api)
+  await createJobs(service.database.pool).enqueue(clock.now(), firstPlace)
+  const recoverer = createRecoverer({
+    recoveries: createRecoveries(service.database.pool, 6),
+    clock,
+    log: service.app.server.log,
+    onDeliveries: () => {},
+  })
+  await recoverer.runDue()
+  return { service, clock, apis, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() }
+}
+
+async function oneOfEach(api: Api, n: number): Promise<void> {
+  const events = ['customer.created', 'ticket.created', 'message.received']
+  await makeWebhook(api, { events, description: 'a\tb\\c\n"d" …' })
+  const text = { name: `Ada\n\t\\.\\N "${n}" ünï 𝄞`, externalId: `e-${n}`, tags: ['a,b', '{c}'] }
+  const idempotency = { 'idempotency-key': `k-${n}` }
+  await api.post('/v1/customers', { name: 'Once' }, idempotency)
+  const customer = await makeCustomer(api, { ...text, customAttributes: { x: 1, y: true, z: 'ö' } })
+  const gone = await makeCustomer(api)
+  await makeTicket(api, { customerId: gone.id })
+  const conversation = await makeConversation(api, { customerId: customer.id })
+  await makeMessage(api, { conversationId: conversation.id, body: '\\.\n\\N\tend' })
+  await makeBooking(api, { customerId: customer.id })
+  await makeTicket(api, { customerId: customer.id })
+  await makeTeammate(api)
+  const { status } = await api.post(`/v1/conversations/${conversation.id}/resolve`, undefined)
+  if (status !== 200) throw new Error(`resolve: ${status}`)
+  await api.delete(`/v1/customers/${gone.id}`)
+}
+
+async function leftovers(api: Api): Promise<void> {
+  const [webhook, other] = (await api.get('/v1/webhooks')).json.data
+  await api.post(`/v1/webhooks/${webhook.id}/rotate-secret`, undefined)
+  const since = new Date(Date.parse(webhook.createdAt) - minute).toISOString()
+  await api.post(`/v1/webhooks/${webhook.id}/recover`, { since })
+  await api.delete(`/v1/webhooks/${other.id}`)
+  await api.post('/v1/api-keys', {
+    name: 'Reader',
+    scopes: ['tickets:read'],
+    expiresAt: '2099-01-01T00:00:00Z',
+  })
+}

@@ -1,0 +1,183 @@
+/** What a backup holds is what comes back: every row of every table, in a database that goes on from there. */
+import { mkdtempDisposable } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Pool } from 'pg'
+import { expect, test } from 'vitest'
+import { schemaOf } from '../../src/app.ts'
+import { restoreBackup } from '../../src/backup/restore.ts'
+import { tablesOf } from '../../src/backup/tables.ts'
+import { backUp, examineBackup, type RestoreOptions, restore } from '../../src/backups.ts'
+import { logWeeks, makeLogWeek } from '../../src/log-weeks.ts'
+import { kinds } from '../../src/resources/index.ts'
+import { audit } from '../harness/audit.ts'
+import { testDatabase } from '../harness/database.ts'
+import { deliverySettings } from '../harness/delivery-settings.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { beginning, drain } from '../harness/drain.ts'
+import { minute } from '../harness/hooks.ts'
+import { testService } from '../harness/service.ts'
+import { fullDesk } from './full-desk.fixture.ts'
+
+const { encryptionKey } = deliverySettings
+
+/** All rows of all tables, as text. */
+async function contents(pool: Pool): Promise<Record<string, readonly string[]>> {
+  const tables: Record<string, readonly string[]> = {}
+  for (const { name } of await tablesOf(pool)) {
+    const { rows } = await pool.query<{ row: string }>(`select t::text as row from ${name} t order by 1`)
+    tables[name] = rows.map(({ row }) => row)
+  }
+  return tables
+}
+
+/** Rows, events, counters and numbers tell one story. All of it came in one commit, and the clock has moved past it. */
+async function problemsOf(pool: Pool, organizationId: string): Promise<string[]> {
+  const problems = await audit(pool, organizationId)
+  return problems.filter((one) => !/^the clock is not|^commit \d+ with several stamps/.test(one))
+}
+
+const directory = () => mkdtempDisposable(join(tmpdir(), 'deskwire-backup-'))
+const emptyDatabase = () => testDatabase({ template: null })
+
+test('every row of every table comes back, in the partitions that it was in', async () => {
+  await using desk = await fullDesk()
+  await using files = await directory()
+  await using empty = await emptyDatabase()
+  const { pool } = desk.service.database
+  const file = join(files.path, 'one.backup')
+  await desk.service.app.server.close()
+  const before = await contents(pool)
+  const summary = await backUp(pool, desk.clock, file)
+  expect(summary).toMatchObject({ organizations: 2, unproved: [] })
+
+  // A table that the desk leaves empty would prove nothing: give it a row in full-desk.fixture.ts.
+  expect(Object.keys(before).filter((name) => before[name]?.length === 0)).toEqual([])
+  const plan = { schema: schemaOf(), makeWeek: makeLogWeek, finish: async () => {} }
+  const restored = await restoreBackup(empty.pool, await examineBackup(file), plan)
+  expect(restored).toEqual({ rows: summary.rows, organizations: 2, migrated: [] })
+  expect(await contents(empty.pool)).toEqual(before)
+  const weeks = await logWeeks(empty.pool)
+  expect(weeks.length).toBeGreaterThan(9)
+  expect(weeks).toEqual(await logWeeks(pool))
+  for (const parent of ['events', 'deliveries', 'attempts']) {
+    const perPartition = `select t.tableoid::regclass::text as partition, count(*) from ${parent} t group by 1 order by 1`
+    const { rows } = await pool.query(perPartition)
+    expect(rows.length).toBeGreaterThan(1)
+    expect((await empty.pool.query(perPartition)).rows).toEqual(rows)
+  }
+  for (const { organizationId } of desk.apis) expect(await problemsOf(empty.pool, organizationId)).toEqual([])
+
+  // That the checkpoints cover every kind shows when no row of them is what it was.
+  for (const { table } of kinds) {
+    const moved = `updated_at = updated_at + interval '1 second'`
+    await pool.query(`update ${table.name} set ${moved} where removed_at is null`)
+  }
+  const { unproved } = await backUp(pool, desk.clock, join(files.path, 'two.backup'))
+  const wanted = desk.apis.flatMap(({ organizationId }) =>
+    kinds.map(({ table }) => `${table.name} of ${organizationId}`),
+  )
+  expect(unproved.toSorted()).toEqual(wanted.toSorted())
+})
+
+test('a restored desk serves what it had, refuses what was lost, and goes on', async () => {
+  await using desk = await fullDesk()
+  await using files = await directory()
+  await using empty = await emptyDatabase()
+  const { clock } = desk
+  const [api] = desk.apis as [(typeof desk.apis)[0]]
+  const file = join(files.path, 'one.backup')
+  await backUp(desk.service.database.pool, clock, file)
+  const kept = await drain(api, '/v1/customers', beginning)
+  const keptAt = (await makeLast(api)).updatedAt
+  const lost = await drain(api, '/v1/customers', beginning)
+  clock.advance(minute)
+
+  const backup = await examineBackup(file)
+  const options: RestoreOptions = { clock, encryptionKey, withoutKey: false }
+  const summary = await restore(empty.pool, backup, options)
+  expect(summary).toMatchObject({ file, organizations: 2, migrated: [] })
+  await using service = await testService({ clock, database: empty })
+  const same = service.withToken(api.token)
+  const again = await drain(same, '/v1/customers', beginning)
+  expect(again.records).toEqual(kept.records)
+  expect(again.last.pagination.checkpoint).toEqual(kept.last.pagination.checkpoint)
+  for (const query of [
+    `cursor=${kept.last.pagination.nextCursor}`,
+    `cursor=${lost.last.pagination.nextCursor}`,
+    `updatedAfter=${keptAt}`,
+  ]) {
+    const answer = await same.get(`/v1/customers?${query}`)
+    expect([answer.status, answer.json.code]).toEqual([410, 'cursor_too_old'])
+  }
+  const { nextCursor } = again.last.pagination
+  const made = await makeCustomer(same)
+  expect((await drain(same, '/v1/customers', `cursor=${nextCursor}`)).records).toEqual([made])
+  expect(made.updatedAt > keptAt).toBe(true)
+})
+
+const makeLast = (api: Parameters<typeof makeCustomer>[0]) => makeCustomer(api, { name: 'Lost' })
+
+test('restored twice, a backup begins two different lives', async () => {
+  await using service = await testService()
+  await using files = await directory()
+  const file = join(files.path, 'one.backup')
+  const clock = { now: () => Date.now() }
+  await backUp(service.database.pool, clock, file)
+  const epochs = []
+  for (let n = 0; n < 2; n++) {
+    await using empty = await emptyDatabase()
+    const options = { clock: { now: () => 0 }, encryptionKey: null, withoutKey: false }
+    epochs.push((await restore(empty.pool, await examineBackup(file), options)).epoch)
+  }
+  expect(new Set([1, ...epochs]).size).toBe(3)
+})
+
+test('taken while others write, a backup is of one moment', async () => {
+  await using service = await testService()
+  await using files = await directory()
+  const { api } = service
+  const options: RestoreOptions = { clock: { now: () => Date.now() }, encryptionKey: null, withoutKey: false }
+  let writing = true
+  let written = 0
+  const writers = Array.from({ length: 6 }, async () => {
+    while (writing) {
+      const customer = await makeCustomer(api)
+      await api.post('/v1/tickets', { customerId: customer.id, subject: 'Help' })
+      if (written++ % 3 === 0) await api.delete(`/v1/customers/${customer.id}`)
+    }
+  })
+  try {
+    const sizes = new Set<number>()
+    for (let n = 0; n < 2; n++) {
+      const from = written
+      while (written < from + 30) await new Promise((resolve) => setImmediate(resolve))
+      const file = join(files.path, `${n}.backup`)
+      const { rows, unproved } = await backUp(service.database.pool, options.clock, file)
+      expect(unproved).toEqual([])
+      sizes.add(rows)
+      await using empty = await emptyDatabase()
+      await restore(empty.pool, await examineBackup(file), options)
+      expect(await problemsOf(empty.pool, api.organizationId)).toEqual([])
+    }
+    expect(sizes.size).toBe(2)
+  } finally {
+    writing = false
+    await Promise.all(writers)
+  }
+})
+
+test('rows that were changed by hand are told of, and still backed up and restored', async () => {
+  await using service = await testService()
+  await using files = await directory()
+  const { api } = service
+  const file = join(files.path, 'one.backup')
+  await makeCustomer(api)
+  await service.database.pool.query(`update customers set updated_at = updated_at + interval '1 second'`)
+  const clock = { now: () => Date.now() }
+  const { unproved } = await backUp(service.database.pool, clock, file)
+  expect(unproved).toEqual([`customers of ${api.organizationId}`])
+  await using empty = await emptyDatabase()
+  const options = { clock, encryptionKey: null, withoutKey: false }
+  expect(await restore(empty.pool, await examineBackup(file), options)).toMatchObject({ organizations: 1 })
+})

@@ -1,0 +1,143 @@
+/** A restore that is killed leaves what was there: nothing, or the database that it was to replace. */
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtempDisposable } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import { tablesOf } from '../../src/backup/tables.ts'
+import { backUp } from '../../src/backups.ts'
+import { layoutOf } from '../../src/db/embedded/datadir.ts'
+import { findEmbedded, startEmbedded } from '../../src/db/embedded/index.ts'
+import { processesOf } from '../../src/db/embedded/processes.ts'
+import { testDatabase } from '../harness/database.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { eventually } from '../harness/locks.ts'
+import { testService } from '../harness/service.ts'
+import { createServices, kill, socketUrl } from '../harness/services.ts'
+
+const clock = { now: () => Date.now() }
+
+async function outcome(
+  child: ChildProcess,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout!),
+    text(child.stderr!),
+    once(child, 'close') as Promise<[number | null]>,
+  ])
+  return { code, stdout, stderr }
+}
+
+test('killed in the middle of its rows, it leaves an empty database, and can be run again', {
+  timeout: 120_000,
+}, async () => {
+  await using files = await mkdtempDisposable(join(tmpdir(), 'deskwire-backup-'))
+  await using service = await testService()
+  await using empty = await testDatabase({ template: null })
+  await using services = createServices()
+  await service.database.pool.query(
+    `insert into erasures (organization_id, subject_id, removed_at)
+       select $1, gen_random_uuid(), now() from generate_series(1, 150000)`,
+    [service.api.organizationId],
+  )
+  const file = join(files.path, 'one.backup')
+  const { rows } = await backUp(service.database.pool, clock, file)
+  const run = () => services.spawn(['restore', file, '--database-url', socketUrl(empty.connection)])
+
+  const killed = run()
+  await eventually('its rows are coming', async () => {
+    if (killed.exitCode !== null) throw new Error('it was too quick')
+    const { rows: found } = await empty.pool.query(
+      `select 1 from pg_stat_activity a where a.datname = current_database() and a.query like 'copy "erasures"%'`,
+    )
+    return found.length > 0
+  })
+  killed.kill('SIGKILL')
+  await outcome(killed)
+  await eventually('its connection is gone', async () => {
+    const { rows: found } = await empty.pool.query(
+      `select 1 from pg_stat_activity a where a.datname = current_database() and a.query like 'copy %'`,
+    )
+    return found.length === 0
+  })
+  expect(await tablesOf(empty.pool)).toEqual([])
+
+  const again = await outcome(run())
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining(`${rows} rows of 1 organizations`) })
+  const { rows: counted } = await empty.pool.query('select count(*)::int as count from erasures')
+  expect(counted).toEqual([{ count: 150_000 }])
+})
+
+test('killed beside a data directory, it leaves no empty desk and no half one, and the old one where it was', {
+  timeout: 180_000,
+}, async () => {
+  await using files = await mkdtempDisposable(join(tmpdir(), 'deskwire-backup-'))
+  await using service = await testService()
+  await using services = createServices()
+  await makeCustomer(service.api)
+  const file = join(files.path, 'one.backup')
+  await backUp(service.database.pool, clock, file)
+  const dataDir = join(files.path, 'data')
+  const layout = layoutOf(dataDir)
+  const staged = layoutOf(join(dataDir, 'restore'))
+  await using _ = {
+    async [Symbol.asyncDispose]() {
+      for (const { cluster } of [staged, layout])
+        if (existsSync(cluster)) for (const pid of await processesOf(cluster)) kill(pid)
+    },
+  }
+  const run = (...flags: string[]) => services.spawn(['restore', file, '--data-dir', dataDir, ...flags])
+
+  async function killMidway(...flags: string[]): Promise<void> {
+    const killed = run(...flags)
+    await eventually('its server runs', () => {
+      if (killed.exitCode !== null) throw new Error('it was too quick')
+      return existsSync(join(staged.cluster, 'postmaster.pid'))
+    })
+    killed.kill('SIGKILL')
+    await outcome(killed)
+  }
+
+  await killMidway()
+  expect(existsSync(layout.cluster)).toBe(false)
+  const refused = await outcome(services.spawn(['serve', '--port', '0', '--data-dir', dataDir]))
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /a restore into \S+ was interrupted: run deskwire restore again, or delete/,
+    ),
+  })
+  expect(await outcome(run())).toMatchObject({ code: 0 })
+  expect(existsSync(staged.dataDir)).toBe(false)
+  const first = await contents(dataDir)
+  expect(first).toMatchObject({ customers: 1 })
+
+  await killMidway('--replace')
+  expect(await contents(dataDir)).toEqual(first)
+  // Its server was left running; the next attempt ends it, and says so.
+  const replaced = await outcome(run('--replace', '--json'))
+  expect(replaced).toMatchObject({ code: 0, stderr: expect.stringContaining('left running') })
+  const { movedTo, epoch } = JSON.parse(replaced.stdout)
+  expect(existsSync(join(movedTo, 'PG_VERSION'))).toBe(true)
+  expect(await contents(dataDir)).toEqual({ customers: 1, epoch })
+  expect(epoch).not.toBe(first.epoch)
+  expect(existsSync(staged.dataDir)).toBe(false)
+  expect(await findEmbedded(dataDir)).toBeNull()
+  expect(await processesOf(movedTo)).toEqual([])
+})
+
+async function contents(dataDir: string): Promise<{ customers: number; epoch: number }> {
+  const database = await startEmbedded({ dataDir, log: () => {} })
+  const client = new Client(database.connection)
+  await client.connect()
+  const { rows } = await client.query(
+    'select i.epoch, (select count(*)::int from customers) as customers from installation i',
+  )
+  await client.end()
+  await database.stop()
+  return rows[0]
+}
