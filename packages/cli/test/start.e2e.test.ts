@@ -210,9 +210,9 @@ describe('help', () => {
     const ran = await deskwire([...name.split(' '), '--help'])
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     expect(ran.stdout).toMatch(new RegExp(`^deskwire ${name}[: ]`))
-    const works = ['listen', 'trigger', 'import', 'export', 'conform', 'demo'].includes(name)
-      ? '--url'
-      : '--data-dir'
+    // How each says where it works: on a service, or on its database.
+    const overHttp = ['listen', 'trigger', 'import', 'export', 'demo']
+    const works = name === 'conform' ? 'BASE_URL' : overHttp.includes(name) ? '--url' : '--data-dir'
     expect(ran.stdout).toContain(works)
   })
 })

@@ -1,4 +1,4 @@
-import { examineBackup, restore, restoreEmbedded, systemClock } from '@deskwire/service'
+import { askDatabaseClock, examineBackup, restore, restoreEmbedded, systemClock } from '@deskwire/service'
 import type { Command } from '../commands.ts'
 import { commandLog, databaseHelp, readCommand, withDatabase } from '../database.ts'
 import { UsageError } from '../usage-error.ts'
@@ -37,11 +37,12 @@ deleted since are back, and deliveries that were pending go out again.
       print({ file, ...backup.header }, `${file} is whole: a backup of ${backup.header.createdAt}`)
       return
     }
-    const options = { clock: systemClock, withoutKey: switches['without-key'] === true }
+    const withoutKey = switches['without-key'] === true
     if (config.databaseUrl === null) {
       const replace = switches.replace === true
       const { movedTo, ...summary } = await restoreEmbedded(config, backup, {
-        ...options,
+        clock: systemClock,
+        withoutKey,
         replace,
         log: commandLog(),
       })
@@ -50,7 +51,11 @@ deleted since are back, and deliveries that were pending go out again.
       return
     }
     await withDatabase(config, async (pool) => {
-      const summary = await restore(pool, backup, { ...options, encryptionKey: config.encryptionKey })
+      const summary = await restore(pool, backup, {
+        clock: await askDatabaseClock(pool),
+        withoutKey,
+        encryptionKey: config.encryptionKey,
+      })
       print(summary, told(summary))
     })
   },

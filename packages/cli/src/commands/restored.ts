@@ -1,4 +1,4 @@
-import { migrate, schemaOf, systemClock, tellRestored } from '@deskwire/service'
+import { askDatabaseClock, migrate, schemaOf, tellRestored } from '@deskwire/service'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withDatabase } from '../database.ts'
 
@@ -19,7 +19,7 @@ ${databaseHelp}`,
     const { json, config } = readCommand(args, [])
     await withDatabase(config, async (pool) => {
       await migrate(pool, schemaOf())
-      const life = await tellRestored(pool, systemClock)
+      const life = await tellRestored(pool, await askDatabaseClock(pool))
       process.stdout.write(
         json
           ? `${JSON.stringify(life)}\n`

@@ -7,12 +7,13 @@
 import { randomInt } from 'node:crypto'
 import type { Tx } from '../db/transaction.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
+import { maxLead } from './lead.ts'
 
 /**
- * Milliseconds past the restore that the lost span reaches: the clock of the machine that was lost may have been ahead of
- * this one's, and stamps ahead of that. Until they are over, new stamps are that much ahead of the time.
+ * Milliseconds past the restore that the lost span reaches: as far as lost stamps may have been ahead of the time. Until
+ * they are over, new stamps are that much ahead.
  */
-export const lostSpanMargin = 10_000
+export const lostSpanMargin = maxLead
 
 export interface NewLife {
   readonly epoch: number
