@@ -21,21 +21,22 @@ declare global {
 }
 
 const given = readArguments()
+const report = (error: Error) => process.stderr.write(`graphile-worker: ${error.message}\n`)
 const logger = new Logger(() => (level, message) => {
-  if (level === 'error' || level === 'warning') process.stderr.write(`graphile-worker: ${message}\n`)
+  // Its warning about the pool's size is for jobs that each hold a connection: here statements are shared.
+  if (level === 'error') process.stderr.write(`graphile-worker: ${message}\n`)
 })
 
 if (given.role === 'api') {
   const pgPool = new Pool({ connectionString: given.store, max: 10 })
+  pgPool.on('error', report)
   const utils = await makeWorkerUtils({ pgPool, logger })
   await utils.migrate()
   await prepareAttempts(pgPool)
   await serveEvents(
     given.endpoints,
     (deliveries) =>
-      utils.addJobs(
-        deliveries.map((payload) => ({ identifier: 'deliver', payload, maxAttempts: attempts })),
-      ),
+      utils.addJobs(deliveries.map((payload) => ({ identifier: 'deliver', payload, maxAttempts: attempts }))),
     async () => {
       await utils.release()
       await pgPool.end()
@@ -48,6 +49,7 @@ if (given.role === 'api') {
     max: 10,
     options: '-c synchronous_commit=off',
   })
+  pgPool.on('error', report)
   const sender = createSender(given)
   const record = createRecorder(pgPool)
   const runner = await run({
