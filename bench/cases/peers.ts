@@ -83,7 +83,9 @@ async function drainPeer(
   return { value: await drained(receiver, deliveries), baseline }
 }
 
+/** One line: what a failed command said of its error, or else the message. */
 function reasonOf(error: unknown): string {
   const { message } = error as Error
-  return message.split('\n', 1)[0] ?? message
+  const lines = message.split('\n').filter((line) => line !== '' && !line.startsWith('npm warn'))
+  return lines.slice(0, 2).join(': ')
 }
