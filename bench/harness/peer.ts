@@ -15,10 +15,10 @@ export interface RunningPeer extends AsyncDisposable {
 
 const directory = fileURLToPath(new URL('../peers', import.meta.url))
 
-/** Installs the peers' packages by their own lock file, once. Rejects when npm cannot. */
+/** Installs the peers' packages by their own lock file, once; `npm ci` would refuse it over optional parts for other platforms. Rejects when npm cannot. */
 export async function installPeers(): Promise<void> {
   if (existsSync(join(directory, 'node_modules', '.package-lock.json'))) return
-  await promisify(execFile)('npm', ['ci', '--prefix', directory], { cwd: directory })
+  await promisify(execFile)('npm', ['install', '--no-save', '--prefix', directory], { cwd: directory })
 }
 
 /** Starts one role of a peer. */
