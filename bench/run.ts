@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [write|sync|pages|list|log|start|deliver|latency|isolate|memory|recover|cascade|import …] [--full] [--runs N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|list|log|start|deliver|peers|latency|isolate|memory|recover|cascade|import …] [--full] [--runs N] [--deliveries N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
@@ -11,6 +11,7 @@ import { list } from './cases/list.ts'
 import { log } from './cases/log.ts'
 import { memory } from './cases/memory.ts'
 import { pages } from './cases/pages.ts'
+import { peers } from './cases/peers.ts'
 import { recover } from './cases/recover.ts'
 import { start } from './cases/start.ts'
 import { sync } from './cases/sync.ts'
@@ -25,6 +26,8 @@ export interface Scale {
   readonly runs: number
   /** The large sizes as well. */
   readonly full: boolean
+  /** The backlog that `deliver` and `peers` drain. */
+  readonly deliveries: number
   readonly shelf: Shelf
 }
 
@@ -36,6 +39,7 @@ const groups = {
   log,
   start,
   deliver,
+  peers,
   latency,
   isolate,
   memory,
@@ -50,13 +54,17 @@ const { values, positionals } = parseArgs({
   options: {
     full: { type: 'boolean', default: false },
     runs: { type: 'string', default: '3' },
+    deliveries: { type: 'string' },
     'write-results': { type: 'boolean', default: false },
   },
 })
 const unknown = positionals.filter((name) => !(name in groups))
 const runs = Number(values.runs)
-if (unknown.length > 0 || !(runs >= 1)) {
-  process.stderr.write(`bench: groups are ${Object.keys(groups).join(', ')}; --runs takes a number from 1\n`)
+const deliveries = Number(values.deliveries ?? (values.full ? 1_000_000 : 100_000))
+if (unknown.length > 0 || !(runs >= 1) || !(deliveries >= 100 && deliveries % 100 === 0)) {
+  process.stderr.write(
+    `bench: groups are ${Object.keys(groups).join(', ')}; --runs takes a number from 1, --deliveries hundreds\n`,
+  )
   process.exit(2)
 }
 
@@ -71,9 +79,9 @@ await using shelf = createShelf()
 const chosen = positionals.length === 0 ? (Object.keys(groups) as Group[]) : (positionals as Group[])
 const results: Result[] = []
 for (const name of chosen) {
-  for await (const result of groups[name]({ runs, full: values.full, shelf })) {
+  for await (const result of groups[name]({ runs, full: values.full, deliveries, shelf })) {
     process.stdout.write(`${JSON.stringify(result)}\n`)
-    results.push(result)
+    if ('value' in result) results.push(result)
   }
 }
 if (values['write-results']) {

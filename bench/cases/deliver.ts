@@ -12,38 +12,44 @@ import type { Scale } from '../run.ts'
 
 const endpointsEach = 50
 const organizations = 2
-const endpoints = endpointsEach * organizations
+export const endpoints = endpointsEach * organizations
 const bareRequests = 30_000
 const events = ['customer.created']
 
-export async function* deliver({ runs, full }: Scale): AsyncGenerator<Result> {
-  const deliveries = full ? 1_000_000 : 100_000
-  const changes = deliveries / endpoints
+export async function* deliver({ runs, deliveries }: Scale): AsyncGenerator<Result> {
   const drains: Run[] = []
-  for (let run = 0; run < runs; run++) drains.push(await drain(changes, deliveries))
+  for (let run = 0; run < runs; run++) drains.push(await drain(deliveries))
+  yield summarize('deliver: drain a backlog', 'deliveries/s', drainConditions(deliveries), drains)
+}
+
+export function drainConditions(deliveries: number): Result['conditions'] {
   const bare = 'undici pool of 128 connections, signing, same receiver, same run'
-  const conditions = { endpoints, deliveries, body: '1 KB', workers: 1, bare }
-  yield summarize('deliver: drain a backlog', 'deliveries/s', conditions, drains)
+  return { endpoints, deliveries, body: '1 KB', workers: 1, bare }
 }
 
 /** Fills the backlog with no worker there, then starts one and watches the receiver. */
-async function drain(changes: number, deliveries: number): Promise<Run> {
+export async function drain(deliveries: number): Promise<Run> {
   await using installation = await installFor(startReceiver, ['--role', 'api'])
   const { receiver, service } = installation
   for (let n = 0; n < organizations; n++) {
     const organization = await installation.newOrganization()
     await register(service.url, organization, receiver, { count: endpointsEach, events })
-    await change(service.url, organization, changes)
+    await change(service.url, organization, deliveries / endpoints)
   }
   const baseline = await bareLoop(receiver)
   await receiver.reset(false)
   const worker = await installation.startWorker()
   try {
-    const { firstAt, lastAt } = await until(receiver, deliveries)
-    return { value: deliveries / ((lastAt - firstAt) / 1000), baseline }
+    return { value: await drained(receiver, deliveries), baseline }
   } finally {
     await worker.stop()
   }
+}
+
+/** Waits for a whole backlog at the receiver, from its reset on; answers the deliveries a second. */
+export async function drained(receiver: BenchReceiver, deliveries: number): Promise<number> {
+  const { firstAt, lastAt } = await until(receiver, deliveries)
+  return deliveries / ((lastAt - firstAt) / 1000)
 }
 
 const rate = 100
@@ -107,7 +113,8 @@ async function until(receiver: BenchReceiver, count: number) {
   }
 }
 
-async function bareLoop(receiver: BenchReceiver): Promise<number> {
+/** The requests a second of a bare signing loop to the receiver. */
+export async function bareLoop(receiver: BenchReceiver): Promise<number> {
   const program = fileURLToPath(new URL('../harness/bare-sender.ts', import.meta.url))
   const args = [program, receiver.origin, receiver.caFile, String(bareRequests), String(endpoints)]
   const { stdout } = await promisify(execFile)(process.execPath, args)

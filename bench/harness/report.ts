@@ -16,6 +16,13 @@ export interface Result {
   readonly runs: readonly number[]
 }
 
+/** A case that cannot be measured here. */
+export interface Skipped {
+  readonly case: string
+  /** Why, in one line. */
+  readonly skipped: string
+}
+
 /** One run of a case. */
 export interface Run {
   readonly value: number
