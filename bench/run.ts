@@ -76,7 +76,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   })
 }
 await using shelf = createShelf()
-const chosen = positionals.length === 0 ? (Object.keys(groups) as Group[]) : (positionals as Group[])
+// Peers are installed when they are asked for.
+const usual = (Object.keys(groups) as Group[]).filter((name) => name !== 'peers')
+const chosen = positionals.length === 0 ? usual : (positionals as Group[])
 const results: Result[] = []
 for (const name of chosen) {
   for await (const result of groups[name]({ runs, full: values.full, deliveries, shelf })) {
