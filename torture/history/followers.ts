@@ -15,7 +15,8 @@ export interface Order {
   readonly superseded: Float64Array
 }
 
-export function orderOf({ versions, ids, history }: Ledger): Order {
+export function orderOf(ledger: Ledger): Order {
+  const { versions, ids, history } = ledger
   const sorted = Uint32Array.from(versions.at.keys())
   const id = (version: number) => ids[versions.row[version] as number] as string
   sorted.sort((a, b) => {
@@ -33,7 +34,34 @@ export function orderOf({ versions, ids, history }: Ledger): Order {
       superseded[all[n] as number] = versions.asked[version] as number
     })
   }
+  for (const [row, line] of movedPerhaps(ledger)) {
+    for (const version of history[row] ?? []) {
+      // The last version was never moved on: it is there at the end.
+      const known = superseded[version] as number
+      if (known !== never && (versions.asked[version] as number) < line) {
+        superseded[version] = Math.min(known, line)
+      }
+    }
+  }
   return { versions: sorted, places, superseded }
+}
+
+/**
+ * Rows that an ask without an answer may have moved, and the line of that ask. What it made may have been moved on
+ * before anybody was shown it: the version before was not there any more, and the next that is known came later.
+ */
+function* movedPerhaps({ asks, parents }: Ledger): Iterable<[row: number, line: number]> {
+  const children = new Map<number, number[]>()
+  for (const [child, all] of parents) {
+    for (const parent of all) children.set(parent, [...(children.get(parent) ?? []), child])
+  }
+  for (const [n, outcome] of asks.outcome.entries()) {
+    if (outcome !== 'unknown') continue
+    for (const row of [asks.row[n] as number, asks.touches[n] as number]) {
+      if (row === -1) continue
+      for (const reached of [row, ...(children.get(row) ?? [])]) yield [reached, asks.line[n] as number]
+    }
+  }
 }
 
 interface Reading {

@@ -51,7 +51,7 @@ declare
   v_webhooks uuid[];
 begin
   -- A clock that is wrong must not take the stream with it, whose time never goes back.
-  if p_now > clock_timestamp() + (p_changes->>'max_lead')::int * interval '1 millisecond' then
+  if p_now > clock_timestamp() + make_interval(secs => (p_changes->>'max_lead')::int / 1000.0) then
     raise exception 'the time given is % ahead of the database', p_now - clock_timestamp()
       using errcode = '${clockAheadCode}';
   end if;
@@ -96,7 +96,7 @@ ${fanOutSection}
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
   return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null,
-    'lead', case when p_changes ? 'max_lead' then round(extract(epoch from v_stamp - clock_timestamp()) * 1000) end);
+    'lead', case when p_changes ? 'max_lead' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
 end;`
 }
 
