@@ -44,6 +44,7 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   const { jobs, clock, log } = options
   const stopped = new AbortController()
   const running = new Set<Promise<void>>()
+  let launched = 0
   let stopping = false
   let timer: NodeJS.Timeout | undefined
   let searching: Promise<void> | null = null
@@ -99,6 +100,7 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   }
 
   function launch(job: TakenJob): void {
+    launched++
     const attempt = attemptSummary(options, job, stopped.signal)
       .then(({ pause }) => {
         pausedUntil = Math.max(pausedUntil, clock.now() + pause)
@@ -161,11 +163,13 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
 
   async function runDue(): Promise<number> {
     for (let done = 0; ; ) {
+      const before = launched
       await enqueue()
       await takeSome()
-      if (running.size === 0) return done
-      done += running.size
       await Promise.all(running)
+      // Counted when begun: the quick ones are over before the last is taken.
+      if (launched === before) return done
+      done += launched - before
     }
   }
 }
