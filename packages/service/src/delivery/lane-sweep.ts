@@ -11,7 +11,7 @@ interface StrayRow {
   readonly webhook_id: string
 }
 
-/** One step down an index a lane: measured at 10,000 lanes and 1,000,000 pending deliveries, some 50 ms. */
+/** One step down an index a lane: at 10,000 lanes and 1,000,000 pending deliveries some 50 ms by estimate, not measured. */
 export async function sweepLanes(
   pool: Pool,
   ...[now, longestLease]: Parameters<Lanes['sweep']>

@@ -2,7 +2,7 @@
  * Slots: the attempts that a worker makes at once, shared among the tiers. Whatever hangs or is flooded, a part of them is
  * left to those who need one for a moment.
  *
- * Measured: an attempt that hangs costs a worker some 60 kB for its connection, and next to no time. So the slow may have
+ * By estimate, not measured: an attempt that hangs costs a worker some 60 kB for its connection, and next to no time. So the slow may have
  * half of all; a backlog has enough with a quarter, which 5,000 deliveries a second fill when receivers take 100 ms.
  */
 import type { Tier } from './tiers.ts'

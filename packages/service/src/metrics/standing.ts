@@ -68,7 +68,7 @@ function remembering(read: () => Promise<Standing>, clock: Clock): () => Promise
 }
 
 /**
- * Over all organizations, by index alone: measured at 1,000,000 pending deliveries of 10,000 endpoints, some 100 ms of one
+ * Over all organizations, by index alone: by estimate, not measured, at 1,000,000 pending deliveries of 10,000 endpoints some 100 ms of one
  * connection.
  */
 async function readStanding(pool: Pool, clock: Clock): Promise<Standing> {
