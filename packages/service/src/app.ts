@@ -25,8 +25,8 @@ import { registerDocs } from './docs/routes.ts'
 import { registerHealth } from './http/health.ts'
 import { createIdempotencyStore } from './http/idempotency.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
+import { createAnnouncer } from './journal/announcer.ts'
 import { commitFunction } from './journal/commit-function.ts'
-import { createNotifier } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import type { Clock } from './kernel/clock.ts'
 import { loggable } from './kernel/loggable.ts'
@@ -111,9 +111,10 @@ export interface AppOptions {
 export function createApp(options: AppOptions): App {
   const { pool, clock, log, settings, kinds = deskKinds, otherMetrics = async () => [], maxLead } = options
   const register = createRegistry('api')
-  const wake = createNotifier(pool, (error) =>
-    log.warn({ err: loggable(error) }, 'workers could not be told'),
+  const announcer = createAnnouncer(pool, (error) =>
+    log.warn({ err: loggable(error) }, 'workers and waiting readers could not be told'),
   )
+  const wake = announcer.deliveries
   const box = createSecretBox(settings.encryptionKey)
   const server = createServer(log)
   const access = {
@@ -141,7 +142,7 @@ export function createApp(options: AppOptions): App {
     kinds,
     commitFunction: schemaOf(kinds).commitFunction,
     maxAttempts: attemptsOf(settings.schedule),
-    onDeliveries: wake,
+    announcer,
     onCommit: createCommitMetrics(register, (lead) =>
       log.warn({ seconds: Math.round(lead / 1000) }, "the stream's clock is ahead of the database's"),
     ),

@@ -1,16 +1,15 @@
 /** The kinds as a running whole: one journal that writes them, their readers, and the routes of all of them. */
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { SchemaFunction } from './db/migration.ts'
+import type { Announcer } from './journal/announcer.ts'
 import { createReadClocks } from './journal/clocks.ts'
 import { createFeed, createJoinedFeed } from './journal/feed.ts'
 import { type CommitObserver, createJournal } from './journal/journal.ts'
 import { createRowReader } from './journal/rows.ts'
-import { createStreamNews } from './journal/stream-news.ts'
 import { createWaitingReaders, type WaitingReaders } from './journal/waiting-readers.ts'
 import type { Clock } from './kernel/clock.ts'
 import { createKeyedQueue } from './kernel/keyed-queue.ts'
-import { loggable } from './kernel/loggable.ts'
 import { createBatch } from './resource/batch.ts'
 import { createBrowse } from './resource/browse.ts'
 import { registerBulkRoutes } from './resource/bulk-routes.ts'
@@ -24,13 +23,12 @@ import { registerStreamRoutes } from './resource/stream-routes.ts'
 export interface DeskOptions {
   readonly pool: Pool
   readonly clock: Clock
-  readonly log: FastifyBaseLogger
   readonly kinds: readonly Kind[]
   readonly commitFunction: SchemaFunction
   /** Attempts that each delivery has. */
   readonly maxAttempts: number
-  /** Called after a commit that made deliveries. */
-  readonly onDeliveries: () => void
+  /** Told of commits. */
+  readonly announcer: Announcer
   readonly onCommit: CommitObserver
   readonly maxLead?: number
 }
@@ -41,12 +39,9 @@ export function registerDesk(
   options: DeskOptions,
   access: Parameters<typeof registerKindRoutes>[2],
 ): { readonly readers: WaitingReaders } {
-  const { pool, clock, log, kinds } = options
+  const { pool, clock, kinds } = options
   const tables = kinds.map((kind) => kind.table)
-  const onChanges = createStreamNews(pool, (error) =>
-    log.warn({ err: loggable(error) }, 'waiting readers could not be told'),
-  )
-  const journal = createJournal({ ...options, tables, onChanges })
+  const journal = createJournal({ ...options, tables })
   const readers = createWaitingReaders(createReadClocks(pool))
   // Whoever waits is sent home before the server waits for them.
   server.addHook('preClose', (done) => {

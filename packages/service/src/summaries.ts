@@ -1,11 +1,10 @@
 /** What writes summaries, put together from the settings. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
+import { createAnnouncer } from './journal/announcer.ts'
 import { commitFunction } from './journal/commit-function.ts'
 import { createJournal } from './journal/journal.ts'
-import { createNotifier } from './journal/notifier.ts'
 import { createRowReader } from './journal/rows.ts'
-import { createStreamNews } from './journal/stream-news.ts'
 import type { Clock } from './kernel/clock.ts'
 import { createKeyedQueue } from './kernel/keyed-queue.ts'
 import { loggable } from './kernel/loggable.ts'
@@ -61,8 +60,7 @@ export function createSummarizer(options: {
     tables,
     maxAttempts,
     ...(maxLead === undefined ? {} : { maxLead }),
-    onDeliveries: createNotifier(pool, untold),
-    onChanges: createStreamNews(pool, untold),
+    announcer: createAnnouncer(pool, untold),
   })
   const rows = createRowReader(pool, conversation.table)
   const queue = createKeyedQueue()

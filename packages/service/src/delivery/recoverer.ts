@@ -9,8 +9,6 @@ import { loggable } from '../kernel/loggable.ts'
 import type { Piece, Recoveries, RecoveryKey } from './recoveries.ts'
 
 export interface Recoverer {
-  /** A recovery may be due: look at once. */
-  wake(): void
   /** Looks again and again until stopped. */
   start(): void
   /** Begins no more pieces, and waits for those under way; gives leases back. */
@@ -42,7 +40,6 @@ export function createRecoverer(services: {
   let looking: Promise<void> | null = null
 
   return {
-    wake,
     start() {
       timer = setInterval(wake, pollEvery)
       wake()

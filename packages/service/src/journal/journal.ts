@@ -6,6 +6,7 @@ import type { Pool, PoolClient } from 'pg'
 import type { SchemaFunction } from '../db/migration.ts'
 import { type Clock, stopwatch } from '../kernel/clock.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
+import type { Announcer } from './announcer.ts'
 import type { Change, CommitOutcome, Unit, UnitOutcome } from './change.ts'
 import { type CallOptions, type CommitAnswer, decodeOutcomes, encodeUnits } from './commit-call.ts'
 import { type CallPart, GroupCommit, type GroupLimits } from './group-commit.ts'
@@ -38,17 +39,14 @@ export function createJournal(options: {
   readonly clock: Clock
   /** Attempts that each delivery has. */
   readonly maxAttempts: number
-  /** Called after a commit that made deliveries. */
-  readonly onDeliveries: () => void
-  /** Called after each commit, with the kinds of which something changed. */
-  readonly onChanges: (organizationId: string, kinds: ReadonlySet<string>) => void
+  /** Told after each commit: of deliveries that it made, and of the kinds of which something changed. */
+  readonly announcer: Announcer
   readonly onCommit?: CommitObserver
   readonly limits?: GroupLimits
   /** How far the clock may be ahead of the database's, in milliseconds; beyond, commits reject with `clockAheadCode`. */
   readonly maxLead?: number
 }): Journal {
-  const { pool, commitFunction, tables, clock, maxAttempts, onDeliveries, onChanges, onCommit, limits } =
-    options
+  const { pool, commitFunction, tables, clock, maxAttempts, announcer, onCommit, limits } = options
   const maxLead = options.maxLead ?? null
   const single = { name: commitFunction.name, text: `select ${commitFunction.name}($1, $2, $3) as answer` }
   const several = {
@@ -73,11 +71,11 @@ export function createJournal(options: {
       units: parts.reduce((sum, { units }) => sum + units.length, 0),
       lead: largestLead(answers.rows),
     })
-    if (answers.rows.some(({ answer }) => answer.deliveries)) onDeliveries()
+    if (answers.rows.some(({ answer }) => answer.deliveries)) announcer.deliveries()
     return parts.map(({ organizationId, units }, part) => {
       const row = answers.rows[part]
       if (row === undefined) throw new Error('the commit function gave no answer for an organization')
-      if (row.answer.done.length > 0) onChanges(organizationId, touched(units))
+      if (row.answer.done.length > 0) announcer.changes(organizationId, touched(units))
       return decodeOutcomes(units, row.answer)
     })
   }

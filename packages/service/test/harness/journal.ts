@@ -14,8 +14,7 @@ import { type deskDecide as Desk, deskDecide, rowOf } from './decide.ts'
 /** Deliveries are made, and nobody is told. */
 export const withoutWorkers = {
   maxAttempts: 6,
-  onDeliveries: () => {},
-  onChanges: () => {},
+  announcer: { deliveries: () => {}, changes: () => {} },
   tables: kinds.map(({ table }) => table),
 }
 

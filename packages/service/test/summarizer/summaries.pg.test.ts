@@ -1,7 +1,7 @@
 /** From a resolution to its summary: when, once, and for which resolution. */
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { deliveriesChannel } from '../../src/journal/notifier.ts'
+import { deliveriesChannel } from '../../src/journal/announcer.ts'
 import { streamChannel } from '../../src/journal/stream-news.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
