@@ -13,6 +13,8 @@ function logDay(delivery: string): string {
  * it was locked; in one statement, with its older snapshot, a delivery could be left behind. A delivery is settled
  * only as it was when it was taken: a lane taken while another settles it shows what was due before that.
  */
+const time = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`
+
 export const settleFunction: SchemaFunction = schemaFunction(
   'settle_lane',
   {
@@ -36,13 +38,13 @@ begin
         response_status = case when r.attempted then r.response_status else d.response_status end,
         last_error_code = r.error_code, last_error_message = r.error_message,
         duration_ms = case when r.attempted then r.duration_ms else d.duration_ms end,
-        last_attempt_at = case when r.attempted then r.at else d.last_attempt_at end,
-        next_attempt_at = r.next_attempt_at, updated_at = greatest(d.updated_at, p_now),
-        delivered_at = case when r.status = 'succeeded' then r.ended_at end,
+        last_attempt_at = case when r.attempted then ${time('r.at')} else d.last_attempt_at end,
+        next_attempt_at = ${time('r.next_attempt_at')}, updated_at = greatest(d.updated_at, p_now),
+        delivered_at = case when r.status = 'succeeded' then ${time('r.ended_at')} end,
         log_day = case when r.status = 'pending' then 'infinity' else ${logDay('d')} end
-      from jsonb_to_recordset(p_round->'results') as r(id uuid, number int, status text, attempted boolean, at timestamptz,
-        ended_at timestamptz, response_status int, error_code text, error_message text, duration_ms int,
-        next_attempt_at timestamptz)
+      from jsonb_to_recordset(p_round->'results') as r(id uuid, number int, status text, attempted boolean, at float8,
+        ended_at float8, response_status int, error_code text, error_message text, duration_ms int,
+        next_attempt_at float8)
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = r.id
         and d.log_day = 'infinity' and d.attempt_count = r.number - 1
       returning d.id)
@@ -50,9 +52,9 @@ begin
 
   insert into attempts (organization_id, delivery_id, number, at, response_status, error_code, error_message,
       duration_ms, response_body)
-    select p_organization_id, r.id, r.number, r.at, r.response_status, r.error_code, r.error_message, r.duration_ms,
+    select p_organization_id, r.id, r.number, ${time('r.at')}, r.response_status, r.error_code, r.error_message, r.duration_ms,
         r.response_body
-      from jsonb_to_recordset(p_round->'results') as r(id uuid, attempted boolean, number int, at timestamptz,
+      from jsonb_to_recordset(p_round->'results') as r(id uuid, attempted boolean, number int, at float8,
         response_status int, error_code text, error_message text, duration_ms int, response_body text)
       where r.attempted and r.id = any(v_settled);
 

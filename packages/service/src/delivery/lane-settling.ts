@@ -33,14 +33,14 @@ export function encodeSettling(settling: Settling): string {
       number: delivery.attemptCount + 1,
       status: verdict.status,
       attempted: verdict.attempted,
-      at: at(result.startedAt),
-      ended_at: at(result.endedAt),
+      at: result.startedAt,
+      ended_at: result.endedAt,
       response_status: result.responseStatus,
       response_body: result.responseBody,
       error_code: verdict.error?.code ?? null,
       error_message: verdict.error?.message ?? null,
       duration_ms: result.durationMs,
-      next_attempt_at: at(verdict.nextAttemptAt),
+      next_attempt_at: verdict.nextAttemptAt,
     })),
   })
 }

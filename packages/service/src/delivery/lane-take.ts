@@ -9,9 +9,10 @@ import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Lanes, TakenDelivery } from './lanes.ts'
 
 interface TakenRow {
-  readonly url: string
+  /** Null in all rows but one, as is all that belongs to the endpoint. */
+  readonly url: string | null
   readonly disabled_reason: string | null
-  /** Separated by spaces, as the secrets are: every row has them, and only the first one's are read. */
+  /** Separated by spaces, as the secrets are. */
   readonly scopes: string | null
   readonly secrets: string | null
   readonly id: string | null
@@ -52,8 +53,8 @@ export function createTake(pool: Pool, tables: readonly StreamTable[]): Lanes['t
         known,
       ],
     })
-    const [first] = rows
-    if (first === undefined) return null
+    const endpoint = rows.find((row) => row.url !== null)
+    if (endpoint?.url == null) return null
     const stored = await storedPayloads(pool, organizationId, rows.filter(isStored))
     const dataOf = (row: TakenRow) => {
       if (row.event_type === 'ping') return '{}'
@@ -65,10 +66,10 @@ export function createTake(pool: Pool, tables: readonly StreamTable[]): Lanes['t
       webhookId,
       leaseId: lease.id,
       endpoint: {
-        url: first.url,
-        disabledReason: first.disabled_reason,
-        scopes: first.scopes?.split(' ') ?? null,
-        sealedSecrets: first.secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
+        url: endpoint.url,
+        disabledReason: endpoint.disabled_reason,
+        scopes: endpoint.scopes?.split(' ') ?? null,
+        sealedSecrets: endpoint.secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
       },
       deliveries: rows.flatMap((row) => (row.id === null ? [] : [takenDelivery(row, row.id, dataOf(row))])),
     }
@@ -112,16 +113,18 @@ function takeStatement(tables: readonly StreamTable[], limit: number): string {
     return `when '${kind}' then
         (select t.body from ${name} t where t.organization_id = $1 and t.id = d.subject_id and ${readable})`
   })
+  // Of the endpoint once, not with each of its deliveries.
+  const once = (value: string) => `case when coalesce(d.place, 1) = 1 then ${value} end`
   return `with leased as (
       update lanes l set lease_id = $3, lease_until = $5, worker_id = $6, listening = $7, due_at = $5
         where l.organization_id = $1 and l.webhook_id = $2
           and (l.lease_id = $3 or l.due_at <= $4 and (l.lease_until is null or l.lease_until <= $4))
         returning l.webhook_id)
-    select w.url, w.disabled_reason,
-      (select array_to_string(k.scopes, ' ') from api_keys k where k.organization_id = $1 and k.id = w.api_key_id
-        and (k.expires_at is null or k.expires_at > $4)) as scopes,
-      (select string_agg(encode(s.sealed, 'hex'), ' ' order by s.created_at desc, s.id desc) from webhook_secrets s
-        where s.organization_id = $1 and s.webhook_id = $2 and (s.expires_at is null or s.expires_at > $4)) as secrets,
+    select ${once('w.url')} as url, ${once('w.disabled_reason')} as disabled_reason,
+      ${once(`(select array_to_string(k.scopes, ' ') from api_keys k where k.organization_id = $1 and k.id = w.api_key_id
+        and (k.expires_at is null or k.expires_at > $4))`)} as scopes,
+      ${once(`(select string_agg(encode(s.sealed, 'hex'), ' ' order by s.created_at desc, s.id desc) from webhook_secrets s
+        where s.organization_id = $1 and s.webhook_id = $2 and (s.expires_at is null or s.expires_at > $4))`)} as secrets,
       d.id, d.attempt_count, d.max_attempts, d.event_id, d.event_type, ${timestampText('d.event_created_at')} as event_created_at,
       d.subject_kind, d.payload,
       case d.subject_kind ${current.join('\n        ')} end as current
@@ -129,7 +132,7 @@ function takeStatement(tables: readonly StreamTable[], limit: number): string {
     join webhooks w on w.organization_id = $1 and w.id = l.webhook_id
     left join lateral (
       select d.id, d.attempt_count, d.max_attempts, d.event_id, d.event_type, d.event_created_at, d.subject_kind,
-          d.subject_id, d.payload
+          d.subject_id, d.payload, row_number() over (order by d.next_attempt_at, d.id) as place
         from deliveries d
         where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity' and d.next_attempt_at <= $4
           and d.id <> all($8::uuid[])

@@ -148,7 +148,7 @@ describe('TLS', () => {
 
   test('authorities that cannot be read stop the start', () => {
     const options = {
-      resolver: { resolve: vi.fn(), close: vi.fn() },
+      resolver: { known: vi.fn(), resolve: vi.fn(), close: vi.fn() },
       clock: { now: () => 0 },
       answerTimeoutMs: 1,
     }

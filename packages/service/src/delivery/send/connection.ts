@@ -1,5 +1,4 @@
 /** One connection to one checked address, and one request at a time over it. */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
 import { Client, type Dispatcher } from 'undici'
 import type { Clock } from '../../kernel/clock.ts'
@@ -140,6 +139,19 @@ export class Connection {
     if (!handedOver) return { kind: 'stale' }
     return failure('connection_failed', `${this.peer} closed a kept connection after the request, unanswered`)
   }
+}
+
+let turn: Promise<void> | null = null
+
+/** As setImmediate, one for all who wait at the same time. */
+function nextTurn(): Promise<void> {
+  turn ??= new Promise((resolve) => {
+    setImmediate(() => {
+      turn = null
+      resolve()
+    })
+  })
+  return turn
 }
 
 /** The connection closed before the request was written. */

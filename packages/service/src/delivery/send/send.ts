@@ -78,6 +78,15 @@ export function createSender(options: SenderOptions): Sender {
   return new TargetSender(options)
 }
 
+/** A URL while requests to it are under way. */
+interface Target {
+  readonly hostname: string
+  readonly port: number
+  readonly origin: string
+  readonly path: string
+  readonly limit: Limit
+}
+
 class TargetSender implements Sender {
   readonly #resolver: Resolver
   readonly #clock: Clock
@@ -86,7 +95,7 @@ class TargetSender implements Sender {
   readonly #secureContext: SecureContext
   readonly #deadlines: ReturnType<typeof createDeadlines>
   readonly #all: Limit
-  readonly #byUrl = new Map<string, Limit>()
+  readonly #targets = new Map<string, Target>()
   readonly #idle: IdleConnections
   readonly #open = new Set<Connection>()
   #dialing = 0
@@ -138,8 +147,9 @@ class TargetSender implements Sender {
    */
   async #inTurn(request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
     const { url } = request
-    const limit = this.#byUrl.get(url) ?? new Limit(perTarget)
-    this.#byUrl.set(url, limit)
+    const target = this.#targets.get(url) ?? targetOf(url)
+    this.#targets.set(url, target)
+    const { limit } = target
     const entered = limit.enter(deadline)
     if (entered !== true && !(await entered)) {
       return failure('timeout', `${perTarget} earlier requests to this URL were not answered in time`)
@@ -150,35 +160,35 @@ class TargetSender implements Sender {
         return failure('timeout', `All ${this.#maxSockets} connections of this process were busy`)
       }
       try {
-        return await this.#attempt(new URL(url), request, deadline)
+        return await this.#attempt(target, request, deadline)
       } finally {
         this.#all.leave()
       }
     } finally {
       limit.leave()
-      if (limit.idle) this.#byUrl.delete(url)
+      if (limit.idle) this.#targets.delete(url)
     }
   }
 
-  async #attempt(url: URL, request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
-    const addresses = await this.#resolve(url.hostname, deadline)
+  async #attempt(target: Target, request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
+    const { hostname, origin } = target
+    const addresses = usable(this.#resolver.known(hostname) ?? (await this.#resolve(hostname, deadline)))
     if ('kind' in addresses) return addresses
-    const warm = this.#idle.take(url.origin, addresses)
+    const warm = this.#idle.take(origin, addresses)
     if (warm !== undefined) {
-      const ended = await this.#exchange(warm, url, request, deadline)
+      const ended = await this.#exchange(warm, target, request, deadline)
       if (ended.kind !== 'stale') return ended
       // The receiver had closed it while it was idle: not its failure. Once more, and not on another that is idle.
       // Everything that is not `stale` may have been processed, and is never sent again here (decision record 11).
     }
-    const fresh = await this.#dial(url, addresses, deadline)
+    const fresh = await this.#dial(target, addresses, deadline)
     if (!(fresh instanceof Connection)) return fresh
-    const ended = await this.#exchange(fresh, url, request, deadline)
+    const ended = await this.#exchange(fresh, target, request, deadline)
     if (ended.kind === 'stale') throw new Error('A connection that never served cannot be stale')
     return ended
   }
 
-  /** The addresses checked for this attempt. */
-  async #resolve(hostname: string, deadline: Deadline): Promise<readonly string[] | Failure> {
+  async #resolve(hostname: string, deadline: Deadline): Promise<Resolution> {
     const { promise: late, resolve } = Promise.withResolvers<Resolution>()
     deadline.onPass = () =>
       resolve({ outcome: 'failed', detail: `${hostname} was not resolved in ${this.#timeoutMs} ms` })
@@ -186,26 +196,22 @@ class TargetSender implements Sender {
     const looked = this.#resolver.resolve(hostname, { fresh: false, timeoutMs: this.#timeoutMs })
     const resolution = await Promise.race([looked, late])
     deadline.onPass = null
-    switch (resolution.outcome) {
-      case 'addresses':
-        return resolution.addresses
-      case 'not_public':
-      case 'no_such_name':
-        return failure('address_not_public', resolution.detail)
-      case 'failed':
-        return failure('resolver_failed', resolution.detail)
-    }
+    return resolution
   }
 
-  async #dial(url: URL, addresses: readonly string[], deadline: Deadline): Promise<Connection | Failure> {
+  async #dial(
+    target: Target,
+    addresses: readonly string[],
+    deadline: Deadline,
+  ): Promise<Connection | Failure> {
     this.#makeRoom()
     this.#dialing++
     try {
-      const { hostname, port } = url
+      const { hostname, port, origin } = target
       const socket = await dial(
         {
           hostname,
-          port: port === '' ? 443 : Number(port),
+          port,
           addresses,
           secureContext: this.#secureContext,
           addressTimeoutMs: Math.max(10, Math.min(longestPerAddressMs, this.#timeoutMs / 4)),
@@ -213,7 +219,7 @@ class TargetSender implements Sender {
         deadline,
       )
       if ('kind' in socket) return socket
-      const connection = new Connection(url.origin, socket, (closed) => this.#forget(closed))
+      const connection = new Connection(origin, socket, (closed) => this.#forget(closed))
       this.#open.add(connection)
       return connection
     } finally {
@@ -238,17 +244,37 @@ class TargetSender implements Sender {
 
   async #exchange(
     connection: Connection,
-    url: URL,
+    { path, origin }: Target,
     request: SendRequest,
     deadline: Deadline,
   ): Promise<Answer | Failure | Stale> {
     const { headers, body } = request
-    const ended = await connection.exchange(
-      { path: url.pathname + url.search, headers, body },
-      deadline,
-      this.#clock,
-    )
-    if (connection.usable && !deadline.passed) this.#idle.put(url.origin, connection)
+    const ended = await connection.exchange({ path, headers, body }, deadline, this.#clock)
+    if (connection.usable && !deadline.passed) this.#idle.put(origin, connection)
     return ended
+  }
+}
+
+function targetOf(text: string): Target {
+  const { hostname, port, origin, pathname, search } = new URL(text)
+  return {
+    hostname,
+    port: port === '' ? 443 : Number(port),
+    origin,
+    path: pathname + search,
+    limit: new Limit(perTarget),
+  }
+}
+
+/** The addresses checked for this attempt. */
+function usable(resolution: Resolution): readonly string[] | Failure {
+  switch (resolution.outcome) {
+    case 'addresses':
+      return resolution.addresses
+    case 'not_public':
+    case 'no_such_name':
+      return failure('address_not_public', resolution.detail)
+    case 'failed':
+      return failure('resolver_failed', resolution.detail)
   }
 }

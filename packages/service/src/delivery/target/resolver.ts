@@ -27,6 +27,8 @@ export interface ResolveOptions {
 }
 
 export interface Resolver {
+  /** What `resolve` would answer at once, as nobody has to be asked; undefined when somebody has. */
+  known(hostname: string): Resolution | undefined
   /** `hostname` as a URL has it: a name, an IPv4 address or an IPv6 address in brackets. Never rejects. */
   resolve(hostname: string, options: ResolveOptions): Promise<Resolution>
   close(): void
@@ -91,9 +93,9 @@ export function createResolver(options: {
     }
   }
 
-  function cached(name: string): Resolution | undefined {
+  function known(name: string): Resolution | undefined {
     const entry = cache.get(name)
-    if (entry === undefined) return undefined
+    if (entry === undefined) return isIP(name) === 0 ? undefined : check(name, [name], trusted)
     const age = clock.now() - entry.from
     // A clock that stepped back says nothing about the age.
     if (age >= 0 && age < entry.usableMs) return entry.resolution
@@ -120,11 +122,11 @@ export function createResolver(options: {
   }
 
   return {
+    known: (hostname) => known(nameOf(hostname)),
     async resolve(hostname, { fresh, timeoutMs }) {
-      const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
-      if (isIP(host) !== 0) return check(host, [host], trusted)
-      const name = host.toLowerCase()
-      if (!fresh) return cached(name) ?? within(timeoutMs, name, shared(name, timeoutMs))
+      const name = nameOf(hostname)
+      if (isIP(name) !== 0) return check(name, [name], trusted)
+      if (!fresh) return known(name) ?? within(timeoutMs, name, shared(name, timeoutMs))
       // What was known is not worth keeping either, when somebody knows that it changed.
       cache.delete(name)
       const query = lookUp(name, timeoutMs).then(({ resolution }) => resolution)
@@ -132,6 +134,14 @@ export function createResolver(options: {
     },
     close: () => nameServers.close(),
   }
+}
+
+/** A URL's `hostname` without what only URLs have. */
+function nameOf(hostname: string): string {
+  return hostname
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+    .toLowerCase()
 }
 
 /** The block is named, the address is not: what a private name server says is nobody else's business. */
