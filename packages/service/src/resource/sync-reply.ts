@@ -59,7 +59,8 @@ async function waitForPage<C>(
     while (result.outcome === 'page' && isEmpty(result.page)) {
       watch.seen(result.page.clock)
       if (!(await watch.next())) break
-      result = await feed.page(organizationId, start, limit)
+      // From the clock that it was read as: asked for again, a watermark ahead of that would leave out what has come.
+      result = await feed.page(organizationId, { from: 'cursor', cursor: result.page.next }, limit)
     }
     return result
   } finally {

@@ -1,11 +1,15 @@
 /** `wait`: an answer that is held back until there is something to report. */
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { makeCustomer, makeTicket } from '../harness/desk.ts'
 import { eventually, lockRow } from '../harness/locks.ts'
 import { type Api, testService } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
 const shared = sharedService()
+
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 /** The cursor of a copy of `plural` that has caught up. */
 async function caughtUp(api: Api, plural = 'customers'): Promise<string> {
@@ -58,6 +62,19 @@ test('answers at once when there is something, and with an empty page when time 
   })
 })
 
+test('a watermark later than the clock waits from that clock on: what comes meanwhile is given', async () => {
+  const api = await shared().newOrganization()
+  await makeCustomer(api)
+  // As a client says it whose own clock is a minute ahead.
+  const ahead = new Date(Date.now() + 60_000).toISOString()
+  for (const path of ['/v1/customers', '/v1/changes']) {
+    const waiting = api.get(`${path}?updatedAfter=${ahead}&wait=20`)
+    await sleeping(1)
+    const made = await makeCustomer(api)
+    expect((await waiting).json.data).toEqual([made])
+  }
+})
+
 test('the removals and moves that a deletion brings wake the readers of their kinds', async () => {
   const api = await shared().newOrganization()
   const { id: customerId } = await makeCustomer(api)
@@ -75,15 +92,18 @@ test('the removals and moves that a deletion brings wake the readers of their ki
   expect((await conversations![0]).json.data).toEqual([expect.objectContaining({ customerId: null })])
 })
 
-test('a commit whose writer never told of it is found by the poll', async () => {
-  const api = await shared().newOrganization()
+test('a commit whose writer never told of it is found by the poll, a second later at most', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  await using service = await testService()
+  const { api } = service
   await makeCustomer(api)
-  const cursor = await caughtUp(api)
-  const waiting = api.get(`/v1/customers?cursor=${cursor}&wait=60`)
-  await sleeping(1)
+  const waiting = api.get(`/v1/customers?cursor=${await caughtUp(api)}&wait=60`)
+  await eventually('it waits', () => service.app.readers.waiting === 1)
   // A process of its own that is gone before it can tell: its commits are done by hand here.
-  await using silent = await testService({ database: shared().database, tells: false })
+  await using silent = await testService({ database: service.database, tells: false })
   const made = await makeCustomer(silent.withToken(api.token))
+  expect(service.app.readers.waiting).toBe(1)
+  vi.advanceTimersByTime(1_000)
   expect((await waiting).json.data.map(({ id }: { id: string }) => id)).toEqual([made.id])
 })
 
@@ -129,7 +149,7 @@ test.each([
   expect([status, json.code, json.detail]).toEqual([400, 'invalid_parameter', detail])
 })
 
-test('without a sync there is nothing to wait for; more than a minute is served as one', async () => {
+test('without a sync there is nothing to wait for; with changes there, however long one would wait, nobody does', async () => {
   const api = await shared().newOrganization()
   await makeCustomer(api)
   expect((await api.get('/v1/customers?wait=5')).json).toMatchObject({
