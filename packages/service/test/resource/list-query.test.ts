@@ -148,6 +148,20 @@ describe('a sync', () => {
     expect(refusal(`cursor=${text}&updatedAfter=2026-01-01T00:00:00Z`)).toMatch(/^invalid_cursor: /)
   })
 
+  test.each([
+    ['0', 0],
+    ['1', 1],
+    ['59', 59],
+    ['60', 60],
+    ['61', 60],
+    ['86400', 60],
+    ['999999999999999', 60],
+  ])('wait=%s is served as %i seconds', (text, seconds) => {
+    for (const start of ['updatedAfter=2026-01-01T00:00:00Z', `cursor=${encodeCursor(cursor)}`]) {
+      expect(read(`${start}&wait=${text}`)).toMatchObject({ wait: seconds })
+    }
+  })
+
   test('takes no filter and no offset', () => {
     for (const sync of ['updatedAfter=2026-01-01T00:00:00Z', `cursor=${encodeCursor(cursor)}`]) {
       for (const other of [

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import { kinds } from '../../src/resources/index.ts'
+import { testClock } from '../harness/clock.ts'
 import { makeCustomer, makeTicket } from '../harness/desk.ts'
 import { beginning, drain, syncPage } from '../harness/drain.ts'
 import { testService } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
 const shared = sharedService()
+const scopesToRead = kinds.map(({ plural }) => `${plural}:read`)
 
 describe('nextCursor', () => {
   test('repeated repeats its page, to the byte while nothing changes', async () => {
@@ -47,11 +50,38 @@ describe('nextCursor', () => {
     }
   })
 
+  test('kept for ten years still tells of all that happened since, removals included', async () => {
+    const clock = testClock()
+    await using service = await testService({ clock })
+    const { organizationId } = service.api
+    const [kept, gone] = [await makeCustomer(service.api), await makeCustomer(service.api)]
+    const { nextCursor } = (await drain(service.api, '/v1/customers', beginning)).last.pagination
+    const changes = (await drain(service.api, '/v1/changes', beginning)).last.pagination.nextCursor
+    await service.api.delete(`/v1/customers/${gone.id}`)
+    clock.advance(10 * 365 * 86_400_000)
+    await service.app.maintenance.run()
+    await using later = await testService({ database: service.database, clock })
+    // The key that began it may be long gone.
+    const api = await later.newKey(organizationId, scopesToRead)
+    const { updatedAt } = (await service.api.patch(`/v1/customers/${kept.id}`, { name: 'B' })).json
+    expect(updatedAt).toBe(new Date(clock.now()).toISOString())
+    for (const [path, cursor] of [
+      ['/v1/customers', nextCursor],
+      ['/v1/changes', changes],
+    ] as const) {
+      const { records } = await drain(api, path, `cursor=${cursor}`, 1)
+      expect(records.map(({ object, id }) => [object, id])).toEqual([
+        ['removed', gone.id],
+        ['customer', kept.id],
+      ])
+    }
+  })
+
   test('wins over updatedAfter when both are sent', async () => {
     const api = await shared().newOrganization()
     const [, second] = [await makeCustomer(api), await makeCustomer(api)]
     const { nextCursor } = (await syncPage(api, '/v1/customers', beginning, 1)).pagination
-    for (const watermark of ['1970-01-01T00:00:00Z', '2999-01-01T00:00:00Z', second.updatedAt]) {
+    for (const watermark of ['1970-01-01T00:00:00Z', '2999-01-01T00:00:00Z', second.updatedAt, 'yesterday']) {
       const page = await syncPage(api, '/v1/customers', `updatedAfter=${watermark}&cursor=${nextCursor}`)
       expect(page.data).toEqual([second])
     }

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { testClock } from '../harness/clock.ts'
+import { testDatabase } from '../harness/database.ts'
 import { makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
 import { beginning, drain, syncPage } from '../harness/drain.ts'
+import { interposed } from '../harness/interpose.ts'
 import { testService } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 import { storedEvents } from '../harness/stored.ts'
@@ -72,6 +74,27 @@ describe('a sync', () => {
       'offset',
       'hasMore',
     ])
+  })
+
+  test('reads each page in one statement: rows, removals, counts, the clock and the epoch', async () => {
+    await using database = await testDatabase()
+    const statements: string[] = []
+    const watched = interposed(database, async (text) => {
+      if (/\b(customers|tickets|kind_counters|organization_clocks)\b/.test(text)) statements.push(text)
+    })
+    await using service = await testService({ database: watched })
+    const { api } = service
+    const { id } = await makeCustomer(api)
+    const made = await makeTicket(api)
+    await api.delete(`/v1/customers/${id}`)
+    for (const path of ['/v1/customers', '/v1/changes']) {
+      const { nextCursor } = (await syncPage(api, path, beginning, 1)).pagination
+      for (const start of [beginning, `cursor=${nextCursor}`, `updatedAfter=${made.updatedAt}`]) {
+        statements.length = 0
+        await syncPage(api, path, start, 2)
+        expect(statements).toHaveLength(1)
+      }
+    }
   })
 
   test('is of one organization: what others write is not in it', async () => {
