@@ -55,17 +55,25 @@ async function waitForPage<C>(
   const leave = () => watch[Symbol.dispose]()
   reply.raw.once('close', leave)
   try {
-    let result = await feed.page(organizationId, start, limit)
+    let from = start
+    let result = await feed.page(organizationId, from, limit)
     while (result.outcome === 'page' && isEmpty(result.page)) {
-      watch.seen(result.page.clock)
+      const { clock } = result.page
+      watch.seen(clock)
       if (!(await watch.next())) break
-      // From the clock that it was read as: asked for again, a watermark ahead of that would leave out what has come.
-      result = await feed.page(organizationId, { from: 'cursor', cursor: result.page.next }, limit)
+      from = readAt(clock, from)
+      result = await feed.page(organizationId, from, limit)
     }
     return result
   } finally {
     reply.raw.off('close', leave)
   }
+}
+
+/** Asked for again as it was sent, a watermark that is ahead would leave out what has come since. */
+function readAt(clock: number, start: PageStart): PageStart {
+  const isAhead = start.from === 'watermark' && start.updatedAfter > clock
+  return isAhead ? { ...start, updatedAfter: clock } : start
 }
 
 function isEmpty(page: Page<unknown>): boolean {

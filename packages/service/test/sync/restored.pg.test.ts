@@ -1,10 +1,12 @@
 /** What clients see after the service was told that its database went back in time. */
 import { expect, test } from 'vitest'
 import { lostSpanMargin } from '../../src/journal/new-life.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
 import { tellRestored } from '../../src/restored.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { beginning, drain, syncPage } from '../harness/drain.ts'
+import { eventually } from '../harness/locks.ts'
 import { type Api, testService } from '../harness/service.ts'
 
 const minute = 60_000
@@ -38,6 +40,21 @@ test('watermarks from the span that was lost are refused, to the millisecond; ot
   }
   const { json } = await api.get(`/v1/customers?updatedAfter=${iso(restoredAt)}`)
   expect(json.detail).toMatch(/restored.*Empty your copy and start again with updatedAfter=1970/)
+})
+
+test('a reader that waits meanwhile is told: by cursor 410, from a watermark that was not lost what comes', async () => {
+  await using service = await testService()
+  const { api } = service
+  const { updatedAt } = await makeCustomer(api)
+  const { nextCursor } = (await drain(api, '/v1/customers', beginning)).last.pagination
+  const byCursor = api.get(`/v1/customers?cursor=${nextCursor}&wait=60`)
+  const fromWatermark = api.get(`/v1/customers?updatedAfter=${updatedAt}&wait=60`)
+  await eventually('both wait', () => service.app.readers.waiting === 2)
+  await tellRestored(service.database.pool, systemClock)
+  const { status, json } = await byCursor
+  expect([status, json.code]).toEqual([410, 'cursor_too_old'])
+  const made = await makeCustomer(api)
+  expect((await fromWatermark).json.data).toEqual([made])
 })
 
 test('nothing new gets a stamp of the lost span, whatever the clock does then, and syncs go on from there', async () => {
