@@ -1,20 +1,11 @@
 /** What may happen to a desk, as commands of fast-check: each does it to the model and to the service, and compares. */
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import type { TestClock } from '../harness/clock.ts'
-import type { Answer, Api } from '../harness/service.ts'
+import type { Answer } from '../harness/service.ts'
+import { type Command, named } from './command.ts'
+import { read } from './reads.ts'
 import { type Entry, type ModelKind, type Source, type StreamModel, timeText } from './stream-model.ts'
-
-/** The service under test; a restart replaces it. */
-export interface Real {
-  readonly api: Api
-  readonly clock: TestClock
-  restart(): Promise<void>
-  /** The cursor of each follower, and the query of its last page. */
-  readonly cursors: Map<number, { cursor: string; last: string }>
-}
-
-type Command = fc.AsyncCommand<StreamModel, Real>
+import { waitWhile } from './waits.ts'
 
 const which = fc.nat({ max: 50 })
 const follower = fc.nat({ max: 2 })
@@ -23,7 +14,8 @@ const hour = 3_600_000
 /** The kinds of the followers: one of everything, and two of one kind each. */
 export const sources: readonly Source[] = ['changes', 'ticket', 'conversation']
 
-export const commands = [
+/** What happens to the desk, and to its clock. */
+const happenings = [
   fc
     .constantFrom('customer', 'customer', 'conversation', 'ticket', 'booking')
     .chain((kind) => which.map((n) => create(kind as Exclude<ModelKind, 'message'>, n))),
@@ -34,11 +26,18 @@ export const commands = [
   which.map((n) => remove('customer', n)),
   fc.integer({ min: 1, max: 6 }).map((count) => batch(count)),
   fc.constantFrom(0, 1, 1_000, hour, -hour, 26 * hour, -7 * hour).map((by) => stepClock(by)),
+]
+
+export const commands = [
+  ...happenings,
   ...[1, 2, 3, 4].map(() => follower.map((n) => read(n, 'next'))),
   fc.tuple(follower, fc.constantFrom(1, 2, 5, 100)).map(([n, limit]) => read(n, 'next', limit)),
   follower.map((n) => read(n, 'again')),
   follower.map((n) => read(n, 'watermark')),
   follower.map((n) => read(n, 'start')),
+  ...(['cursor', 'watermark', 'ahead'] as const).map((from) =>
+    fc.tuple(follower, fc.oneof(...happenings)).map(([n, other]) => waitWhile(n, from, other)),
+  ),
   fc.constant(restart()),
 ]
 
@@ -56,10 +55,6 @@ export function furniture(): Command[] {
 /** Of two objects of a kind the first is picked as often as all others, so that it is changed again and again. */
 function pick(entries: readonly Entry[], n: number): Entry | undefined {
   return entries[n % 2 === 0 ? 0 : n % Math.max(entries.length, 1)]
-}
-
-function named(name: string, command: Omit<Command, 'toString'>): Command {
-  return { ...command, toString: () => name }
 }
 
 /** A commit's answer is what the model knows from now on; its stamp is the one that the model gives. */
@@ -176,56 +171,4 @@ function stepClock(by: number): Command {
 
 function restart(): Command {
   return named('restart', { check: () => true, run: (_, real) => real.restart() })
-}
-
-/** A page, compared with the model's to the byte; a copy that has caught up is exact. */
-function read(n: number, from: 'start' | 'next' | 'again' | 'watermark', limit?: number): Command {
-  return named(`follower ${n} reads ${from}${limit === undefined ? '' : ` ${limit}`}`, {
-    check(model) {
-      const one = model.followers[n]
-      if (one === undefined) return false
-      if (from === 'again') return one.before !== null && one.before.at > 0
-      return from === 'watermark' ? one.caughtUp && (one.place?.at ?? 0) > 0 : true
-    },
-    async run(model, { api, cursors }) {
-      const one = model.followers[n] as StreamModel['followers'][number]
-      if (limit !== undefined) one.limit = limit
-      const held = cursors.get(n)
-      const begin = from === 'start' || held === undefined
-      const watermark = timeText(one.place?.at ?? 0)
-      const expected = model.read(one, begin ? 'start' : from)
-      const last = begin
-        ? 'updatedAfter=1970-01-01T00:00:00Z'
-        : {
-            start: '',
-            next: `cursor=${held.cursor}`,
-            again: held.last,
-            watermark: `updatedAfter=${watermark}`,
-          }[from]
-      const path = one.source === 'changes' ? '/v1/changes' : `/v1/${one.source}s`
-      const { status, text, json } = await api.get(`${path}?limit=${one.limit}&${last}`)
-      expect(status, text).toBe(200)
-      const records = expected.entries.map(({ body }) => body).join(',')
-      expect(text.slice(0, text.indexOf(',"pagination":'))).toBe(`{"data":[${records}]`)
-      const { nextCursor, checkpoint, ...others } = json.pagination
-      expect(others).toEqual({
-        total: expected.total,
-        limit: one.limit,
-        offset: 0,
-        hasMore: expected.hasMore,
-      })
-      expect(proofs(one.source, checkpoint)).toEqual(expected.checkpoints)
-      if (one.caughtUp) expect(model.drift(one)).toEqual([])
-      cursors.set(n, { cursor: nextCursor, last })
-    },
-  })
-}
-
-function proofs(source: Source, checkpoint: unknown): unknown {
-  if (checkpoint === undefined) return null
-  if (source !== 'changes') return { [source]: checkpoint }
-  // Teammates are read along, and nobody makes any.
-  const { teammate, ...others } = checkpoint as Record<string, unknown>
-  expect(teammate).toEqual({ count: 0, digest: '0000000000000000' })
-  return others
 }

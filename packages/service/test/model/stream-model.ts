@@ -46,7 +46,8 @@ export interface ExpectedPage {
   readonly checkpoints: Readonly<Record<string, { count: number; digest: string }>> | null
 }
 
-const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+/** The id after all others: with it a place is the end of its millisecond. */
+export const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 export class StreamModel {
   /** The last version of everything that ever was. */
@@ -126,10 +127,7 @@ export class StreamModel {
     const place = follower.place ?? { at: 0, id: highest }
     const { began } = follower
     const kinds = kindsOf(follower.source)
-    const ahead = [...this.entries.values()]
-      .filter(({ kind }) => kinds.includes(kind))
-      .filter((entry) => isAfter(entry, place) && (!entry.removed || entry.at > (began ?? 0)))
-      .sort((a, b) => (isAfter(a, b) ? 1 : -1))
+    const ahead = this.ahead(follower)
     const entries = ahead.slice(0, follower.limit)
     const last = entries.at(-1)
     follower.before = place
@@ -151,6 +149,16 @@ export class StreamModel {
       total: totals.reduce((sum, [, { count }]) => sum + count, 0),
       checkpoints: hasMore ? null : Object.fromEntries(totals),
     }
+  }
+
+  /** What follows a follower's place. */
+  ahead({ source, place, began }: ModelFollower): readonly Entry[] {
+    const kinds = kindsOf(source)
+    const from = place ?? { at: 0, id: highest }
+    return [...this.entries.values()]
+      .filter(({ kind }) => kinds.includes(kind))
+      .filter((entry) => isAfter(entry, from) && (!entry.removed || entry.at > (began ?? 0)))
+      .sort((a, b) => (isAfter(a, b) ? 1 : -1))
   }
 
   /** How a copy that has caught up differs from what exists: not at all. */
