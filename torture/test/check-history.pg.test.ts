@@ -6,7 +6,10 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { checkHistory } from '../history/check.ts'
 import type { Line } from '../history/format.ts'
+import { faultSorts } from '../history/verdict.ts'
 import { plants } from './plant.ts'
+import { lostPlants } from './plant-lost.ts'
+import { toldPlants } from './plant-told.ts'
 import { historyOf, recordHistory } from './recorded.ts'
 
 let recorded: Line[]
@@ -21,12 +24,19 @@ test('finds nothing in what has happened, though answers were lost', async () =>
   expect(seen.acknowledged).toBeGreaterThanOrEqual(400)
   expect(seen.unanswered).toBeGreaterThan(0)
   expect(seen.again).toBeGreaterThan(0)
-  expect(seen.followers).toBe(8)
+  expect(seen.followers).toBe(10)
   expect(seen.checkpoints).toBeGreaterThan(8)
 })
 
+const every = { ...plants, ...lostPlants, ...toldPlants }
+
+test('a fault of every sort is planted', () => {
+  const planted = new Set(Object.values(every).flatMap(({ sorts }) => sorts))
+  expect([...planted].toSorted()).toEqual(faultSorts.toSorted())
+})
+
 describe('finds', () => {
-  test.each(Object.entries(plants))('%s', async (_, { sorts, plant }) => {
+  test.each(Object.entries(every))('%s', async (_, { sorts, plant }) => {
     let planted = 0
     await fc.assert(
       fc.asyncProperty(fc.gen(), async (gen) => {

@@ -1,6 +1,6 @@
 /** Where in a history something stands, and the same history with something else there. */
 import { createHash } from 'node:crypto'
-import type { Line, Page, Version } from '../history/format.ts'
+import type { Line, Page, Read, Version } from '../history/format.ts'
 
 /** A record on a page. */
 export interface Place {
@@ -17,6 +17,27 @@ export const placesOf = (lines: readonly Line[]): Place[] =>
   pagesOf(lines).flatMap(({ line, page }) =>
     page.versions.map((version, at) => ({ line, at, page, version })),
   )
+
+/** What the page of this line had been asked for with. */
+export function readBefore(
+  lines: readonly Line[],
+  { line, page }: Pick<Place, 'line' | 'page'>,
+): Read | undefined {
+  const read = lines
+    .slice(0, line)
+    .findLast((one): one is Read => one.does === 'read' && one.follower === page.follower)
+  return read
+}
+
+/** The lines with another version wherever one is told of, shown or stored. */
+export function mapVersions(lines: readonly Line[], change: (version: Version) => Version): Line[] {
+  return lines.map((line) => {
+    if (line.does === 'told' && line.version !== undefined) return { ...line, version: change(line.version) }
+    return line.does === 'page' || line.does === 'stored'
+      ? { ...line, versions: line.versions.map(change) }
+      : line
+  })
+}
 
 /** The lines with other records on one page. */
 export function withVersions(lines: readonly Line[], line: number, versions: readonly Version[]): Line[] {

@@ -34,10 +34,24 @@ export async function recordHistory({
   const readers = createReaders(recorder, [1, 3, 100, 7, 20, 2, 5, 50])
   await work({ recorder, writers, readers, call, clients: 8, changes, seed })
   recorder.write({ does: 'mark', what: 'the writers have ended' })
+  // Some begin when much is there.
+  readers.push(...createReaders(recorder, [4, 9]))
+  for (const reader of readers) await reader.drain(certain)
+  // Customers with much that belongs to them go while everybody holds it: by chance that is not so in every run.
+  for (let n = 0; n < 3; n++) await writers.write(certain, rolling(removesACustomer))
   for (const reader of readers) await reader.drain(certain)
   for await (const line of storedLines(service.database.pool, service.api.organizationId))
     recorder.write(line)
   return lines
+}
+
+/** What a writer rolls to remove the first customer that it knows: what, which kind, among which, which of them. */
+const removesACustomer = [0.31, 0, 0, 0]
+
+/** Dice that fall as told. */
+function rolling(rolls: readonly number[]): () => number {
+  let next = 0
+  return () => rolls[next++] ?? 0
 }
 
 /** Lines as a history. */
