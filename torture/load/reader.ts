@@ -79,6 +79,8 @@ export function createReader(
       // A client that keeps the last time of what it has read, and no cursor.
       if (what < 0.05 && watermark !== null)
         return page(call, { after: watermark }, `updatedAfter=${watermark}`)
+      // One that has caught up may as well wait.
+      if (what < 0.15 && caughtUp) return page(call, 'next', `cursor=${cursor}&wait=1`)
       return next(call)
     },
     async drain(call) {

@@ -20,7 +20,7 @@ export interface OpenDatabase {
 }
 
 /** Connections of one process. More than a few per core only wait for each other inside the database. */
-const connections = 12
+export const connections = 12
 
 /** Starts the embedded database, or uses the server at DESKWIRE_DATABASE_URL. */
 export async function openDatabase(config: DatabaseSettings, log: FastifyBaseLogger): Promise<OpenDatabase> {

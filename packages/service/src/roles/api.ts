@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { RateLimit } from '../access/rate-limit.ts'
 import { type AppOptions, createApp } from '../app.ts'
-import { followDatabaseClock } from '../db/clock.ts'
+import { type FollowingClock, followDatabaseClock } from '../db/clock.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../deliveries.ts'
 import { maxLead } from '../journal/lead.ts'
@@ -33,9 +33,11 @@ export async function startApi(
     readonly settings: DeliverySettings
     readonly rateLimit: RateLimit | null
     readonly otherMetrics: NonNullable<AppOptions['otherMetrics']>
+    /** The database's unless told: the torture's are wrong on purpose. */
+    readonly clock?: FollowingClock
   },
 ): Promise<Running & { readonly address: string }> {
-  const clock = followDatabaseClock(options.pool)
+  const clock = options.clock ?? followDatabaseClock(options.pool)
   await clock.ready
   const { server, maintenance, readers } = createApp({ ...options, clock, maxLead })
   await listen(server, where)
