@@ -23,10 +23,9 @@ export function readBefore(
   lines: readonly Line[],
   { line, page }: Pick<Place, 'line' | 'page'>,
 ): Read | undefined {
-  const read = lines
+  return lines
     .slice(0, line)
     .findLast((one): one is Read => one.does === 'read' && one.follower === page.follower)
-  return read
 }
 
 /** The lines with another version wherever one is told of, shown or stored. */
