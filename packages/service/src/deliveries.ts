@@ -70,7 +70,7 @@ export function createWorker(options: {
     observer,
   }
   const engine = createEngine(turns, { otherLanes: createLanes(otherPool, tables) })
-  const registrants = createRegistrants({ pool, clock, log, wake: () => engine.wake() })
+  const registrants = createRegistrants({ pool, clock, log, observer, wake: () => engine.wake() })
   const recoverer = createRecoverer({
     recoveries: createRecoveries(pool, attemptsOf(schedule)),
     clock,

@@ -10,6 +10,7 @@ import { lockClock } from '../journal/call-fragments.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
+import type { DeliveryObserver } from './observer.ts'
 
 /**
  * Disables the active endpoints of the key p_api_key_id, whose ids are then in v_webhook_ids, and wakes their lanes, so
@@ -61,10 +62,11 @@ export function createRegistrants(services: {
   readonly pool: Pool
   readonly clock: Clock
   readonly log: Pick<FastifyBaseLogger, 'warn'>
+  readonly observer: DeliveryObserver
   /** Something may be due: an endpoint was disabled, and what is pending on it has to fail. */
   readonly wake: () => void
 }): Registrants {
-  const { pool, clock, log, wake } = services
+  const { pool, clock, log, observer, wake } = services
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> | null = null
 
@@ -89,6 +91,7 @@ export function createRegistrants(services: {
       [organizationId, apiKeyId, now],
     )
     for (const webhookId of rows[0]?.disabled ?? []) {
+      observer.disabled('registrant_revoked')
       log.warn({ organizationId, webhookId, reason: 'registrant_revoked' }, 'an endpoint was disabled')
       wake()
     }

@@ -1,7 +1,8 @@
 /** A key's endpoints end with it, at once: by its revocation, and by its expiry (decisions, section 7). */
 import type { Logger } from 'pino'
 import { describe, expect, test } from 'vitest'
-import { createRegistrants, type Registrants } from '../../src/delivery/registrants.ts'
+import { nobodyObserves } from '../../src/delivery/observer.ts'
+import { createRegistrants } from '../../src/delivery/registrants.ts'
 import { startWorker } from '../../src/roles/worker.ts'
 import { type TestClock, testClock } from '../harness/clock.ts'
 import { deliverySettings, summarySettings } from '../harness/delivery-settings.ts'
@@ -21,15 +22,19 @@ const revoke = (api: Api, id: string) => api.delete(`/v1/api-keys/${id}`)
 const at = (milliseconds: number) => new Date(clock.now() + milliseconds).toISOString()
 
 /** What looks for keys that have expired, on the tests' clock. */
-function registrants(by: TestClock = clock): Registrants & { readonly woken: () => number } {
+function registrants(by: TestClock = clock) {
   let woken = 0
   const wake = () => {
     woken++
   }
+  const counted: string[] = []
+  const observer = { ...nobodyObserves, disabled: (reason: string) => counted.push(reason) }
   const { pool } = shared().database
   return {
-    ...createRegistrants({ pool, clock: by, log: shared().app.server.log, wake }),
+    ...createRegistrants({ pool, clock: by, log: shared().app.server.log, observer, wake }),
     woken: () => woken,
+    /** Why endpoints were disabled, as it is told to the metrics. */
+    counted,
   }
 }
 
@@ -149,6 +154,7 @@ describe('an expiry', () => {
     expect(await deliveriesOf(api, other)).toMatchObject([{ status: 'succeeded' }])
     // It is not found again, and a worker that looks at the same time finds nothing to do.
     expect(await watch.settleExpired()).toBe(0)
+    expect(watch.counted).toEqual(['registrant_revoked'])
     expect((await api.get(`/v1/api-keys/${key.id}`)).json.expiresAt).toBe(at(0))
     expect(shared().logged).toContainEqual(
       expect.objectContaining({
@@ -211,7 +217,7 @@ describe('an expiry', () => {
   })
 })
 
-test('a worker that runs looks by itself, with nothing to deliver', async () => {
+test('a worker that runs looks by itself, with nothing to deliver, and counts what it disables', async () => {
   await using service = await testService()
   const { api, database, app } = service
   const key = await makeKey(api, { scopes })
@@ -231,6 +237,10 @@ test('a worker that runs looks by itself, with nothing to deliver', async () => 
     await eventually('it is disabled', async () => {
       const { disabledReason } = await readWebhook(api, webhook.id)
       return disabledReason === 'registrant_revoked'
+    })
+    await eventually('it is counted', async () => {
+      const metrics = await worker.register.metrics()
+      return /^deskwire_webhooks_disabled_total\{.*reason="registrant_revoked".*\} 1$/m.test(metrics)
     })
   } finally {
     await worker.stop()
