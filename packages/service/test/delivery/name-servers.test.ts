@@ -123,6 +123,50 @@ describe('what is no answer is a failure, and disables nothing', () => {
   })
 })
 
+describe('no address', () => {
+  test.each<DnsReply>(['NODATA', 'NXDOMAIN', { addresses: [] }])('%j is a definite answer', async (reply) => {
+    dns.set('hook.test', reply)
+    expect(await resolverOf().resolve('hook.test', options)).toEqual({
+      outcome: 'no_such_name',
+      detail: 'hook.test does not exist or has no address',
+    })
+  })
+
+  const referred = {
+    outcome: 'failed',
+    detail:
+      'The name server asked for hook.test named others to ask instead: it does not resolve names by itself',
+  }
+
+  test('but whom to ask instead is none, and disables nothing', async () => {
+    dns.set('hook.test', 'referral')
+    expect(await resolverOf().resolve('hook.test', options)).toEqual(referred)
+    const other = await server()
+    other.set('hook.test', 'referral')
+    expect(await resolverOf([dns.address, other.address]).resolve('hook.test', options)).toEqual(referred)
+  })
+
+  test('nor is an address that is no longer confirmed', async () => {
+    dns.set('hook.test', (query, earlier) => (query.family === 4 && earlier > 0 ? 'SERVFAIL' : 'NODATA'))
+    expect(await resolverOf().resolve('hook.test', options)).toMatchObject({ outcome: 'failed' })
+  })
+
+  test.each<[DnsReply, string]>([
+    [{ addresses: [publicV4] }, 'addresses'],
+    [{ addresses: ['2606:4700::1'] }, 'addresses'],
+    [{ addresses: ['10.0.0.1'] }, 'not_public'],
+    ['NODATA', 'no_such_name'],
+    ['NXDOMAIN', 'no_such_name'],
+    ['SERVFAIL', 'failed'],
+  ])('of two servers the first refers to others: the other one decides, %j', async (reply, outcome) => {
+    dns.set('hook.test', 'referral')
+    const other = await server()
+    other.set('hook.test', reply)
+    const found = await resolverOf([dns.address, other.address]).resolve('hook.test', options)
+    expect(found).toMatchObject({ outcome })
+  })
+})
+
 describe('of two name servers', () => {
   test.each<DnsReply & string>(['SERVFAIL', 'REFUSED', 'NOTIMP', 'silence'])(
     'one that has nothing but %s does not matter while the other answers',

@@ -15,6 +15,7 @@ beforeAll(async () => {
   dns.set('empty.test', { addresses: [] })
   dns.set('failing.test', 'SERVFAIL')
   dns.set('silent.test', 'silence')
+  dns.set('referred.test', 'referral')
 })
 afterAll(async () => {
   await dns.close()
@@ -93,6 +94,7 @@ const table: Readonly<Record<DeliveryErrorCode, Readonly<Record<string, Making>>
   resolver_failed: {
     'a server that fails': toHost('failing.test'),
     'a server that is silent': toHost('silent.test'),
+    'a server that refers to others': toHost('referred.test'),
   },
   endpoint_disabled: { 'found disabled': never('endpoint_disabled') },
   subject_unavailable: { gone: never('subject_unavailable') },

@@ -10,6 +10,10 @@ export type DnsReply =
   /** Addresses of the family asked for; none is "no data". The name itself leads over `aliases` to the one that has them. */
   | { readonly addresses: readonly string[]; readonly ttl?: number; readonly aliases?: readonly Alias[] }
   | 'NXDOMAIN'
+  /** "No data" as a zone's own server says it: with the zone's SOA, and its NS (RFC 2308, section 2.2, type 1). */
+  | 'NODATA'
+  /** No answer, but whom to ask instead: what a server says that does not resolve by itself. */
+  | 'referral'
   | 'SERVFAIL'
   | 'REFUSED'
   | 'NOTIMP'
@@ -54,6 +58,7 @@ export interface DnsServerOptions {
 const longestOverUdp = 512
 
 const responseCodes = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5, NOTIMP: 4, FORMERR: 1 } as const
+type ResponseCode = keyof typeof responseCodes
 const recordTypes: Readonly<Record<number, 4 | 6>> = { 1: 4, 28: 6 }
 
 export async function startDnsServer({ tcp = true }: DnsServerOptions = {}): Promise<DnsServer> {
@@ -165,13 +170,25 @@ function encodeReply(
   const header = Buffer.alloc(12)
   message.copy(header, 0, 0, 2)
   if (reply === 'mistaken') header.writeUInt16BE(header.readUInt16BE(0) ^ 1, 0)
-  const code = typeof reply === 'string' && reply !== 'mistaken' ? responseCodes[reply] : 0
-  // An answer with recursion, as a recursive server gives it.
-  header.writeUInt16BE(0x8180 | code, 2)
+  const code = typeof reply === 'string' && reply in responseCodes ? responseCodes[reply as ResponseCode] : 0
+  // An answer with recursion, as a recursive server gives it; a referral is one without.
+  header.writeUInt16BE((reply === 'referral' ? 0x8100 : 0x8180) | code, 2)
   header.writeUInt16BE(1, 4)
   const records = typeof reply === 'string' ? [] : encodeRecords(reply, family)
   header.writeUInt16BE(records.length, 6)
-  return Buffer.concat([header, question, ...records])
+  const authority = typeof reply === 'string' ? encodeAuthority(reply) : []
+  header.writeUInt16BE(authority.length, 8)
+  return Buffer.concat([header, question, ...records, ...authority])
+}
+
+/** Of the zone `test`. */
+function encodeAuthority(reply: string): Buffer[] {
+  const zone = encodeName('test')
+  const server = encodeRecord(zone, 2, 60, encodeName('ns.test'))
+  const times = Buffer.alloc(20)
+  const soa = encodeRecord(zone, 6, 60, Buffer.concat([encodeName('ns.test'), encodeName('dns.test'), times]))
+  if (reply === 'referral') return [server]
+  return reply === 'NODATA' ? [server, soa] : []
 }
 
 function encodeRecords(reply: Extract<DnsReply, object>, family: 4 | 6): Buffer[] {

@@ -5,10 +5,12 @@
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { askOnce } from './referral.ts'
 
 export type NameAnswer =
   | { readonly found: 'addresses'; readonly addresses: readonly string[]; readonly ttlSeconds: number }
-  | { readonly found: 'nothing' }
+  /** Of a name that exists (`noData`), or of none. */
+  | { readonly found: 'nothing'; readonly noData: boolean }
   | { readonly found: 'failure'; readonly reason: string }
 
 export interface NameServers {
@@ -43,20 +45,43 @@ function isServer(text: string): boolean {
 export function createNameServers(servers: readonly string[] | null): NameServers {
   const all = resolverOf(servers)
   const known = all.getServers()
-  const resolvers = known.length > 1 ? [all, ...known.map((server) => resolverOf([server]))] : [all]
+  const single = known.length > 1 ? known.map((server) => resolverOf([server])) : []
+  const resolvers = [all, ...single]
+
+  async function askThese(these: readonly Resolver[], name: string, graceMs: number): Promise<NameAnswer> {
+    const families = [
+      firstAble(these, (resolver) => resolver.resolve4(name, { ttl: true })),
+      firstAble(these, (resolver) => resolver.resolve6(name, { ttl: true })),
+    ]
+    return combine(await settleWithin(families, graceMs))
+  }
+
+  /** The word of the first server that does not refer to others: that there is no data disables endpoints. */
+  async function confirm(noData: NameAnswer, name: string, graceMs: number): Promise<NameAnswer> {
+    let reason = silences.ETIMEOUT as string
+    for (const [n, server] of known.entries()) {
+      const said = await askOnce(server, name, confirmWithin)
+      const resolver = single[n]
+      if (said === 'answer') return resolver === undefined ? noData : askThese([resolver], name, graceMs)
+      if (said === 'referral') reason = 'named others to ask instead: it does not resolve names by itself'
+    }
+    return { found: 'failure', reason }
+  }
+
   return {
     async ask(name, graceMs) {
-      const families = [
-        firstAble(resolvers, (resolver) => resolver.resolve4(name, { ttl: true })),
-        firstAble(resolvers, (resolver) => resolver.resolve6(name, { ttl: true })),
-      ]
-      return combine(await settleWithin(families, graceMs))
+      const answer = await askThese(resolvers, name, graceMs)
+      const unsure = answer.found === 'nothing' && answer.noData
+      return unsure ? confirm(answer, name, graceMs) : answer
     },
     close() {
       for (const resolver of resolvers) resolver.cancel()
     },
   }
 }
+
+/** A server that has just answered is waited for so long, in milliseconds, when it is asked once more. */
+const confirmWithin = 1000
 
 function resolverOf(servers: readonly string[] | null): Resolver {
   // Tries after 1, 2 and 4 seconds: a lost packet costs little, and a dead server is given up within ten.
@@ -72,7 +97,7 @@ async function firstAble(
   resolvers: readonly Resolver[],
   query: (resolver: Resolver) => Promise<Records>,
 ): Promise<NameAnswer> {
-  let answer: FamilyAnswer = { found: 'nothing' }
+  let answer: FamilyAnswer = { found: 'nothing', noData: true }
   for (const resolver of resolvers) {
     const next = await family(query(resolver))
     if (next.found !== 'failure') return next
@@ -113,7 +138,10 @@ function combine(answers: readonly NameAnswer[]): NameAnswer {
       ttlSeconds: Math.min(...found.map(({ ttlSeconds }) => ttlSeconds)),
     }
   }
-  return answers.find(({ found }) => found === 'failure') ?? { found: 'nothing' }
+  const failed = answers.find(({ found }) => found === 'failure')
+  return (
+    failed ?? { found: 'nothing', noData: answers.every((answer) => 'noData' in answer && answer.noData) }
+  )
 }
 
 /** One server's, or with `said` false that no server said anything. */
@@ -124,7 +152,7 @@ type FamilyAnswer =
 async function family(query: Promise<Records>): Promise<FamilyAnswer> {
   try {
     const records = await query
-    if (records.length === 0) return { found: 'nothing' }
+    if (records.length === 0) return { found: 'nothing', noData: true }
     return {
       found: 'addresses',
       addresses: records.map(({ address }) => address),
@@ -132,8 +160,9 @@ async function family(query: Promise<Records>): Promise<FamilyAnswer> {
     }
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? ''
-    // The name does not exist, has no address of this family, or is none that DNS could hold: all definite.
-    if (['ENOTFOUND', 'ENODATA', 'EBADNAME'].includes(code)) return { found: 'nothing' }
+    // The name has no address of this family; or it does not exist, or is none that DNS could hold, which is definite.
+    if (code === 'ENODATA') return { found: 'nothing', noData: true }
+    if (code === 'ENOTFOUND' || code === 'EBADNAME') return { found: 'nothing', noData: false }
     const reason = excuses[code] ?? silences[code] ?? `failed (${code || (error as Error).message})`
     return { found: 'failure', reason, said: code in excuses }
   }
