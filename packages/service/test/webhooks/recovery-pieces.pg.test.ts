@@ -1,0 +1,115 @@
+/** Recovery of many events: piece by piece, whatever becomes of its worker and its endpoint meanwhile. */
+import { describe, expect, test } from 'vitest'
+import { createRecoveries } from '../../src/delivery/recoveries.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { day, hour, minute } from '../harness/hooks.ts'
+import { lockRow, waitingBackends } from '../harness/locks.ts'
+import type { Api } from '../harness/service.ts'
+import { at, type Desk, desk, namesFrom, recovered } from './recovery.fixture.ts'
+
+describe('many events', () => {
+  /** So many customers that were created while the endpoint was disabled, a millisecond apart. */
+  async function missed(it: Desk, api: Api, count: number) {
+    await it.service.database.pool.query(
+      `with made as (select new_uuid_v7($2::timestamptz + n * interval '1 millisecond') as id,
+          $2::timestamptz + n * interval '1 millisecond' as at from generate_series(1, $3) as n)
+       insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+        select $1, m.id, 'customer.created', m.at, 'customer', m.id, '{}' from made m`,
+      [api.organizationId, at(it.clock.now() - hour), count],
+    )
+  }
+
+  test('come back in pieces, and no more at a time than the endpoint takes', async () => {
+    await using it = await desk()
+    await missed(it, it.api, 3_500)
+    const { id } = (await it.recover({ since: at(it.clock.now() - day) })).json
+    const pending = async () => (await it.log('&status=pending')).length
+    const created: number[] = []
+    for (let rounds = 0; (await it.read(id)).status === 'running' && rounds < 20; rounds++) {
+      await it.recoverer.runDue()
+      created.push((await it.read(id)).created)
+      await it.engine.runDue()
+      expect(await pending()).toBe(0)
+      it.clock.advance(250)
+    }
+    expect(created).toEqual([1_000, 2_000, 3_000, 3_500])
+    const { rows } = await it.service.database.pool.query(
+      'select count(distinct d.event_id)::int as events, count(*)::int as deliveries from deliveries d',
+    )
+    expect(rows).toEqual([{ events: 3_500, deliveries: 3_500 }])
+  })
+
+  test('one that is lost in the middle goes on where it was, by another worker, once the lease is over', async () => {
+    await using it = await desk()
+    await missed(it, it.api, 450)
+    const { id } = (await it.recover({ since: at(it.clock.now() - day) })).json
+    const { pool } = it.service.database
+    const recoveries = createRecoveries(pool, 6)
+    const [due] = await recoveries.findDue(it.clock.now(), 1)
+    const dead = '01980000-0000-7000-8000-00000000dead'
+    const lease = it.clock.now() + 10_000
+    expect(await recoveries.take(due!, dead, it.clock.now(), lease)).toBe(true)
+    expect(await recoveries.piece(due!, dead, it.clock.now(), lease)).toBe('more')
+    expect(await it.read(id)).toMatchObject({ status: 'running', created: 200 })
+    // Somebody holds it.
+    expect(await it.recoverer.runDue()).toBe(0)
+    it.clock.advance(10_000)
+    await it.recoverer.runDue()
+    expect(await it.read(id)).toMatchObject({ status: 'done', created: 450 })
+    // The dead comes back, and finds that it is no longer its own.
+    expect(await recoveries.piece(due!, dead, it.clock.now(), lease)).toBe('lost')
+    expect(await it.read(id)).toMatchObject({ status: 'done', created: 450 })
+  })
+
+  test('wait while the endpoint is disabled, and go on when it is active again', async () => {
+    await using it = await desk()
+    await missed(it, it.api, 300)
+    const { id } = (await it.recover({ since: at(it.clock.now() - day) })).json
+    await it.disable()
+    await it.work()
+    expect(await it.read(id)).toMatchObject({ status: 'running', created: 0 })
+    await it.enable()
+    it.clock.advance(minute)
+    await it.work()
+    expect(await it.read(id)).toMatchObject({ status: 'done', created: 300 })
+  })
+
+  test('are forgotten with their endpoint', async () => {
+    await using it = await desk()
+    await missed(it, it.api, 300)
+    await it.recover({ since: at(it.clock.now() - day) })
+    const { pool } = it.service.database
+    const recoveries = createRecoveries(pool, 6)
+    const [due] = await recoveries.findDue(it.clock.now(), 1)
+    const lease = '01980000-0000-7000-8000-00000000beef'
+    await recoveries.take(due!, lease, it.clock.now(), it.clock.now() + 10_000)
+    expect((await it.api.delete(it.path)).status).toBe(204)
+    expect(await recoveries.piece(due!, lease, it.clock.now(), it.clock.now() + 10_000)).toBe('lost')
+    const { rows } = await pool.query('select 1 from recoveries union all select 1 from deliveries')
+    expect(rows).toEqual([])
+  })
+
+  test('a commit, a disabling and a piece wait for each other, and nothing comes twice or is lost', async () => {
+    await using it = await desk(['customer.created'])
+    await it.disable()
+    await makeCustomer(it.api, { name: 'missed' })
+    await it.enable()
+    await it.recover({ since: at(it.clock.now() - minute) })
+    const lock = await lockRow(it.service.database, 'organization_clocks', it.api)
+    const piece = it.recoverer.runDue()
+    await waitingBackends(it.service.database, 1)
+    const commit = makeCustomer(it.api, { name: 'meanwhile' })
+    await waitingBackends(it.service.database, 2)
+    const disabling = it.disable()
+    await waitingBackends(it.service.database, 3)
+    await lock.release()
+    await Promise.all([piece, commit, disabling])
+    await it.enable()
+    await it.engine.runDue()
+    const window = { since: at(it.clock.now() - minute) }
+    await recovered(it, window)
+    await recovered(it, window)
+    expect(namesFrom(it, 0)).toEqual(['missed', 'meanwhile'])
+    expect((await it.log()).map(({ status }) => status)).toEqual(['succeeded', 'succeeded'])
+  })
+})

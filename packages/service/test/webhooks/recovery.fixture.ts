@@ -1,0 +1,70 @@
+/** An endpoint with a worker whose receiver answers by script, and what recoveries bring to it. */
+import { expect } from 'vitest'
+import { createRecoverer } from '../../src/delivery/recoverer.ts'
+import { createRecoveries } from '../../src/delivery/recoveries.ts'
+import { testClock } from '../harness/clock.ts'
+import { testEngine } from '../harness/engine.ts'
+import { dataOf, deliveriesOf, makeWebhook } from '../harness/hooks.ts'
+import { type TestService, testService } from '../harness/service.ts'
+
+export const at = (milliseconds: number) => new Date(milliseconds).toISOString()
+
+/** An organization with one endpoint, and a worker whose receiver answers by script. */
+export async function desk(
+  events: readonly string[] = ['customer.created', 'customer.updated', 'customer.deleted'],
+) {
+  const clock = testClock()
+  const service = await testService({ clock })
+  const { api } = service
+  const { id } = await makeWebhook(api, { events })
+  const worker = testEngine(service, clock)
+  const recoverer = recovererOn(service, clock)
+  const path = `/v1/webhooks/${id}`
+  return {
+    clock,
+    service,
+    api,
+    id: id as string,
+    path,
+    ...worker,
+    recoverer,
+    log: (query = '') => deliveriesOf(api, id, query),
+    disable: () => api.patch(path, { status: 'disabled' }),
+    enable: () => api.patch(path, { status: 'active' }),
+    recover: (body: object, headers: Record<string, string> = {}) =>
+      api.post(`${path}/recover`, body, headers),
+    read: async (recoveryId: string) => (await api.get(`${path}/recoveries/${recoveryId}`)).json,
+    /** All that workers have to do now. */
+    async work() {
+      await recoverer.runDue()
+      await worker.engine.runDue()
+    },
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  }
+}
+
+export function recovererOn({ database, app }: TestService, clock: ReturnType<typeof testClock>) {
+  return createRecoverer({
+    recoveries: createRecoveries(database.pool, 6),
+    clock,
+    log: app.server.log,
+    onDeliveries: () => {},
+  })
+}
+
+export type Desk = Awaited<ReturnType<typeof desk>>
+
+/** The names of the customers that arrived from the request on, in the order of their events. */
+export const namesFrom = (it: Desk, first: number) =>
+  it.sent
+    .slice(first)
+    .toSorted((a, b) => (JSON.parse(a.body).createdAt < JSON.parse(b.body).createdAt ? -1 : 1))
+    .map((sent) => JSON.parse(dataOf(sent)).name)
+
+/** Recovers the window, which must be accepted, and does all that follows; the recovery as it is then. */
+export async function recovered(it: Desk, window: object) {
+  const answer = await it.recover(window)
+  expect(answer.status, answer.text).toBe(202)
+  await it.work()
+  return it.read(answer.json.id)
+}
