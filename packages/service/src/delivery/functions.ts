@@ -1,5 +1,6 @@
 /** What the delivery room does in the database under a lock, each one call of one function. */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { lockClock } from '../journal/call-fragments.ts'
 import { recoverFunction } from './recovery-function.ts'
 
 /** Where a settled delivery stands in the log. What is pending stands apart, under the day 'infinity'. */
@@ -108,7 +109,7 @@ export const disableFunction: SchemaFunction = schemaFunction(
     returns: 'boolean',
   },
   `begin
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  ${lockClock}
   update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
       updated_at = greatest(w.updated_at + interval '1 millisecond', p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'

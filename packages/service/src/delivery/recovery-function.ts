@@ -1,5 +1,7 @@
 /** A piece of a recovery, done in the database under the organization's clock row. */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { lockClock } from '../journal/call-fragments.ts'
+import { startAnew, wakeLane } from './call-fragments.ts'
 
 /**
  * Looks at the next p_events events of a recovery's window, in the order of their commits, and for those of the types that
@@ -32,7 +34,7 @@ export const recoverFunction: SchemaFunction = schemaFunction(
   v_retried int := 0;
   v_created int := 0;
 begin
-  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  ${lockClock}
   select r.position, first_uuid_v7(r.until + interval '1 millisecond') into v_position, v_end from recoveries r
     where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.id = p_recovery_id
       and r.lease_id = p_lease_id;
@@ -65,9 +67,8 @@ begin
     select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_events)
         and d.log_day >= v_since;
-    update deliveries d set status = 'pending', payload = 'stored', max_attempts = d.attempt_count + p_attempts,
-        next_attempt_at = p_now, updated_at = greatest(d.updated_at + interval '1 millisecond', p_now),
-        log_day = 'infinity'
+    update deliveries d set ${startAnew},
+        updated_at = greatest(d.updated_at + interval '1 millisecond', p_now)
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_known)
         and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';
     get diagnostics v_retried = row_count;
@@ -80,9 +81,7 @@ begin
   end if;
 
   if v_retried + v_created > 0 then
-    perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-    update lanes set due_at = least(due_at, p_now)
-      where organization_id = p_organization_id and webhook_id = p_webhook_id;
+    ${wakeLane}
   end if;
   update recoveries set position = coalesce(v_position, position), retried = retried + v_retried,
       created = created + v_created,

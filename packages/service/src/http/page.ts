@@ -13,23 +13,29 @@ export interface CreatedBetween {
   readonly createdBefore: string | null
 }
 
+/** Which page, or the first thing that is wrong. `others`: parameters that are known beside it. */
+export function parsePaging(query: URLSearchParams, others: readonly string[] = []): Result<Page, Problem> {
+  const unknown = unknownParameter(query, ['limit', 'offset', ...others])
+  if (unknown !== null) return fail(unknown)
+  const limit = parseLimit(query)
+  if (!limit.ok) return limit
+  const offset = parseOffset(query)
+  return offset.ok ? ok({ limit: limit.value, offset: offset.value }) : offset
+}
+
 /** Page and times of creation, or the first thing that is wrong. `others`: parameters that are known beside them. */
 export function parsePage(
   query: URLSearchParams,
   others: readonly string[] = [],
 ): Result<{ page: Page; filter: CreatedBetween }, Problem> {
-  const unknown = unknownParameter(query, ['limit', 'offset', ...others, 'createdAfter', 'createdBefore'])
-  if (unknown !== null) return fail(unknown)
-  const limit = parseLimit(query)
-  if (!limit.ok) return limit
-  const offset = parseOffset(query)
-  if (!offset.ok) return offset
+  const page = parsePaging(query, [...others, 'createdAfter', 'createdBefore'])
+  if (!page.ok) return page
   const createdAfter = parseTime(query, 'createdAfter')
   if (!createdAfter.ok) return createdAfter
   const createdBefore = parseTime(query, 'createdBefore')
   if (!createdBefore.ok) return createdBefore
   return ok({
-    page: { limit: limit.value, offset: offset.value },
+    page: page.value,
     filter: { createdAfter: createdAfter.value, createdBefore: createdBefore.value },
   })
 }

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { IdempotencyRecord } from '../journal/change.ts'
 import { callerOf } from './authenticate.ts'
 import { type IdempotencyStore, idempotencyOf } from './idempotency.ts'
+import type { Page } from './page.ts'
 import { sendProblem } from './problem-reply.ts'
 
 /** JSON that is ready to be sent. */
@@ -17,6 +18,17 @@ export function sendList(
   pagination: Record<string, unknown>,
 ): FastifyReply {
   return sendJson(reply, `{"data":[${records}],"pagination":${JSON.stringify(pagination)}}`)
+}
+
+/** A page of rows that were counted: `recordOf` says how each is shown. */
+export function sendPage<Row>(
+  reply: FastifyReply,
+  { rows, total }: { readonly rows: readonly Row[]; readonly total: number },
+  page: Page,
+  recordOf: (row: Row) => object,
+): FastifyReply {
+  const records = rows.map((row) => JSON.stringify(recordOf(row))).join(',')
+  return sendList(reply, records, { total, ...page, hasMore: page.offset + rows.length < total })
 }
 
 /** The query as it was sent, repeats included. */

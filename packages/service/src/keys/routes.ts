@@ -7,7 +7,7 @@ import type { IdempotencyStore } from '../http/idempotency.ts'
 import { answer, expectAnswer, sendNothing } from '../http/outcome.ts'
 import { parsePage } from '../http/page.ts'
 import { sendProblem } from '../http/problem-reply.ts'
-import { answerOnce, searchParameters, sendJson, sendList } from '../http/replies.ts'
+import { answerOnce, searchParameters, sendJson, sendPage } from '../http/replies.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { parseId } from '../kernel/ids.ts'
 import { keyRecord } from './api-key.ts'
@@ -44,9 +44,8 @@ export function registerKeyRoutes(
     if (!query.ok) return sendProblem(reply, query.error)
     const { organizationId } = callerOf(request)
     const { page, filter } = query.value
-    const { rows, total } = await store.list(organizationId, filter, page, clock.now())
-    const records = rows.map((row) => JSON.stringify(keyRecord(organizationId, row))).join(',')
-    return sendList(reply, records, { total, ...page, hasMore: page.offset + rows.length < total })
+    const found = await store.list(organizationId, filter, page, clock.now())
+    return sendPage(reply, found, page, (row) => keyRecord(organizationId, row))
   })
 
   server.get<WithId>(one, managing, async (request, reply) => {

@@ -1,6 +1,7 @@
 /** Keys in the database: reading them, and the calls that change them. */
 import type { Pool } from 'pg'
 import type { Caller } from '../access/directory.ts'
+import { callFunction } from '../db/call-function.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { KeyRow } from './api-key.ts'
 import {
@@ -71,13 +72,6 @@ const selection = `select k.id, k.name, k.scopes, k.expires_at, k.expiry_settled
   where k.organization_id = $1`
 
 export function createKeyStore(pool: Pool): KeyStore {
-  /** Calls a function that answers with one word. */
-  async function call<A>(name: string, values: readonly unknown[]): Promise<A> {
-    const places = values.map((_, n) => `$${n + 1}`).join(', ')
-    const { rows } = await pool.query<{ answer: A }>(`select ${name}(${places}) as answer`, [...values])
-    return rows[0]?.answer as A
-  }
-
   /** The arguments that say what is changed, as it was decided on. */
   const about = (caller: Caller, { id, updated_at }: KeyRow, now: number) => [
     caller.organizationId,
@@ -116,7 +110,7 @@ export function createKeyStore(pool: Pool): KeyStore {
 
     create(caller, row, token, { now, limit, keep }) {
       const { name, scopes, expires_at } = row
-      return call(createFunction.name, [
+      return callFunction(pool, createFunction, [
         caller.organizationId,
         row.id,
         formatTimestamp(now),
@@ -132,11 +126,11 @@ export function createKeyStore(pool: Pool): KeyStore {
 
     change(caller, before, { name, scopes, expires_at, updated_at }, { now, manages }) {
       const row = JSON.stringify({ name, scopes, expires_at, updated_at })
-      return call(changeFunction.name, [...about(caller, before, now), row, manages])
+      return callFunction(pool, changeFunction, [...about(caller, before, now), row, manages])
     },
 
     rotate(caller, before, token, { now, updatedAt, expiresAt, keep }) {
-      return call(rotateFunction.name, [
+      return callFunction(pool, rotateFunction, [
         ...about(caller, before, now),
         formatTimestamp(updatedAt),
         token.hash,
@@ -147,8 +141,8 @@ export function createKeyStore(pool: Pool): KeyStore {
     },
 
     dropPrevious: (caller, before, { now, updatedAt }) =>
-      call(dropPreviousFunction.name, [...about(caller, before, now), formatTimestamp(updatedAt)]),
+      callFunction(pool, dropPreviousFunction, [...about(caller, before, now), formatTimestamp(updatedAt)]),
 
-    revoke: (caller, before, now) => call(revokeFunction.name, about(caller, before, now)),
+    revoke: (caller, before, now) => callFunction(pool, revokeFunction, about(caller, before, now)),
   }
 }

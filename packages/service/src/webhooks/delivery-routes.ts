@@ -2,17 +2,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { attemptsOf, type DeliverySchedule } from '../delivery/schedule.ts'
 import { callerOf, requireScope } from '../http/authenticate.ts'
-import { parseLimit, parseOffset, parseWord, unknownParameter } from '../http/list-parameters.ts'
+import { parseWord } from '../http/list-parameters.ts'
+import { parsePaging } from '../http/page.ts'
 import { sendProblem } from '../http/problem-reply.ts'
-import { answerOnce, searchParameters, sendJson, sendList } from '../http/replies.ts'
+import { answerOnce, searchParameters, sendJson, sendList, sendPage } from '../http/replies.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { newIdAt, parseId } from '../kernel/ids.ts'
-import { type Endpoints, noSuchWebhook } from './endpoints.ts'
+import { type Endpoints, noSuchWebhook, webhookDisabled } from './endpoints.ts'
 import type { EventTypes } from './event-types.ts'
 import { keptAnswer } from './kept-answer.ts'
 import type { DeliveryLog } from './log.ts'
-import { type WebhookAccess, type WithId, webhooksPath } from './routes.ts'
+import { type WebhookAccess, type WithId, webhookOf, webhooksPath } from './routes.ts'
 import type { SecretBox } from './secrets.ts'
 import type { WebhookStore } from './store.ts'
 import { attemptRecord, type DeliveryRow, deliveryRecord, type WebhookRow } from './webhook.ts'
@@ -44,30 +45,30 @@ export function registerDeliveryRoutes(
   const writing = { onRequest: requireScope(directory, 'webhooks:write') }
 
   server.get<WithId>(all, reading, async (request, reply) => {
-    const webhook = await readWebhook(request)
+    const webhook = await webhookOf(endpoints, request)
     if ('code' in webhook) return sendProblem(reply, webhook)
     const query = searchParameters(request)
-    const unknown = unknownParameter(query, ['limit', 'offset', 'status', 'eventType'])
-    if (unknown !== null) return sendProblem(reply, unknown)
-    const limit = parseLimit(query)
-    if (!limit.ok) return sendProblem(reply, limit.error)
-    const offset = parseOffset(query)
-    if (!offset.ok) return sendProblem(reply, offset.error)
+    const page = parsePaging(query, ['status', 'eventType'])
+    if (!page.ok) return sendProblem(reply, page.error)
     const status = parseWord(query, 'status', ['pending', 'succeeded', 'failed'])
     if (!status.ok) return sendProblem(reply, status.error)
     const eventType = parseWord(query, 'eventType', [...eventTypes.names, 'ping'])
     if (!eventType.ok) return sendProblem(reply, eventType.error)
     const { organizationId } = callerOf(request)
-    const page = { limit: limit.value, offset: offset.value }
     const found = await deliveries.page(
       { organizationId, webhookId: webhook.id },
       { status: status.value, eventType: eventType.value },
-      page,
+      page.value,
       since(),
     )
     const records = found.rows.map((row) => JSON.stringify(deliveryRecord(organizationId, row))).join(',')
     const { total, totalIsExact, hasMore } = found
-    return sendList(reply, records, { total, ...page, hasMore, ...(totalIsExact ? {} : { totalIsExact }) })
+    return sendList(reply, records, {
+      total,
+      ...page.value,
+      hasMore,
+      ...(totalIsExact ? {} : { totalIsExact }),
+    })
   })
 
   server.get<WithDelivery>(one, reading, async (request, reply) => {
@@ -79,17 +80,11 @@ export function registerDeliveryRoutes(
   server.get<WithDelivery>(`${one}/attempts`, reading, async (request, reply) => {
     const delivery = await readDelivery(request)
     if ('code' in delivery) return sendProblem(reply, delivery)
-    const query = searchParameters(request)
-    const unknown = unknownParameter(query, ['limit', 'offset'])
-    if (unknown !== null) return sendProblem(reply, unknown)
-    const limit = parseLimit(query)
-    if (!limit.ok) return sendProblem(reply, limit.error)
-    const offset = parseOffset(query)
-    if (!offset.ok) return sendProblem(reply, offset.error)
-    const page = { limit: limit.value, offset: offset.value }
-    const { rows, total } = await deliveries.attempts(callerOf(request).organizationId, delivery.id, page)
-    const records = rows.map((row) => JSON.stringify(attemptRecord(row))).join(',')
-    return sendList(reply, records, { total, ...page, hasMore: page.offset + rows.length < total })
+    const page = parsePaging(searchParameters(request))
+    if (!page.ok) return sendProblem(reply, page.error)
+    const { organizationId } = callerOf(request)
+    const found = await deliveries.attempts(organizationId, delivery.id, page.value)
+    return sendPage(reply, found, page.value, attemptRecord)
   })
 
   server.post<WithDelivery>(`${one}/retry`, writing, (request, reply) =>
@@ -99,7 +94,7 @@ export function registerDeliveryRoutes(
       replay: sendJson,
       async run(record) {
         const { organizationId, scopes } = callerOf(request)
-        const webhook = await readWebhook(request)
+        const webhook = await webhookOf(endpoints, request)
         if ('code' in webhook) return sendProblem(reply, webhook)
         const refusal = eventTypes.unreadable(scopes, webhook.events)
         if (refusal !== null) return sendProblem(reply, refusal)
@@ -138,7 +133,7 @@ export function registerDeliveryRoutes(
       replay: sendJson,
       async run(record) {
         const { organizationId } = callerOf(request)
-        const webhook = await readWebhook(request)
+        const webhook = await webhookOf(endpoints, request)
         if ('code' in webhook) return sendProblem(reply, webhook)
         const now = clock.now()
         const ids = { eventId: newIdAt(now), deliveryId: newIdAt(now) }
@@ -157,15 +152,9 @@ export function registerDeliveryRoutes(
     return clock.now() - retention
   }
 
-  async function readWebhook(request: FastifyRequest<WithId>): Promise<WebhookRow | Problem> {
-    const id = parseId(request.params.id)
-    const webhook = id === null ? null : await endpoints.read(callerOf(request).organizationId, id)
-    return webhook ?? noSuchWebhook(request.params.id)
-  }
-
   /** Why the delivery cannot be retried now that the database said so. */
   async function refusalNow(request: FastifyRequest<WithDelivery>): Promise<Problem> {
-    const webhook = await readWebhook(request)
+    const webhook = await webhookOf(endpoints, request)
     if ('code' in webhook) return webhook
     const delivery = await readDelivery(request)
     if ('code' in delivery) return delivery
@@ -175,7 +164,7 @@ export function registerDeliveryRoutes(
   }
 
   async function readDelivery(request: FastifyRequest<WithDelivery>): Promise<DeliveryRow | Problem> {
-    const webhook = await readWebhook(request)
+    const webhook = await webhookOf(endpoints, request)
     if ('code' in webhook) return webhook
     const id = parseId(request.params.deliveryId)
     const { organizationId } = callerOf(request)
@@ -191,7 +180,7 @@ function notRetryable(webhook: WebhookRow, delivery: DeliveryRow): Problem | nul
     return problem('delivery_succeeded', 'This delivery has succeeded: the receiver has it.')
   }
   if (delivery.status === 'pending') return pendingAlready(delivery)
-  return webhook.status === 'disabled' ? disabled(webhook) : null
+  return webhook.status === 'disabled' ? webhookDisabled(webhook, 'retry') : null
 }
 
 function pendingAlready(delivery: DeliveryRow): Problem {
@@ -200,11 +189,6 @@ function pendingAlready(delivery: DeliveryRow): Problem {
     'delivery_pending',
     `This delivery is pending${next ? `: its next attempt is due at ${next}` : ''}. Wait for it.`,
   )
-}
-
-function disabled(webhook: WebhookRow): Problem {
-  const detail = `The endpoint is disabled (${webhook.disabled_reason ?? 'just now'}). Mend it, PATCH its status to active, then retry.`
-  return problem('webhook_disabled', detail)
 }
 
 function newPing(webhookId: string, ids: { eventId: string; deliveryId: string }, now: number): DeliveryRow {

@@ -209,6 +209,15 @@ export function noSuchWebhook(id: string): Problem {
   return problem('not_found', `There is no webhook ${id}. It may have been deleted; check the id.`)
 }
 
+/** Why nothing is sent to it; `then` is what the caller wanted. */
+export function webhookDisabled(webhook: WebhookRow, then: 'retry' | 'recover'): Problem {
+  const reason = webhook.disabled_reason ?? 'just now'
+  return problem(
+    'webhook_disabled',
+    `The endpoint is disabled (${reason}). Mend it, PATCH its status to active, then ${then}.`,
+  )
+}
+
 /** Versions of a record differ though the clock stands still. */
 function later(row: WebhookRow, now: number): number {
   return Math.max(now, row.updated_at.getTime() + 1)

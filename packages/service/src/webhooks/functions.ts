@@ -3,13 +3,17 @@
  * commit's fan-out and a disabling, an enabling or a deletion never cross.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { startAnew, wakeLane } from '../delivery/call-fragments.ts'
 import { keepAnswerAbout, lockClock, replayed } from '../journal/call-fragments.ts'
 
 const keepAnswer = keepAnswerAbout('p_webhook_id')
 
-const wakeLane = `perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
-  update lanes set due_at = least(due_at, p_now)
-    where organization_id = p_organization_id and webhook_id = p_webhook_id;`
+/** Answers 'refused' when the endpoint is disabled or gone. */
+export const refuseUnlessActive = `perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    and w.status = 'active';
+  if not found then
+    return 'refused';
+  end if;`
 
 /** Whether the key that is to be the registrant lives: it may have been revoked since its request was let in. */
 const registrantLives = `exists (select 1 from api_keys k where k.organization_id = p_organization_id
@@ -184,19 +188,15 @@ export const retryFunction: SchemaFunction = schemaFunction(
   `begin
   ${lockClock}
   ${replayed}
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.status = 'active';
-  if not found then
-    return 'refused';
-  end if;
+  ${refuseUnlessActive}
   perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
     and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'failed';
   if not found then
     return 'refused';
   end if;
   ${keepAnswer}
-  update deliveries set status = 'pending', payload = 'stored', max_attempts = attempt_count + p_attempts,
-      next_attempt_at = p_now, updated_at = p_updated_at, log_day = 'infinity'
+  update deliveries set ${startAnew},
+      updated_at = p_updated_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_delivery_id
       and log_day < 'infinity' and status = 'failed';
   ${wakeLane}

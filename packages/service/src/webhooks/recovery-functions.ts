@@ -1,6 +1,7 @@
 /** The beginning of a recovery in the database. What follows is a worker's: `delivery/recovery-function.ts`. */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { keepAnswerAbout, lockClock, replayed } from '../journal/call-fragments.ts'
+import { refuseUnlessActive } from './functions.ts'
 
 /**
  * Notes that the window is to be recovered, to be begun at once: 'done', 'refused' when the endpoint is disabled or gone,
@@ -16,11 +17,7 @@ export const recoverFunction: SchemaFunction = schemaFunction(
   `begin
   ${lockClock}
   ${replayed}
-  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
-    and w.status = 'active';
-  if not found then
-    return 'refused';
-  end if;
+  ${refuseUnlessActive}
   ${keepAnswerAbout('p_webhook_id')}
   insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
     values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_now, first_uuid_v7(p_since), p_now);

@@ -1,19 +1,18 @@
 /** The routes of recoveries: bringing back what an endpoint has missed, and how far that is (decisions, section 7). */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { callerOf, requireScope } from '../http/authenticate.ts'
-import { parseLimit, parseOffset, unknownParameter } from '../http/list-parameters.ts'
+import { parsePaging } from '../http/page.ts'
 import { sendProblem } from '../http/problem-reply.ts'
-import { answerOnce, searchParameters, sendJson, sendList } from '../http/replies.ts'
+import { answerOnce, searchParameters, sendJson, sendPage } from '../http/replies.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { type Problem, problem } from '../kernel/errors.ts'
+import { problem } from '../kernel/errors.ts'
 import { newIdAt, parseId } from '../kernel/ids.ts'
-import { type Endpoints, noSuchWebhook } from './endpoints.ts'
+import { type Endpoints, webhookDisabled } from './endpoints.ts'
 import type { EventTypes } from './event-types.ts'
 import { keptAnswer } from './kept-answer.ts'
 import { parseWindow, type RecoveryRow, type RecoveryStore, recoveryRecord } from './recovery.ts'
-import { type WebhookAccess, type WithId, webhooksPath } from './routes.ts'
+import { type WebhookAccess, type WithId, webhookOf, webhooksPath } from './routes.ts'
 import type { SecretBox } from './secrets.ts'
-import type { WebhookRow } from './webhook.ts'
 
 interface WithRecovery {
   Params: { id: string; recoveryId: string }
@@ -45,7 +44,7 @@ export function registerRecoveryRoutes(
       replay: sendJson,
       async run(record) {
         const { organizationId, scopes } = callerOf(request)
-        const webhook = await readWebhook(request)
+        const webhook = await webhookOf(endpoints, request)
         if ('code' in webhook) return sendProblem(reply, webhook)
         const unreadable = eventTypes.unreadable(scopes, webhook.events)
         if (unreadable !== null) return sendProblem(reply, unreadable)
@@ -55,7 +54,8 @@ export function registerRecoveryRoutes(
         const window = parseWindow(request.body, { now, latest, retention })
         if (!window.ok) return sendProblem(reply, window.error)
         // With a key the database is asked first: a twin may have begun this very recovery.
-        if (record === null && webhook.status === 'disabled') return sendProblem(reply, disabled(webhook))
+        if (record === null && webhook.status === 'disabled')
+          return sendProblem(reply, webhookDisabled(webhook, 'recover'))
         const begun = newRecovery(webhook.id, window.value, now)
         const body = JSON.stringify(recoveryRecord(begun))
         const keep = keptAnswer(box, { organizationId, webhookId: webhook.id }, record, body)
@@ -66,8 +66,8 @@ export function registerRecoveryRoutes(
         )
         if (came === 'replayed') return 'replayed'
         if (came === 'refused') {
-          const meanwhile = await readWebhook(request)
-          return sendProblem(reply, 'code' in meanwhile ? meanwhile : disabled(meanwhile))
+          const meanwhile = await webhookOf(endpoints, request)
+          return sendProblem(reply, 'code' in meanwhile ? meanwhile : webhookDisabled(meanwhile, 'recover'))
         }
         wake()
         return sendJson(reply.code(202), body)
@@ -76,23 +76,17 @@ export function registerRecoveryRoutes(
   )
 
   server.get<WithId>(`${one}/recoveries`, reading, async (request, reply) => {
-    const webhook = await readWebhook(request)
+    const webhook = await webhookOf(endpoints, request)
     if ('code' in webhook) return sendProblem(reply, webhook)
-    const query = searchParameters(request)
-    const unknown = unknownParameter(query, ['limit', 'offset'])
-    if (unknown !== null) return sendProblem(reply, unknown)
-    const limit = parseLimit(query)
-    if (!limit.ok) return sendProblem(reply, limit.error)
-    const offset = parseOffset(query)
-    if (!offset.ok) return sendProblem(reply, offset.error)
-    const page = { limit: limit.value, offset: offset.value }
-    const { rows, total } = await recoveries.list(callerOf(request).organizationId, webhook.id, page)
-    const records = rows.map((row) => JSON.stringify(recoveryRecord(row))).join(',')
-    return sendList(reply, records, { total, ...page, hasMore: page.offset + rows.length < total })
+    const page = parsePaging(searchParameters(request))
+    if (!page.ok) return sendProblem(reply, page.error)
+    const { organizationId } = callerOf(request)
+    const found = await recoveries.list(organizationId, webhook.id, page.value)
+    return sendPage(reply, found, page.value, recoveryRecord)
   })
 
   server.get<WithRecovery>(`${one}/recoveries/:recoveryId`, reading, async (request, reply) => {
-    const webhook = await readWebhook(request)
+    const webhook = await webhookOf(endpoints, request)
     if ('code' in webhook) return sendProblem(reply, webhook)
     const id = parseId(request.params.recoveryId)
     const { organizationId } = callerOf(request)
@@ -101,17 +95,6 @@ export function registerRecoveryRoutes(
     if (row === null) return sendProblem(reply, problem('not_found', missing))
     return sendJson(reply, JSON.stringify(recoveryRecord(row)))
   })
-
-  async function readWebhook(request: FastifyRequest<WithId>): Promise<WebhookRow | Problem> {
-    const id = parseId(request.params.id)
-    const webhook = id === null ? null : await endpoints.read(callerOf(request).organizationId, id)
-    return webhook ?? noSuchWebhook(request.params.id)
-  }
-}
-
-function disabled(webhook: WebhookRow): Problem {
-  const detail = `The endpoint is disabled (${webhook.disabled_reason ?? 'just now'}). Mend it, PATCH its status to active, then recover.`
-  return problem('webhook_disabled', detail)
 }
 
 function newRecovery(

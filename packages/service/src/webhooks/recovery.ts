@@ -1,5 +1,6 @@
 /** Recoveries as the API has them: what may be asked for, what is stored, and what is shown (decisions, section 7). */
 import type { Pool } from 'pg'
+import { callFunction } from '../db/call-function.ts'
 import { type Problem, validationFailed } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -99,21 +100,16 @@ export function createRecoveryStore(pool: Pool): RecoveryStore {
       return rows[0]?.last_stamp.getTime() ?? 0
     },
 
-    async begin(organizationId, { webhookId, id, since, until }, { now, keep }) {
-      const { rows } = await pool.query<{ answer: 'done' | 'refused' | 'replayed' }>(
-        `select ${recoverFunction.name}($1, $2, $3, $4, $5, $6, $7) as answer`,
-        [
-          organizationId,
-          webhookId,
-          formatTimestamp(now),
-          id,
-          formatTimestamp(since),
-          formatTimestamp(until),
-          keep,
-        ],
-      )
-      return rows[0]?.answer ?? 'refused'
-    },
+    begin: (organizationId, { webhookId, id, since, until }, { now, keep }) =>
+      callFunction(pool, recoverFunction, [
+        organizationId,
+        webhookId,
+        formatTimestamp(now),
+        id,
+        formatTimestamp(since),
+        formatTimestamp(until),
+        keep,
+      ]),
 
     async read(organizationId, webhookId, id) {
       const { rows } = await pool.query<RecoveryRow>(

@@ -1,5 +1,5 @@
 /** The routes of endpoints (specification, section 4.1; decisions, section 7). */
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TokenDirectory } from '../access/admission.ts'
 import { callerOf, requireScope } from '../http/authenticate.ts'
 import type { IdempotencyStore } from '../http/idempotency.ts'
@@ -7,12 +7,13 @@ import { parseWord } from '../http/list-parameters.ts'
 import { answer, expectAnswer, sendNothing } from '../http/outcome.ts'
 import { parsePage } from '../http/page.ts'
 import { sendProblem } from '../http/problem-reply.ts'
-import { answerOnce, searchParameters, sendJson, sendList } from '../http/replies.ts'
+import { answerOnce, searchParameters, sendJson, sendPage } from '../http/replies.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { Problem } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
 import { type Endpoints, noSuchWebhook } from './endpoints.ts'
 import type { WebhookStore } from './store.ts'
-import { webhookRecord } from './webhook.ts'
+import { type WebhookRow, webhookRecord } from './webhook.ts'
 
 export interface WithId {
   Params: { id: string }
@@ -54,17 +55,14 @@ export function registerWebhookRoutes(
     const { organizationId } = callerOf(request)
     const { page } = parsed.value
     const filter = { ...parsed.value.filter, status: status.value }
-    const { rows, total } = await store.list(organizationId, filter, page, clock.now())
-    const records = rows.map((row) => JSON.stringify(webhookRecord(organizationId, row))).join(',')
-    return sendList(reply, records, { total, ...page, hasMore: page.offset + rows.length < total })
+    const found = await store.list(organizationId, filter, page, clock.now())
+    return sendPage(reply, found, page, (row) => webhookRecord(organizationId, row))
   })
 
   server.get<WithId>(one, reading, async (request, reply) => {
-    const { organizationId } = callerOf(request)
-    const id = parseId(request.params.id)
-    const row = id === null ? null : await endpoints.read(organizationId, id)
-    if (row === null) return sendProblem(reply, noSuchWebhook(request.params.id))
-    return sendJson(reply, JSON.stringify(webhookRecord(organizationId, row)))
+    const webhook = await webhookOf(endpoints, request)
+    if ('code' in webhook) return sendProblem(reply, webhook)
+    return sendJson(reply, JSON.stringify(webhookRecord(callerOf(request).organizationId, webhook)))
   })
 
   server.patch<WithId>(one, writing, async (request, reply) => {
@@ -101,6 +99,16 @@ export function registerWebhookRoutes(
     const dropped = await endpoints.dropPrevious(callerOf(request).organizationId, id)
     return expectAnswer(answer(reply, dropped, sendNothing))
   })
+}
+
+/** The endpoint that a request's path names, or that there is none. */
+export async function webhookOf(
+  endpoints: Endpoints,
+  request: FastifyRequest<WithId>,
+): Promise<WebhookRow | Problem> {
+  const id = parseId(request.params.id)
+  const webhook = id === null ? null : await endpoints.read(callerOf(request).organizationId, id)
+  return webhook ?? noSuchWebhook(request.params.id)
 }
 
 function sendCreated(reply: FastifyReply, body: string): FastifyReply {

@@ -1,5 +1,6 @@
 /** Endpoints in the database: reading them, and the calls that change them. */
 import type { Pool } from 'pg'
+import { callFunction } from '../db/call-function.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import {
   changeFunction,
@@ -83,13 +84,6 @@ const tables = `from webhooks w join webhook_health h on h.organization_id = $1 
   where w.organization_id = $1`
 
 export function createWebhookStore(pool: Pool): WebhookStore {
-  /** Calls a function that answers with one word. */
-  async function call<A>(name: string, values: readonly unknown[]): Promise<A> {
-    const places = values.map((_, n) => `$${n + 1}`).join(', ')
-    const { rows } = await pool.query<{ answer: A }>(`select ${name}(${places}) as answer`, [...values])
-    return rows[0]?.answer as A
-  }
-
   return {
     async read(organizationId, id, now) {
       const { rows } = await pool.query<WebhookRow>(`select ${columns} ${tables} and w.id = $3`, [
@@ -114,12 +108,21 @@ export function createWebhookStore(pool: Pool): WebhookStore {
     create(organizationId, { id, url, description, events, apiKeyId }, secret, { now, limit, keep }) {
       const row = JSON.stringify({ url, description, events, api_key_id: apiKeyId })
       const at = formatTimestamp(now)
-      return call(createFunction.name, [organizationId, id, at, row, secret.id, secret.sealed, limit, keep])
+      return callFunction(pool, createFunction, [
+        organizationId,
+        id,
+        at,
+        row,
+        secret.id,
+        secret.sealed,
+        limit,
+        keep,
+      ])
     },
 
     change(organizationId, before, after, { now, reset, registers }) {
       const { url, description, events, status, disabled_reason, disabled_at, api_key_id, updated_at } = after
-      return call(changeFunction.name, [
+      return callFunction(pool, changeFunction, [
         organizationId,
         before.id,
         formatTimestamp(now),
@@ -140,10 +143,10 @@ export function createWebhookStore(pool: Pool): WebhookStore {
     },
 
     remove: (organizationId, id, now) =>
-      call(removeFunction.name, [organizationId, id, formatTimestamp(now)]),
+      callFunction(pool, removeFunction, [organizationId, id, formatTimestamp(now)]),
 
     rotate(organizationId, before, secret, { now, updatedAt, expiresAt, keep }) {
-      return call(rotateFunction.name, [
+      return callFunction(pool, rotateFunction, [
         organizationId,
         before.id,
         formatTimestamp(now),
@@ -157,14 +160,21 @@ export function createWebhookStore(pool: Pool): WebhookStore {
     },
 
     dropPrevious: (organizationId, id, now) =>
-      call(dropPreviousFunction.name, [organizationId, id, formatTimestamp(now)]),
+      callFunction(pool, dropPreviousFunction, [organizationId, id, formatTimestamp(now)]),
 
     ping(organizationId, id, { eventId, deliveryId }, { now, keep }) {
-      return call(pingFunction.name, [organizationId, id, formatTimestamp(now), eventId, deliveryId, keep])
+      return callFunction(pool, pingFunction, [
+        organizationId,
+        id,
+        formatTimestamp(now),
+        eventId,
+        deliveryId,
+        keep,
+      ])
     },
 
     retry(organizationId, webhookId, deliveryId, { now, updatedAt, attempts, keep }) {
-      return call(retryFunction.name, [
+      return callFunction(pool, retryFunction, [
         organizationId,
         webhookId,
         formatTimestamp(now),
