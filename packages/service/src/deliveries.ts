@@ -93,16 +93,19 @@ export function createWorker(options: {
 export function createTargetCheck(resolver: Resolver, timeoutMs: number): CheckTarget {
   return async (text) => {
     const url = parseTargetUrl(text)
-    if (!url.ok) return refusal(url.error.code, `url ${url.error.detail}`)
+    if (!url.ok) return refusal(url.error.code, url.error.detail)
     const resolution = await resolver.resolve(url.value.hostname, { fresh: true, timeoutMs })
     switch (resolution.outcome) {
       case 'addresses':
         return null
       case 'not_public':
-        return refusal('url_not_public', resolution.detail)
+        return refusal('url_not_public', `${resolution.detail}. Give a URL whose every address is public.`)
       case 'no_such_name':
       case 'failed':
-        return refusal('url_not_resolvable', resolution.detail)
+        return refusal(
+          'url_not_resolvable',
+          `${resolution.detail}. Check the name, and that its name servers answer; then send it again.`,
+        )
     }
   }
 }

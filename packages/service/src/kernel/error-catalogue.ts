@@ -219,7 +219,8 @@ export const errorCatalogue = {
     title: 'The URL is not https',
     means: 'An endpoint was given an address that is not https.',
     help: 'Deliveries are sent over TLS only: give an https URL.',
-    example: 'The URL must begin with https://, not http:; send an https URL.',
+    example:
+      'The URL must begin with https://, not http:. Give an https URL of at most 2048 characters, without user information or fragment.',
   },
   url_not_public: {
     status: 422,
@@ -227,14 +228,16 @@ export const errorCatalogue = {
     means:
       'A name in the URL resolves to an address of a private, loopback or otherwise special network, or the URL names such an address itself.',
     help: 'Every address of the name must be public. For a private network the operator can allow its addresses.',
-    example: 'internal.example.com leads to an address that is not public (10.1.2.3, private use).',
+    example:
+      'internal.example.com resolves to an address that is not public (private use, 10.0.0.0/8). Give a URL whose every address is public.',
   },
   url_not_resolvable: {
     status: 422,
     title: 'The name of the URL has no address',
     means: 'The name in the URL could not be turned into an address.',
     help: 'Check the name, and that its DNS servers answer; then send it again.',
-    example: 'hooks.example.com does not exist or has no address',
+    example:
+      'hooks.example.com does not exist or has no address. Check the name, and that its name servers answer; then send it again.',
   },
   idempotency_key_reused: {
     status: 422,

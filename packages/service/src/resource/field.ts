@@ -46,6 +46,8 @@ export interface Field<V = unknown> {
   readonly access: Access
   /** What is accepted, as the end of "must be …". */
   readonly accepts: string
+  /** The same for one entry of a list, where that is worth telling apart. */
+  readonly acceptsEntry?: string
   readonly description: string
   /** Values that it accepts, for the documents, where those that `samples.ts` tries do not fit. */
   readonly examples?: readonly unknown[]

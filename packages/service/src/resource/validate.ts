@@ -97,7 +97,7 @@ function notWritable(shape: Shape, name: string, pointer: string, known: boolean
   return {
     pointer,
     code: 'unknown_field',
-    detail: `a ${shape.name} has no such field; accepted: ${accepted || 'none'}`,
+    detail: `a ${shape.name} takes no such field; accepted: ${accepted || 'none'}`,
   }
 }
 
@@ -108,7 +108,8 @@ function valueErrors(field: Field, pointer: string, value: unknown): FieldError[
 
 function fieldError(field: Field, pointer: string, issue: z.core.$ZodIssue): FieldError {
   const deeper = issue.path.map((step) => `/${escapePointer(String(step))}`).join('')
-  return { pointer: pointer + deeper, code: fieldErrorCode(issue), detail: `must be ${field.accepts}` }
+  const accepts = deeper === '' ? field.accepts : (field.acceptsEntry ?? field.accepts)
+  return { pointer: pointer + deeper, code: fieldErrorCode(issue), detail: `must be ${accepts}` }
 }
 
 function fieldErrorCode(issue: z.core.$ZodIssue): FieldErrorCode {

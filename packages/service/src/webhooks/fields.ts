@@ -22,7 +22,7 @@ export function webhookShapes(eventTypes: readonly string[]): {
     ...choice(['active', 'disabled'], { initial: 'active', description: 'active resets the failure count.' }),
   }
   return {
-    creation: { name: 'webhook', fields, fieldNames: Object.keys(fields) },
+    creation: { name: 'new webhook', fields, fieldNames: Object.keys(fields) },
     change: {
       name: 'webhook',
       fields: { ...fields, status },

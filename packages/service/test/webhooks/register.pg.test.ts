@@ -68,7 +68,7 @@ describe('a URL is refused', () => {
   ])('%s: %s', async (refused, code) => {
     const answer = await service.api.post('/v1/webhooks', { url: refused, events: ['customer.created'] })
     expect([answer.status, answer.json.code]).toEqual([422, code])
-    expect(answer.json.detail.length).toBeGreaterThan(20)
+    expect(answer.json.detail).toMatch(/^(The URL|[\w.:[\]]+) .+\. (Give|Check) .+\.$/)
   })
 
   test.each([
@@ -126,6 +126,21 @@ describe('the fields', () => {
     const answer = await service.api.post('/v1/webhooks', { url, events: ['ticket.created'], ...body })
     expect([answer.status, answer.json.code]).toEqual([422, 'validation_failed'])
     expect(answer.json.errors).toMatchObject([{ pointer, code }])
+  })
+
+  test.each([
+    [
+      { url: 'hook' },
+      'must be an https URL of at most 2048 characters, without user information or fragment; this one is not a URL',
+    ],
+    [{ events: ['ping'] }, 'must be one of customer.created, customer.updated, '],
+    [{ events: [] }, 'must be a list of 1 to 100 of customer.created, customer.updated, '],
+    [{ status: 'active' }, 'a new webhook takes no such field; accepted: url, description, events'],
+  ])('%j: the error reads as one sentence after the name of the field', async (body, sentence) => {
+    const answer = await service.api.post('/v1/webhooks', { url, events: ['ticket.created'], ...body })
+    const [{ pointer, detail }] = answer.json.errors
+    expect(detail.slice(0, sentence.length)).toBe(sentence)
+    expect(answer.json.detail).toBe(`${pointer}: ${detail}`)
   })
 
   test('a url may have 2,048 characters; a description may be null; events are a set', async () => {

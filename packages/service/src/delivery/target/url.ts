@@ -6,11 +6,11 @@ export const maxUrlLength = 2048
 
 export interface UrlRefusal {
   readonly code: 'url_not_https' | 'validation_failed'
-  /** What is wrong and what is accepted. */
+  /** What is accepted, and what is wrong: a sentence of its own, or of a field, whose name goes before it. */
   readonly detail: string
 }
 
-const accepted = `an https URL of at most ${maxUrlLength} characters without user information or fragment`
+const accepted = `an https URL of at most ${maxUrlLength} characters, without user information or fragment`
 
 /**
  * The URL of a receiver, or why it cannot be one. Says nothing about where its host leads: only a resolver can
@@ -18,31 +18,26 @@ const accepted = `an https URL of at most ${maxUrlLength} characters without use
  */
 export function parseTargetUrl(text: string): Result<URL, UrlRefusal> {
   if (text.length > maxUrlLength) {
-    return refuse('validation_failed', `has ${text.length} characters; send ${accepted}`)
+    return refuse(`has ${text.length} characters`)
   }
   // The URL parser would drop some of these silently, and the URL shown would not be the one called.
   if (/[\p{Cc}\s\\]/u.test(text)) {
-    return refuse(
-      'validation_failed',
-      `contains white space, a control character or a backslash; send ${accepted}`,
-    )
+    return refuse('has white space, a control character or a backslash in it')
   }
   const url = URL.parse(text)
-  if (url === null) return refuse('validation_failed', `is not a URL; send ${accepted}`)
+  if (url === null) return refuse('is not a URL')
   if (url.protocol !== 'https:') {
-    return refuse('url_not_https', `must begin with https://, not ${url.protocol}; send ${accepted}`)
+    const detail = `The URL must begin with https://, not ${url.protocol}. Give ${accepted}.`
+    return fail({ code: 'url_not_https', detail })
   }
   const authority = /^https:\/\/([^/?#]+)/i.exec(text)?.[1]
-  if (authority === undefined)
-    return refuse('validation_failed', `names no host after https://; send ${accepted}`)
-  if (authority.includes('@'))
-    return refuse('validation_failed', `contains user information; send ${accepted}`)
-  if (text.includes('#')) return refuse('validation_failed', `contains a fragment; send ${accepted}`)
-  if (url.port === '0')
-    return refuse('validation_failed', 'names port 0; send a port from 1 to 65535, or none for 443')
+  if (authority === undefined) return refuse('names no host after https://')
+  if (authority.includes('@')) return refuse('contains user information')
+  if (text.includes('#')) return refuse('contains a fragment')
+  if (url.port === '0') return refuse('names port 0, and a port is from 1 to 65535, or none for 443')
   return ok(url)
 }
 
-function refuse(code: UrlRefusal['code'], what: string): Result<never, UrlRefusal> {
-  return fail({ code, detail: `The URL ${what}.` })
+function refuse(what: string): Result<never, UrlRefusal> {
+  return fail({ code: 'validation_failed', detail: `must be ${accepted}; this one ${what}` })
 }
