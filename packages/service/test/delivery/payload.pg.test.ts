@@ -147,6 +147,25 @@ describe('a subject that is gone', () => {
     }
     expect(sent).toEqual([])
   })
+
+  test('but its removal is sent by a manual retry with the record it had, whatever was erased meanwhile', async () => {
+    const { api, webhook, engine, sent, answer } = await subscribed(['customer.deleted'])
+    const { id } = await makeCustomer(api)
+    answer(500)
+    await api.delete(`/v1/customers/${id}`)
+    await engine.runDue()
+    await waitOut(engine)
+    await shared().app.maintenance.run()
+    answer(200)
+    const [failed] = await deliveriesOf(api, webhook.id)
+    expect(failed.status).toBe('failed')
+    expect((await retry(api, failed)).status).toBe(202)
+    await engine.runDue()
+    expect(sent).toHaveLength(7)
+    expect(new Set(sent.map(dataOf)).size).toBe(1)
+    expect(JSON.parse(dataOf(sent[6]!))).toMatchObject({ object: 'removed', id, resource: 'customer' })
+    expect(await deliveriesOf(api, webhook.id)).toMatchObject([{ status: 'succeeded', attemptCount: 7 }])
+  })
 })
 
 test('an event goes to each endpoint that is subscribed, under one id, and to no other', async () => {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import type { Send } from '../../src/delivery/attempt.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
+import { testEngine } from '../harness/engine.ts'
 import { day, retry } from '../harness/hooks.ts'
 import { sharedService } from '../harness/shared-service.ts'
 import { scriptedEndpoint } from './endpoint.fixture.ts'
@@ -62,6 +64,23 @@ test('a ping goes to a disabled endpoint too, and does not enable it', async () 
   expect(mine().map(({ headers }) => headers['x-service-event-type'])).toEqual(['ping'])
   expect((await log()).map(({ status }) => status).sort()).toEqual(['failed', 'succeeded'])
   expect(await read()).toMatchObject({ status: 'disabled', disabledReason: 'manual', lastSuccessAt: null })
+})
+
+test('a ping to an address that is not public disables the endpoint, and counts nothing all the same', async () => {
+  const { ping, read, log } = await endpoint()
+  const message = 'hook.test resolves to an address that is not public'
+  const send: Send = async () => ({ kind: 'failed', code: 'address_not_public', message, durationMs: 0 })
+  await ping()
+  await testEngine(shared(), clock, { send }).engine.runDue()
+  expect(await log()).toMatchObject([
+    { status: 'failed', lastError: { code: 'address_not_public', message } },
+  ])
+  expect(await read()).toMatchObject({
+    status: 'disabled',
+    disabledReason: 'address_not_public',
+    failureCount: 0,
+    failingSince: null,
+  })
 })
 
 test('a ping needs no scope but webhooks:write', async () => {

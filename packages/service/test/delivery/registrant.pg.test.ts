@@ -75,6 +75,37 @@ describe('a scope that was lost', () => {
     expect(await log()).toMatchObject([{ status: 'succeeded', attemptCount: 2, lastError: null }])
   })
 
+  test('and is still lost: a manual retry fails as well, and counts neither for nor against the endpoint', async () => {
+    const { api, engine, sent, read, log, setScopes } = await registered()
+    await setScopes(['tickets:read'])
+    await makeCustomer(api)
+    await engine.runDue()
+    const before = await read()
+    expect((await retry(api, (await log())[0])).status).toBe(202)
+    await engine.runDue()
+    expect(sent).toEqual([])
+    expect(await log()).toMatchObject([
+      { status: 'failed', attemptCount: 0, lastError: { code: 'subject_unavailable' } },
+    ])
+    expect(await read()).toEqual(before)
+  })
+
+  test('or all of them: a ping goes out, which has no subject', async () => {
+    const { api, id, engine, sent, read, log, setScopes, revoke } = await registered()
+    await setScopes([])
+    await api.post(`/v1/webhooks/${id}/ping`, undefined)
+    await engine.runDue()
+    expect(typesOf(sent)).toEqual(['ping'])
+    expect(await read()).toMatchObject({ status: 'active', failureCount: 0, lastSuccessAt: null })
+    // A registrant that is gone disables the endpoint, and pings go to disabled ones too.
+    await revoke()
+    await api.post(`/v1/webhooks/${id}/ping`, undefined)
+    await engine.runDue()
+    expect(typesOf(sent)).toEqual(['ping', 'ping'])
+    expect((await read()).disabledReason).toBe('registrant_revoked')
+    expect((await log()).map(({ status }) => status)).toEqual(['succeeded', 'succeeded'])
+  })
+
   test('write does not imply read', async () => {
     const { api, engine, sent, setScopes } = await registered()
     await setScopes(['customers:write', 'webhooks:write'])

@@ -74,6 +74,78 @@ test('a failing endpoint gets six attempts, to the letter of the schedule, and t
   expect(await engine.runDue()).toBe(0)
 })
 
+test('four days of a dead endpoint, tick by tick: when it is tried, warned of and disabled', async () => {
+  const clock = testClock()
+  await using service = await testService({ clock })
+  const { engine, sent, answer } = testEngine(service, clock)
+  answer(503)
+  const { id } = await endpoint(service)
+  const read = async () => (await service.api.get(`/v1/webhooks/${id}`)).json
+  const said = () => service.logged.filter(({ webhookId }) => webhookId === id).map(({ msg }) => msg)
+  const began = clock.now()
+  const at = (minutes: number) => began + minutes * minute
+  /** Every so many minutes, up to then. */
+  const tickUntil = async (minutes: number, every: number) => {
+    while (clock.now() < at(minutes)) {
+      clock.advance(every * minute)
+      await engine.runDue()
+    }
+  }
+  const changeNow = async () => {
+    await service.api.post('/v1/customers', { name: 'Ada' })
+    await engine.runDue()
+  }
+  const failing = async (failureCount: number) =>
+    expect(await read()).toMatchObject({
+      status: 'active',
+      failureCount,
+      failingSince: new Date(began).toISOString(),
+    })
+  const schedule = [0, 1, 6, 36, 156, 636]
+
+  // One change, and a look every minute: six attempts at their minutes, and silence.
+  await changeNow()
+  await tickUntil(12 * 60, 1)
+  expect(sent.map((request) => request.at)).toEqual(schedule.map(at))
+  await failing(6)
+  // A second one after two and a half days: one warning, as the worker has heard nothing in between.
+  await tickUntil(60 * 60, 60)
+  expect(said()).toEqual([])
+  await changeNow()
+  await tickUntil(71 * 60, 1)
+  const later = schedule.map((minutes) => at(60 * 60 + minutes))
+  expect(sent.slice(6).map((request) => request.at)).toEqual(later)
+  expect(said()).toEqual(['an endpoint keeps failing and is about to be disabled'])
+  await failing(12)
+  // The 72 hours pass, and nothing is tried: time alone disables nothing.
+  await tickUntil(80 * 60, 30)
+  expect(sent).toHaveLength(12)
+  await failing(12)
+  // The next attempt that fails does, and is the last.
+  await changeNow()
+  expect(await read()).toMatchObject({
+    status: 'disabled',
+    disabledReason: 'failing',
+    disabledAt: new Date(clock.now()).toISOString(),
+    failureCount: 13,
+    failingSince: new Date(began).toISOString(),
+  })
+  expect(said().slice(1)).toEqual(['an endpoint was disabled'])
+  await changeNow()
+  await tickUntil(96 * 60, 30)
+  expect(sent).toHaveLength(13)
+  expect((await log(service, id)).map((row: { attemptCount: number }) => row.attemptCount)).toEqual([1, 6, 6])
+  // Enabled again it has all of its time.
+  await service.api.patch(`/v1/webhooks/${id}`, { status: 'active' })
+  expect(await read()).toMatchObject({ status: 'active', failureCount: 0, failingSince: null })
+  await changeNow()
+  expect(await read()).toMatchObject({
+    status: 'active',
+    failureCount: 1,
+    failingSince: new Date(clock.now()).toISOString(),
+  })
+})
+
 test('an endpoint that fails for 72 hours without a success is disabled, and what is pending fails', async () => {
   const clock = testClock()
   await using service = await testService({ clock })

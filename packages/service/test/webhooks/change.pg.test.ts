@@ -2,7 +2,17 @@ import { describe, expect, test } from 'vitest'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
-import { day, deliveriesOf, hour, makeWebhook, minute, readWebhook, receiverUrl } from '../harness/hooks.ts'
+import {
+  day,
+  deliveriesOf,
+  hour,
+  makeWebhook,
+  minute,
+  readWebhook,
+  receiverUrl,
+  retry,
+} from '../harness/hooks.ts'
+import type { Answer, Api } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
 const clock = testClock()
@@ -104,6 +114,52 @@ describe('PATCH', () => {
     expect(await patch([], { description: 'x' })).toBe(200)
     expect(await patch(['customers:read', 'tickets:read'], { events: ['ticket.created'] })).toBe(200)
     expect(await patch(['customers:read'], { status: 'active' })).toBe(403)
+  })
+
+  test('and so do rotation, retry and recovery: every one of them; what sends no subject does not', async () => {
+    const api = await shared().newOrganization()
+    const { engine } = testEngine(shared(), clock)
+    const events = ['customer.created', 'ticket.created']
+    const { id, ...made } = await makeWebhook(api, { events })
+    await api.delete(`/v1/customers/${(await makeCustomer(api)).id}`)
+    await engine.runDue()
+    const [failed] = await deliveriesOf(api, id)
+    expect(failed.status).toBe('failed')
+    const path = `/v1/webhooks/${id}`
+    const guarded: Record<string, (key: Api) => Promise<Answer>> = {
+      url: (key) => key.patch(path, { url: receiverUrl }),
+      events: (key) => key.patch(path, { events: ['customer.created'] }),
+      disabled: (key) => key.patch(path, { status: 'disabled' }),
+      active: (key) => key.patch(path, { status: 'active' }),
+      rotate: (key) => key.post(`${path}/rotate-secret`, undefined),
+      retry: (key) => retry(key, failed),
+      recover: (key) => key.post(`${path}/recover`, { since: failed.createdAt }),
+    }
+    const free: Record<string, (key: Api) => Promise<Answer>> = {
+      description: (key) => key.patch(path, { description: 'x' }),
+      ping: (key) => key.post(`${path}/ping`, undefined),
+      previous: (key) => key.delete(`${path}/previous-secret`),
+    }
+    const key = (...scopes: string[]) => shared().newKey(api.organizationId, ['webhooks:write', ...scopes])
+    for (const [name, ask] of Object.entries(guarded)) {
+      const refused = await ask(await key('customers:read', 'tickets:write'))
+      expect([refused.status, refused.json?.code], name).toEqual([403, 'insufficient_scope'])
+      expect(refused.json.detail, name).toContain('tickets:read')
+    }
+    for (const [name, ask] of Object.entries(free))
+      expect((await ask(await key())).status, name).toBeLessThan(300)
+    // Whoever may, does: and of those that do not say where deliveries go, none becomes the registrant.
+    const reader = await key('customers:read', 'tickets:read')
+    for (const name of ['rotate', 'retry', 'recover', 'disabled']) {
+      expect((await guarded[name]!(reader)).status, name).toBeLessThan(300)
+      expect((await readWebhook(api, id)).apiKeyId, name).toBe(made.apiKeyId)
+    }
+    // Disabled already: nothing changes, neither since when nor why.
+    clock.advance(minute)
+    const before = await readWebhook(api, id)
+    expect((await guarded.disabled!(reader)).json).toEqual(before)
+    // Nothing of it is left to the engines of other tests.
+    await engine.runDue()
   })
 
   test('by many at once: each is made, or says that it was not', async () => {

@@ -112,6 +112,7 @@ describe('pages', () => {
     const sorted = seen.toSorted((a, b) => (`${a.createdAt} ${a.id}` < `${b.createdAt} ${b.id}` ? 1 : -1))
     expect(seen).toEqual(sorted)
     expect(new Set(seen.map((row) => row.id)).size).toBe(42)
+    expect((await pageOf(api, id, '?limit=1000')).pagination.limit).toBe(100)
   })
 
   test('say the total up to 10,000, and beyond that it is not exact', async () => {
