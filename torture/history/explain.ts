@@ -8,6 +8,7 @@ import { type Ledger, never } from './ledger.ts'
 export function explain(ledger: Ledger): void {
   const causes = new Causes(ledger)
   for (let row = 0; row < ledger.ids.length; row++) explainRow(ledger, causes, row)
+  removedUnseen(ledger, causes)
   acknowledgedUnseen(ledger)
   storedRows(ledger)
 }
@@ -23,7 +24,8 @@ function explainRow(ledger: Ledger, causes: Causes, row: number): void {
     const by = versions.by[version] as number
     if (by === -1) {
       removed = true
-      if (!causes.settleRemoval(version)) invent('was removed, and nobody asked for that')
+      const unseen = (ledger.history[row] as number[]).length === 1
+      if (!causes.settleRemoval(version) && !unseen) invent('was removed, and nobody asked for that')
       continue
     }
     const wrong = causes.mismatch(version, by)
@@ -38,6 +40,47 @@ function explainRow(ledger: Ledger, causes: Causes, row: number): void {
     } else if (!causes.settleMoved(version)) {
       invent(`has the words of ask ${by} at a time of nobody's`)
       versions.asked[version] = 0
+    }
+  }
+}
+
+/**
+ * Rows of which nobody was ever shown anything but the removal, so that nobody knows what they belonged to. They were made
+ * by asks that were not answered, and removed together with something: otherwise nobody made them.
+ */
+function removedUnseen(ledger: Ledger, causes: Causes): void {
+  const { history, versions, kinds, asks, faults } = ledger
+  const creations = new Map<string, number[]>()
+  for (const [n, outcome] of asks.outcome.entries()) {
+    const unclaimed = outcome === 'unknown' && asks.op[n] === 'create' && asks.row[n] === -1
+    if (unclaimed) push(creations, asks.kind[n] as string, n)
+  }
+  const alone = history.flatMap(([version, ...others]) =>
+    version !== undefined && others.length === 0 && versions.by[version] === -1 ? [version] : [],
+  )
+  const removals = new Set(
+    history.flatMap((all, row) => {
+      const last = all.at(-1)
+      const asked = last !== undefined && versions.by[last] === -1 && causes.hasRemoval(row)
+      return asked ? [versions.at[last] as number] : []
+    }),
+  )
+  for (const version of alone) {
+    const row = versions.row[version] as number
+    if (causes.hasRemoval(row) || versions.asked[version] !== 0) continue
+    const made = creations.get(kinds[row] as string) ?? []
+    const at = made.findIndex(
+      (n) =>
+        (asks.floor[n] as number) < (versions.at[version] as number) &&
+        (asks.line[n] as number) < (versions.first[version] as number),
+    )
+    if (at >= 0 && removals.has(versions.at[version] as number)) {
+      const [by] = made.splice(at, 1) as [number]
+      asks.row[by] = row
+      versions.asked[version] = asks.line[by] as number
+    } else {
+      const detail = `${ledger.describe(version)} was removed, and nobody asked for that`
+      faults.add('invented', versions.first[version] as number, detail)
     }
   }
 }
@@ -88,6 +131,11 @@ class Causes {
     const at = versions.at[version] as number
     if (asks.at[by] !== null) return at === asks.at[by]
     return at > (asks.floor[by] as number)
+  }
+
+  /** Whether anybody asked for the row's own removal. */
+  hasRemoval(row: number): boolean {
+    return this.#removals.has(row)
   }
 
   settleRemoval(version: number): boolean {

@@ -34,8 +34,11 @@ export function orderOf(ledger: Ledger): Order {
       superseded[all[n] as number] = versions.asked[version] as number
     })
   }
-  for (const [row, line] of movedPerhaps(ledger)) {
-    for (const version of history[row] ?? []) {
+  for (const { row, line, at } of movesUnseen(ledger)) {
+    const all = history[row] as number[]
+    // At a stamp that is known it moved on the version before, and no other.
+    const place = ledger.place(row, at)
+    for (const version of at === never ? all : all.slice(Math.max(0, place - 1), place)) {
       // The last version was never moved on: it is there at the end.
       const known = superseded[version] as number
       if (known !== never && (versions.asked[version] as number) < line) {
@@ -46,22 +49,43 @@ export function orderOf(ledger: Ledger): Order {
   return { versions: sorted, places, superseded }
 }
 
+/** Something that an ask may have made of a row without anybody being shown it. */
+interface Move {
+  readonly row: number
+  /** Of the ask. */
+  readonly line: number
+  /** The stamp of what it made; `never` when nobody was told. */
+  readonly at: number
+}
+
 /**
- * Rows that an ask without an answer may have moved, and the line of that ask. What it made may have been moved on
- * before anybody was shown it: the version before was not there any more, and the next that is known came later.
+ * What asks may have made of rows before others moved them on, so that nobody was shown it: the version before was not
+ * there any more, and the next that is known came later. Of an ask without an answer that is all that it may have done;
+ * of one that was acknowledged, what it moved beside its own row.
  */
-function* movedPerhaps({ asks, parents }: Ledger): Iterable<[row: number, line: number]> {
+function* movesUnseen(ledger: Ledger): Iterable<Move> {
+  const { asks, parents } = ledger
   const children = new Map<number, number[]>()
   for (const [child, all] of parents) {
     for (const parent of all) children.set(parent, [...(children.get(parent) ?? []), child])
   }
+  const reached = (row: number) => (row === -1 ? [] : [row, ...(children.get(row) ?? [])])
   for (const [n, outcome] of asks.outcome.entries()) {
-    if (outcome !== 'unknown') continue
-    for (const row of [asks.row[n] as number, asks.touches[n] as number]) {
-      if (row === -1) continue
-      for (const reached of [row, ...(children.get(row) ?? [])]) yield [reached, asks.line[n] as number]
-    }
+    if (outcome === 'refused') continue
+    const own = asks.row[n] as number
+    const moves = reached(asks.touches[n] as number)
+    if (outcome === 'unknown' || asks.op[n] === 'remove') moves.push(...reached(own))
+    const at = outcome === 'unknown' ? never : stampOf(ledger, n)
+    for (const row of moves) yield { row, line: asks.line[n] as number, at }
   }
+}
+
+/** When what an acknowledged ask did was stamped, if anybody was told or shown. */
+function stampOf({ asks, history, versions }: Ledger, n: number): number {
+  const told = asks.at[n] ?? null
+  if (told !== null) return told
+  const last = history[asks.row[n] as number]?.at(-1)
+  return last !== undefined && versions.by[last] === -1 ? (versions.at[last] as number) : never
 }
 
 interface Reading {

@@ -103,7 +103,7 @@ export class Ledger {
   versionOf([, id, at]: Version): number {
     const row = this.rowOf(id)
     const time = Date.parse(at)
-    const found = this.history[row]?.[this.#place(row, time)]
+    const found = this.history[row]?.[this.place(row, time)]
     if (found === undefined || this.versions.at[found] !== time) throw new Error(`${id} at ${at} is unknown`)
     return found
   }
@@ -168,7 +168,7 @@ export class Ledger {
     else if (this.kinds[row] !== kind)
       faults.add('changed', lines, `${id} is a ${this.kinds[row]}, and a ${kind}`)
     if (of !== undefined) this.#belongs(row, of)
-    const place = this.#place(row, time)
+    const place = this.place(row, time)
     const all = this.history[row] as number[]
     const known = all[place]
     if (known !== undefined && versions.at[known] === time) {
@@ -197,7 +197,7 @@ export class Ledger {
   }
 
   /** Where in its row's history a stamp is, or belongs. */
-  #place(row: number, at: number): number {
+  place(row: number, at: number): number {
     const all = this.history[row] as number[]
     let low = 0
     let high = all.length
