@@ -39,7 +39,11 @@ interface TokenRow {
   readonly key_expires_at: Date | null
 }
 
-/** Looks tokens up in the database; those that are asked for at the same time, together. */
+/**
+ * Looks tokens up in the database; those that are asked for at the same time, together. The array comes by a subquery,
+ * so that the planner never sees how long it is: where it does, it plans anew for every request (measured: 0.22 ms of
+ * the database's time a look-up, and 0.03 ms like this).
+ */
 export function createLookUp(pool: Pool, clock: Clock): LookUp {
   const statement = {
     name: 'recognize_tokens',
@@ -48,7 +52,7 @@ export function createLookUp(pool: Pool, clock: Clock): LookUp {
            from api_key_tokens d
            join api_keys k on k.organization_id = d.organization_id and k.id = d.api_key_id
            join organizations o on o.organization_id = d.organization_id
-           where d.token_hash = any($1)`,
+           where d.token_hash = any((select $1::bytea[])::bytea[])`,
   }
 
   const find = coalesce(async (hashes: readonly string[]): Promise<(TokenRow | null)[]> => {

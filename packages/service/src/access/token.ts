@@ -3,7 +3,7 @@
  * section 3). The checksum lets a typo, or a scanner's find, be judged without a query. Only the SHA-256 of a
  * token is ever stored.
  */
-import { createHash, randomInt } from 'node:crypto'
+import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -26,7 +26,7 @@ export function isToken(text: string): boolean {
 
 /** What is stored of a token: its SHA-256. */
 export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+  return hash('sha256', token, 'buffer')
 }
 
 /** Six base62 digits of the CRC-32 (IEEE), most significant first, zero-padded. */

@@ -8,7 +8,7 @@
  *
  * 69 bytes are 92 base64url characters with no spare bits: there is exactly one spelling of each cursor.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isTime } from './timestamps.ts'
 
 /** A place in the order of `(updatedAt, id)`. Nothing at or before it is reported again. */
@@ -92,12 +92,12 @@ export function decodeCursorOf(
 }
 
 function checksum(bytes: Buffer): Buffer {
-  return createHash('sha256').update(bytes.subarray(0, checkedLength)).digest().subarray(0, 8)
+  return hash('sha256', bytes.subarray(0, checkedLength), 'buffer').subarray(0, 8)
 }
 
 /** What a cursor holds of its resource: the first eight bytes of its SHA-256, as hex. */
 export function resourceKey(resource: string): string {
-  return createHash('sha256').update(resource).digest('hex').slice(0, 16)
+  return hash('sha256', resource).slice(0, 16)
 }
 
 function uuidBytes(id: string): Buffer {
