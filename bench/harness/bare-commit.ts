@@ -5,7 +5,6 @@
 
 import { systemClock } from '@deskwire/service'
 import { Client } from 'pg'
-import { schemaOf } from '../../packages/service/src/app.ts'
 import type { Change } from '../../packages/service/src/journal/change.ts'
 import { encodeUnits } from '../../packages/service/src/journal/commit-call.ts'
 import { newId } from '../../packages/service/src/kernel/ids.ts'
@@ -14,6 +13,7 @@ import { alteration, creation } from '../../packages/service/src/resource/decide
 import type { State } from '../../packages/service/src/resource/kind.ts'
 import { parseRepresentation } from '../../packages/service/src/resource/representation.ts'
 import { customer } from '../../packages/service/src/resources/customer/index.ts'
+import { schemaOf } from '../../packages/service/src/schema.ts'
 import type { Installation } from './installation.ts'
 
 /** Changes of one call, and calls under way at once: what was fastest when the design was measured. */

@@ -1,39 +1,82 @@
-import { backupCommand } from './commands/backup.ts'
-import { conformCommand } from './commands/conform.ts'
-import { demoCommand } from './commands/demo.ts'
-import { exportCommand } from './commands/export.ts'
-import { importCommand } from './commands/import.ts'
-import { keysCreate } from './commands/keys-create.ts'
-import { listenCommand } from './commands/listen.ts'
-import { migrateCommand } from './commands/migrate.ts'
-import { orgCreate } from './commands/org-create.ts'
-import { restoreCommand } from './commands/restore.ts'
-import { restoredCommand } from './commands/restored.ts'
-import { serveCommand } from './commands/serve.ts'
-import { triggerCommand } from './commands/trigger.ts'
-
+/** The commands. Each has a module of its own, loaded when it is asked for: most need little of the service. */
 export interface Command {
-  /** The words that name it. */
-  readonly name: string
-  readonly summary: string
   help(): string
   run(args: readonly string[]): Promise<void>
 }
 
-export const commands: readonly Command[] = [
-  serveCommand,
-  migrateCommand,
-  orgCreate,
-  keysCreate,
-  listenCommand,
-  triggerCommand,
-  importCommand,
-  exportCommand,
-  backupCommand,
-  restoreCommand,
-  restoredCommand,
-  conformCommand,
-  demoCommand,
+export interface NamedCommand {
+  /** The words that name it. */
+  readonly name: string
+  readonly summary: string
+  load(): Promise<Command>
+}
+
+export const commands: readonly NamedCommand[] = [
+  {
+    name: 'serve',
+    summary: 'run the service',
+    load: async () => (await import('./commands/serve.ts')).serveCommand,
+  },
+  {
+    name: 'migrate',
+    summary: 'bring the schema up to date (serve does it too)',
+    load: async () => (await import('./commands/migrate.ts')).migrateCommand,
+  },
+  {
+    name: 'org create',
+    summary: 'make an organization and print its first API key',
+    load: async () => (await import('./commands/org-create.ts')).orgCreate,
+  },
+  {
+    name: 'keys create',
+    summary: 'make another API key of an organization',
+    load: async () => (await import('./commands/keys-create.ts')).keysCreate,
+  },
+  {
+    name: 'listen',
+    summary: 'receive deliveries on this machine, verify and print them',
+    load: async () => (await import('./commands/listen.ts')).listenCommand,
+  },
+  {
+    name: 'trigger',
+    summary: 'make a change that causes an event',
+    load: async () => (await import('./commands/trigger.ts')).triggerCommand,
+  },
+  {
+    name: 'import',
+    summary: 'take rows in from a CSV file',
+    load: async () => (await import('./commands/import.ts')).importCommand,
+  },
+  {
+    name: 'export',
+    summary: 'write all rows of a kind as lines of JSON',
+    load: async () => (await import('./commands/export.ts')).exportCommand,
+  },
+  {
+    name: 'backup',
+    summary: 'write everything to one file, beside a running service',
+    load: async () => (await import('./commands/backup.ts')).backupCommand,
+  },
+  {
+    name: 'restore',
+    summary: 'bring a backup back, into an empty data directory or database',
+    load: async () => (await import('./commands/restore.ts')).restoreCommand,
+  },
+  {
+    name: 'restored',
+    summary: 'tell the service that its database was restored by other tools',
+    load: async () => (await import('./commands/restored.ts')).restoredCommand,
+  },
+  {
+    name: 'conform',
+    summary: 'try the rules of lists and syncs against a running deployment',
+    load: async () => (await import('./commands/conform.ts')).conformCommand,
+  },
+  {
+    name: 'demo',
+    summary: 'see deliveries and the sync agree, a killed worker included',
+    load: async () => (await import('./commands/demo.ts')).demoCommand,
+  },
 ]
 
 export function usage(): string {

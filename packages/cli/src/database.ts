@@ -1,5 +1,5 @@
 /** For commands that work on the database itself, beside a running service or without one. */
-import { type Config, openDatabaseBeside, readConfig } from '@deskwire/service'
+import { type Config, openDatabaseBeside, readConfig } from '@deskwire/service/administration'
 import type { Logger } from 'pino'
 import pino from 'pino'
 import { parseFlags } from './flags.ts'

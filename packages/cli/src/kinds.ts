@@ -1,6 +1,6 @@
 /** For commands that work on any kind. */
 import type { BatchAnswer, BatchOptions, CallOptions, Client, Export, Row } from '@deskwire/sdk'
-import { type Kind, kinds } from '@deskwire/service'
+import { type Kind, kinds } from '@deskwire/service/administration'
 import { UsageError } from './usage-error.ts'
 
 /** The calls for many rows, which every kind has alike. */

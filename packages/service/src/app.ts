@@ -7,17 +7,8 @@ import type { RateLimit } from './access/rate-limit.ts'
 import { scopeNames } from './access/scopes.ts'
 import { createUseRecorder } from './access/uses.ts'
 import { apiDocument } from './api-document.ts'
-import type { Schema, SchemaFunction } from './db/migration.ts'
-import { coreMigrations } from './db/migrations/core.ts'
-import { keyMigrations } from './db/migrations/keys.ts'
-import { logWeekMigrations } from './db/migrations/log-weeks.ts'
-import { recoveryMigrations } from './db/migrations/recoveries.ts'
-import { restoreMigrations } from './db/migrations/restores.ts'
-import { webhookMigrations } from './db/migrations/webhooks.ts'
 import { createTargetCheck, type DeliverySettings } from './deliveries.ts'
-import { deliveryFunctions } from './delivery/functions.ts'
 import { createLanes } from './delivery/lanes.ts'
-import { expireFunction } from './delivery/registrants.ts'
 import { attemptsOf } from './delivery/schedule.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { registerDesk } from './desk.ts'
@@ -26,11 +17,9 @@ import { registerHealth } from './http/health.ts'
 import { createIdempotencyStore } from './http/idempotency.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
 import { createAnnouncer } from './journal/announcer.ts'
-import { commitFunction } from './journal/commit-function.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import type { Clock } from './kernel/clock.ts'
 import { loggable } from './kernel/loggable.ts'
-import { keyFunctions } from './keys/functions.ts'
 import { createKeys } from './keys/keys.ts'
 import { registerKeyRoutes } from './keys/routes.ts'
 import { createKeyStore } from './keys/store.ts'
@@ -43,46 +32,16 @@ import { createOrganizations } from './organization/organization.ts'
 import { registerOrganizationRoutes } from './organization/routes.ts'
 import type { Kind } from './resource/kind.ts'
 import { kinds as deskKinds } from './resources/index.ts'
-import { summarizerMigrations } from './summarizer/migrations.ts'
+import { schemaOf } from './schema.ts'
 import { registerDeliveryRoutes } from './webhooks/delivery-routes.ts'
 import { createEndpoints } from './webhooks/endpoints.ts'
 import { createEventTypes } from './webhooks/event-types.ts'
-import { webhookFunctions } from './webhooks/functions.ts'
 import { createDeliveryLog } from './webhooks/log.ts'
 import { createRecoveryStore } from './webhooks/recovery.ts'
-import { recoverFunction as beginRecovery } from './webhooks/recovery-functions.ts'
 import { registerRecoveryRoutes } from './webhooks/recovery-routes.ts'
 import { registerWebhookRoutes, type WebhookAccess } from './webhooks/routes.ts'
 import { createSecretBox, type SecretBox } from './webhooks/secrets.ts'
 import { createWebhookStore } from './webhooks/store.ts'
-
-/** What a database needs for an installation with these kinds. */
-export function schemaOf(
-  kinds: readonly Kind[] = deskKinds,
-): Schema & { readonly commitFunction: SchemaFunction } {
-  const commit = commitFunction(kinds.map((kind) => kind.table))
-  return {
-    commitFunction: commit,
-    migrations: [
-      ...coreMigrations,
-      ...webhookMigrations,
-      ...logWeekMigrations,
-      ...recoveryMigrations,
-      ...keyMigrations,
-      ...summarizerMigrations,
-      ...restoreMigrations,
-      ...kinds.flatMap((kind) => kind.migrations),
-    ],
-    functions: [
-      commit,
-      ...deliveryFunctions,
-      expireFunction,
-      ...webhookFunctions,
-      beginRecovery,
-      ...keyFunctions,
-    ],
-  }
-}
 
 export interface App {
   readonly server: FastifyInstance

@@ -1,6 +1,5 @@
 /** Backups and restores of an installation: the room `backup` with the schema, the log's partitions and the secrets. */
 import type { Pool } from 'pg'
-import { schemaOf } from './app.ts'
 import { type BackupSummary, writeBackup } from './backup/backup.ts'
 import { BackupError } from './backup/error.ts'
 import { type CheckedBackup, checkBackup, restoreBackup } from './backup/restore.ts'
@@ -10,6 +9,7 @@ import type { Clock } from './kernel/clock.ts'
 import { logWeeks, makeLogWeek } from './log-weeks.ts'
 import { kinds } from './resources/index.ts'
 import { beginLifeAfterRestore } from './restored.ts'
+import { schemaOf } from './schema.ts'
 import { createSecretBox, SecretBoxError } from './webhooks/secrets.ts'
 
 /** Writes all of a database to a file, beside a running service. @throws BackupError */

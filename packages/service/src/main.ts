@@ -1,7 +1,6 @@
 /** Starting and stopping: the database, the schema, the roles; SIGTERM drains. */
 import type { Logger } from 'pino'
 import { bootstrapOrganization } from './access/organizations.ts'
-import { schemaOf } from './app.ts'
 import { type Config, unknownVariables } from './config.ts'
 import { askDatabaseClock } from './db/clock.ts'
 import { EmbeddedDatabaseError } from './db/embedded/index.ts'
@@ -18,6 +17,7 @@ import { summarySettingsOf } from './roles/summary-settings.ts'
 import { type Supervised, superviseWorker } from './roles/supervise.ts'
 import { type RunningWorker, startWorker } from './roles/worker.ts'
 import { startWorkerServer } from './roles/worker-server.ts'
+import { schemaOf } from './schema.ts'
 import type { SummarySettings } from './summaries.ts'
 
 /**

@@ -1,9 +1,9 @@
 /** Weeks of the log: made ahead by whoever comes first, dropped as a whole, and never with anything that is to be sent. */
 import { describe, expect, test } from 'vitest'
-import { schemaOf } from '../src/app.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { createPool } from '../src/db/pool.ts'
 import { makeLogWeeks } from '../src/log-weeks.ts'
+import { schemaOf } from '../src/schema.ts'
 import { testClock } from './harness/clock.ts'
 import { testDatabase } from './harness/database.ts'
 import { makeCustomer } from './harness/desk.ts'

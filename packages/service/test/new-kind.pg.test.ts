@@ -1,7 +1,6 @@
 /** A kind that the desk does not have, declared here and nowhere else: everything else follows from it. */
 import { expect, test } from 'vitest'
 import { sdkTypes } from '../../../scripts/generate/sdk-types.ts'
-import { schemaOf } from '../src/app.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { createStreamTable } from '../src/db/migrations/stream-table.ts'
 import { problem } from '../src/kernel/errors.ts'
@@ -10,6 +9,7 @@ import { commonFields } from '../src/resource/common-fields.ts'
 import { choice, flag, integer, reference, sequence, text, timestamp } from '../src/resource/fields.ts'
 import { defineKind } from '../src/resource/kind.ts'
 import { kinds } from '../src/resources/index.ts'
+import { schemaOf } from '../src/schema.ts'
 import { type TestDatabase, testDatabase } from './harness/database.ts'
 import { testService } from './harness/service.ts'
 

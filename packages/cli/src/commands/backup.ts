@@ -1,12 +1,10 @@
-import { backUp, hasEmbeddedDatabase, systemClock } from '@deskwire/service'
+import { backUp, hasEmbeddedDatabase, systemClock } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withDatabase } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const backupCommand: Command = {
-  name: 'backup',
-  summary: 'write everything to one file, beside a running service',
   help: () => `deskwire backup FILE: write the database to a file, as it is at one moment.
 
   FILE                   must not exist yet; it is there once it is whole

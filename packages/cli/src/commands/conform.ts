@@ -7,8 +7,6 @@ import { parseFlags } from '../flags.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const conformCommand: Command = {
-  name: 'conform',
-  summary: 'try the rules of lists and syncs against a running deployment',
   help: () => `deskwire conform BASE_URL --key KEY: try the public rules of lists and syncs, ${rules.length} of them, from outside.
 
   BASE_URL               the deployment, for example https://desk.example/v1

@@ -7,8 +7,6 @@ import { parseFlags } from '../flags.ts'
 import { defaultDirectory, keepAuthority } from '../listen/authority.ts'
 
 export const demoCommand: Command = {
-  name: 'demo',
-  summary: 'see deliveries and the sync agree, a killed worker included',
   help: () => `deskwire demo: start a service of its own for a moment, change things, and show each change arriving both ways,
 as a verified delivery and in the sync, with the same bytes. The worker is killed half-way, and nothing is lost. Exit
 code 0 when everything arrived, otherwise 1. It leaves nothing behind.

@@ -10,8 +10,6 @@ import { bulkOf, kindNamed, plurals } from '../kinds.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const exportCommand: Command = {
-  name: 'export',
-  summary: 'write all rows of a kind as lines of JSON',
   help: () => `deskwire export KIND: write every row as a line of JSON, oldest change first, and prove that none is missing.
 
   KIND                   one of ${plurals.join(', ')}

@@ -1,4 +1,4 @@
-import type { Kind } from '@deskwire/service'
+import type { Kind } from '@deskwire/service/administration'
 import { clientHelp, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { parseFlags } from '../flags.ts'
@@ -15,8 +15,6 @@ import { UsageError } from '../usage-error.ts'
 const someRejected = 3
 
 export const importCommand: Command = {
-  name: 'import',
-  summary: 'take rows in from a CSV file',
   help: () => `deskwire import FILE.csv: create or update a row for each line of a CSV file (UTF-8, the first line names the columns).
 
   --kind KIND            what the rows are (customers): ${plurals.join(', ')}

@@ -1,4 +1,11 @@
-import { createApiKey, kinds, migrate, schemaOf, scopeNames, systemClock } from '@deskwire/service'
+import {
+  createApiKey,
+  kinds,
+  migrate,
+  schemaOf,
+  scopeNames,
+  systemClock,
+} from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withDatabase } from '../database.ts'
 import { UsageError } from '../usage-error.ts'
@@ -6,8 +13,6 @@ import { UsageError } from '../usage-error.ts'
 const scopes = scopeNames(kinds.map(({ plural }) => plural))
 
 export const keysCreate: Command = {
-  name: 'keys create',
-  summary: 'make another API key of an organization',
   help: () => `deskwire keys create --org ID --name NAME --scopes SCOPE,…: make an API key and print it.
 
   --org ID               the organization

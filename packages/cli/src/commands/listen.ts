@@ -12,8 +12,6 @@ import { UsageError } from '../usage-error.ts'
 const defaultPort = 8443
 
 export const listenCommand: Command = {
-  name: 'listen',
-  summary: 'receive deliveries on this machine, verify and print them',
   help: () => `deskwire listen: an HTTPS receiver on 127.0.0.1 that verifies each delivery, prints it and answers 204.
 
   --secret whsec_…       the secret of the endpoint (DESKWIRE_WEBHOOK_SECRET)

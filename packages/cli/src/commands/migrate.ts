@@ -1,10 +1,8 @@
-import { migrate, schemaOf } from '@deskwire/service'
+import { migrate, schemaOf } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withDatabase } from '../database.ts'
 
 export const migrateCommand: Command = {
-  name: 'migrate',
-  summary: 'bring the schema up to date (serve does it too)',
   help: () => `deskwire migrate: bring the schema up to date.
 
   --json                 print JSON

@@ -1,11 +1,9 @@
-import { askDatabaseClock, createOrganization, migrate, schemaOf } from '@deskwire/service'
+import { askDatabaseClock, createOrganization, migrate, schemaOf } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withDatabase } from '../database.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const orgCreate: Command = {
-  name: 'org create',
-  summary: 'make an organization and print its first API key',
   help: () => `deskwire org create --name NAME: make an organization and print its id and first API key.
 
   --name NAME            what it is called, 1 to 255 characters

@@ -1,11 +1,15 @@
-import { askDatabaseClock, examineBackup, restore, restoreEmbedded, systemClock } from '@deskwire/service'
+import {
+  askDatabaseClock,
+  examineBackup,
+  restore,
+  restoreEmbedded,
+  systemClock,
+} from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { commandLog, databaseHelp, readCommand, withDatabase } from '../database.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const restoreCommand: Command = {
-  name: 'restore',
-  summary: 'bring a backup back, into an empty data directory or database',
   help: () => `deskwire restore FILE: bring a backup back, whole or not at all.
 
   FILE                   made by deskwire backup

@@ -1,10 +1,8 @@
-import { askDatabaseClock, migrate, schemaOf, tellRestored } from '@deskwire/service'
+import { askDatabaseClock, migrate, schemaOf, tellRestored } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withDatabase } from '../database.ts'
 
 export const restoredCommand: Command = {
-  name: 'restored',
-  summary: 'tell the service that its database was restored by other tools',
   help: () => `deskwire restored: tell the service that its database went back to an older state.
 
 Run it once, after restoring with tools of PostgreSQL (pg_restore, a base backup, recovery to a point in time, a copied data

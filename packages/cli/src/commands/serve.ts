@@ -3,8 +3,6 @@ import type { Command } from '../commands.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const serveCommand: Command = {
-  name: 'serve',
-  summary: 'run the service',
   help: () => `deskwire serve: run the service until SIGTERM.
 
 Each setting is a flag or an environment variable; the flag wins.

@@ -5,8 +5,6 @@ import { eventTypes, type Step, triggerOf } from '../triggers.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const triggerCommand: Command = {
-  name: 'trigger',
-  summary: 'make a change that causes an event',
   help: () => `deskwire trigger EVENT_TYPE: make a change that causes that event, and print what was made.
 
   EVENT_TYPE             one of ${eventTypes.join(', ')}

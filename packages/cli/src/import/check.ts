@@ -1,5 +1,5 @@
 /** A rehearsal: every row is held against the rules of its kind, and nothing is sent. */
-import { type Kind, parseNew, systemClock } from '@deskwire/service'
+import { type Kind, parseNew, systemClock } from '@deskwire/service/administration'
 import { type Entry, toBatches } from './batches.ts'
 import { faultText } from './fault.ts'
 import type { Counts } from './progress.ts'

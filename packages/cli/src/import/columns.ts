@@ -2,7 +2,7 @@
  * Which field each column of a CSV file means. A column is named like the field, `location.type` is a member of an object,
  * `customAttributes.NAME` a value of one's own. All of it follows from the kind's declaration.
  */
-import { fieldSchema, type Kind } from '@deskwire/service'
+import { fieldSchema, type Kind } from '@deskwire/service/administration'
 import { UsageError } from '../usage-error.ts'
 
 interface Column {

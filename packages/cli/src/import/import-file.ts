@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import { DeskwireError } from '@deskwire/sdk'
-import type { Kind } from '@deskwire/service'
+import type { Kind } from '@deskwire/service/administration'
 import { clientOf, type Target } from '../client.ts'
 import { CommandFailure } from '../failure.ts'
 import { bulkOf } from '../kinds.ts'

@@ -1,7 +1,7 @@
 /** A first look at a file, from end to end, before anything of it is sent. */
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
-import type { Kind } from '@deskwire/service'
+import type { Kind } from '@deskwire/service/administration'
 import { CommandFailure } from '../failure.ts'
 import { UsageError } from '../usage-error.ts'
 import { type Layout, readHeader } from './columns.ts'

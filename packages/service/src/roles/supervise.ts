@@ -1,6 +1,8 @@
 /** Keeps a worker process running beside this one: one that ends is replaced, and what it held is found again. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import type { Logger } from 'pino'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../deliveries.ts'
@@ -106,5 +108,10 @@ async function askForMetrics(child: ChildProcess): Promise<readonly MetricsSnaps
 function forkWorker(): ChildProcess {
   // The file beside this one: a source in the repository, JavaScript as published.
   const file = new URL(import.meta.url.replace(/supervise(\.[jt]s)$/, 'worker-process$1'))
-  return fork(file, { serialization: 'advanced' })
+  const compiled = getCompileCacheDir()
+  return fork(file, {
+    serialization: 'advanced',
+    // What this process keeps of compiling, its worker uses too; the directory's last part is Node's own.
+    ...(compiled === undefined ? {} : { env: { ...process.env, NODE_COMPILE_CACHE: dirname(compiled) } }),
+  })
 }

@@ -88,7 +88,9 @@ async function sendAgain(posts: readonly Post[], call: Call): Promise<{ made: nu
   return { made, problems }
 }
 
-test('kill -9 loses nothing that was acknowledged, and nothing is made twice', async () => {
+test('kill -9 loses nothing that was acknowledged, and nothing is made twice', {
+  timeout: 180_000,
+}, async () => {
   await using installation = await install()
   const { token } = installation
   let services = [await installation.start('holder')]

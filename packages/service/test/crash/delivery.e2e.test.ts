@@ -82,7 +82,7 @@ async function openShop(desk: Desk, hooks: Hooks, name: string): Promise<Shop> {
   return { organizationId, token, hooks: registered, load: createLoad() }
 }
 
-test('kill -9 with deliveries in flight loses none of them', { timeout: 120_000 }, async () => {
+test('kill -9 with deliveries in flight loses none of them', { timeout: 240_000 }, async () => {
   await using hooks = await startHooks()
   await using desk = await openDesk({
     ...hooks.settings,

@@ -81,6 +81,9 @@ export function useHarness(): void {
   })
   afterAll(async () => {
     await rm(base, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
+    // The next file of this process makes its own.
+    templates.clear()
+    node = process.execPath
   })
 }
 

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
-import { schemaOf } from '../../src/app.ts'
 import { type EmbeddedConnection, startEmbedded } from '../../src/db/embedded/index.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { createPool } from '../../src/db/pool.ts'
+import { schemaOf } from '../../src/schema.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,6 +1,6 @@
 /** A message that arrives while another process changes what it moves: decided anew, it moves what is there then. */
 import { describe, expect, test } from 'vitest'
-import { schemaOf } from '../../src/app.ts'
+import { schemaOf } from '../../src/schema.ts'
 import { audit } from '../harness/audit.ts'
 import { type TestDatabase, testDatabase } from '../harness/database.ts'
 import { makeConversation, makeCustomer, makeMessage, makeTicket } from '../harness/desk.ts'

@@ -1,11 +1,11 @@
 /** The commit function itself: its text, several releases of it, and what it counts. */
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { schemaOf } from '../../src/app.ts'
 import { commitFunction } from '../../src/journal/commit-function.ts'
 import { digestTerm } from '../../src/journal/digest.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { kinds } from '../../src/resources/index.ts'
+import { schemaOf } from '../../src/schema.ts'
 import { audit, eventsOf } from '../harness/audit.ts'
 import { idempotencyRecord } from '../harness/decide.ts'
 import { testJournal } from '../harness/journal.ts'

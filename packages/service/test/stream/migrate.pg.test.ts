@@ -1,10 +1,10 @@
 /** The schema: made once whoever comes first, never half, and just what the kinds declare. */
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
-import { schemaOf } from '../../src/app.ts'
 import { MigrationError, migrate } from '../../src/db/migrate.ts'
 import { createPool } from '../../src/db/pool.ts'
 import { kinds } from '../../src/resources/index.ts'
+import { schemaOf } from '../../src/schema.ts'
 import { testDatabase } from '../harness/database.ts'
 import { eventually } from '../harness/locks.ts'
 

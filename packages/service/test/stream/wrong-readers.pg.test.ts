@@ -3,10 +3,10 @@
  * the commit function are built against, and the same follower that the other tests trust finds them out.
  */
 import { expect, test } from 'vitest'
-import { schemaOf } from '../../src/app.ts'
 import type { SchemaFunction } from '../../src/db/migration.ts'
 import { createFeed } from '../../src/journal/feed.ts'
 import { customer } from '../../src/resources/customer/index.ts'
+import { schemaOf } from '../../src/schema.ts'
 import {
   checkpointOf,
   differences,

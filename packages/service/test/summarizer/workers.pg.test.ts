@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { testClock } from '../harness/clock.ts'
 import { minute } from '../harness/hooks.ts'
+import { eventually } from '../harness/locks.ts'
 import { heldModel, says, startModel } from '../harness/model.ts'
 import { type Api, type TestService, testService } from '../harness/service.ts'
 import {
@@ -211,7 +212,7 @@ test('an organization with thousands to do keeps nobody waiting for more than it
   model.will(says('A summary.'))
   held.release('A summary.')
   for (const { api, id } of small) {
-    await expect.poll(async () => (await read(api, id)).summary).toBe('A summary.')
+    await eventually('it has a summary', async () => (await read(api, id)).summary === 'A summary.')
   }
   await worker.engine.stop()
   expect((await jobsOf(service)).length).toBeGreaterThan(2_000)

@@ -1,0 +1,39 @@
+/** What a command loads: itself, and of the service no more than it needs. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { commands } from '../src/commands.ts'
+import { root } from './harness.ts'
+
+const src = join(root, 'packages/cli/src')
+
+/** What a module loads before it runs; types are nothing then. */
+function loadedBy(path: string): string[] {
+  const text = readFileSync(join(src, path), 'utf8')
+  return [...text.matchAll(/^import (?!type )[^']*?'([^']+)'/gm)].map(([, from = '']) => from)
+}
+
+test('the start loads no command, and neither library', () => {
+  const loaded = ['main.ts', 'commands.ts', 'failure.ts', 'usage-error.ts'].flatMap(loadedBy)
+  expect(loaded.filter((from) => !from.startsWith('node:')).sort()).toEqual([
+    './commands.ts',
+    './failure.ts',
+    './usage-error.ts',
+  ])
+})
+
+test('the whole service is loaded by serve alone', () => {
+  const sources = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.ts'),
+  )
+  expect(sources.filter((path) => loadedBy(path).includes('@deskwire/service'))).toEqual([
+    'commands/serve.ts',
+  ])
+})
+
+test('each command is there when it is asked for', async () => {
+  for (const { load } of commands) {
+    const { help, run } = await load()
+    expect([typeof help, typeof run]).toEqual(['function', 'function'])
+  }
+})
