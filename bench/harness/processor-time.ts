@@ -13,10 +13,12 @@ export async function processorSeconds(pid: number, withChildren = false): Promi
   return own.seconds + own.endedChildren + children.reduce((sum, stat) => sum + (stat?.seconds ?? 0), 0)
 }
 
-/** The process that all of the server's processes are children of. */
+/** The process that all of the server's processes are children of; the server is on this machine. */
 export async function serverPid(pool: Pool): Promise<number> {
-  const { rows } = await pool.query<{ file: string }>("select pg_read_file('postmaster.pid') as file")
-  return Number.parseInt(rows[0]?.file ?? '', 10)
+  const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const stat = await statOf(rows[0]?.pid ?? 0)
+  if (stat === null) throw new Error('the connection that was asked has ended')
+  return stat.parent
 }
 
 /** Null for one that has ended. */
