@@ -12,6 +12,8 @@ const readers = 1_000
 const organizations = 10
 /** One reader in so many waits for changes of all kinds. */
 const ofAllKinds = 5
+/** How late a connection that has nothing to do may report what it has done, in milliseconds. */
+const statisticsDelay = 11_000
 const crowdCommits = 10
 const singleCommits = 50
 
@@ -36,6 +38,7 @@ async function* idle(runs: number, full: boolean): AsyncGenerator<Result> {
     database: await processorSeconds(pid, true),
     transactions: await transactions(installation),
   })
+  await delay(statisticsDelay)
   const service: Run[] = []
   const database: Run[] = []
   const rates: number[] = []
