@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [write|sync|pages|list|log|start|deliver|peers|latency|isolate|memory|recover|cascade|import …] [--full] [--runs N] [--deliveries N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|list|log|start|deliver|peers|latency|isolate|memory|recover|cascade|waiters|import …] [--full] [--runs N] [--deliveries N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
@@ -15,10 +15,12 @@ import { peers } from './cases/peers.ts'
 import { recover } from './cases/recover.ts'
 import { start } from './cases/start.ts'
 import { sync } from './cases/sync.ts'
+import { waiters } from './cases/waiters.ts'
 import { write } from './cases/write.ts'
 import { removeAll } from './harness/installation.ts'
-import type { Result } from './harness/report.ts'
-import { describeMachine, writeResults } from './harness/results.ts'
+import { describeMachine } from './harness/machine.ts'
+import type { Result, Skipped } from './harness/report.ts'
+import { mergeRun, readResults, writeResults } from './harness/results.ts'
 import { createShelf, type Shelf } from './harness/seeds.ts'
 
 /** How much to measure, and what the cases share. */
@@ -45,6 +47,7 @@ const groups = {
   memory,
   recover,
   cascade,
+  waiters,
   import: imports,
 }
 type Group = keyof typeof groups
@@ -79,14 +82,16 @@ await using shelf = createShelf()
 // Peers are installed when they are asked for.
 const usual = (Object.keys(groups) as Group[]).filter((name) => name !== 'peers')
 const chosen = positionals.length === 0 ? usual : (positionals as Group[])
-const results: Result[] = []
-for (const name of chosen) {
-  for await (const result of groups[name]({ runs, full: values.full, deliveries, shelf })) {
+const machine = values['write-results'] ? await describeMachine() : []
+for (const group of chosen) {
+  const results: (Result | Skipped)[] = []
+  for await (const result of groups[group]({ runs, full: values.full, deliveries, shelf })) {
     process.stdout.write(`${JSON.stringify(result)}\n`)
-    if ('value' in result) results.push(result)
+    results.push(result)
   }
-}
-if (values['write-results']) {
-  const machine = await describeMachine((await shelf.installation()).pool)
-  await writeResults(new URL('./RESULTS.md', import.meta.url), machine, results)
+  if (!values['write-results']) continue
+  // After each group, so that one that fails takes only its own figures away.
+  const measured = new Date().toISOString().slice(0, 10)
+  const run = { group, measured, full: values.full, machine, results }
+  await writeResults(mergeRun(await readResults(), run, Object.keys(groups)))
 }

@@ -1,5 +1,6 @@
 /** Changes over HTTP, held against the commit function called by itself on the same database. */
 import type { Dispatcher } from 'undici'
+import { maxLead } from '../../packages/service/src/journal/lead.ts'
 import {
   bareBatch,
   bareCalls,
@@ -62,6 +63,23 @@ export async function* write({ runs }: Scale): AsyncGenerator<Result> {
     }
     const conditions = { organizations: 1, clients, rows: one.live, seconds, bare }
     yield summarize('write: POST, one organization, 64 clients', 'changes/s', conditions, results)
+  }
+
+  {
+    const results: Run[] = []
+    for (let run = 0; run < runs; run++) {
+      const commit = async (lead: number | null) => {
+        const changes = await bareUpdates(installation, one.organizationId, bareChanges)
+        return commitBare(installation, one.organizationId, changes, lead)
+      }
+      // Now one first, now the other, so that what the table has gone through meets both alike.
+      const first = run % 2 === 0 ? maxLead : null
+      const [before, after] = [await commit(first), await commit(first === null ? maxLead : null)]
+      const [value, baseline] = first === null ? [after, before] : [before, after]
+      results.push({ value, baseline })
+    }
+    const conditions = { changes: bareChanges, calls: `of ${bareBatch}`, bare: 'the same without asking' }
+    yield summarize('write: bare commits that ask for the lead', 'changes/s', conditions, results)
   }
 
   const resident = await installation.service.residentMegabytes()

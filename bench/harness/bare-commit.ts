@@ -54,16 +54,20 @@ export function bareCreations(organizationId: string, count: number, state: () =
   })
 }
 
-/** Commits them all and answers with the changes a second. Throws if the function refused any. */
+/**
+ * Commits them all and answers with the changes a second; as the service does, held against the database's clock when
+ * `maxLead` says so. Throws if the function refused any.
+ */
 export async function commitBare(
   installation: Installation,
   organizationId: string,
   changes: readonly Change[],
+  maxLead: number | null = null,
 ): Promise<number> {
   const calls: string[] = []
   for (let n = 0; n < changes.length; n += bareBatch) {
     const units = changes.slice(n, n + bareBatch).map((change) => ({ changes: [change] }))
-    calls.push(encodeUnits(units, { maxAttempts: 6, patient: false, maxLead: null }))
+    calls.push(encodeUnits(units, { maxAttempts: 6, patient: false, maxLead }))
   }
   const clients = Array.from({ length: bareCalls }, () => new Client(installation.connection))
   await Promise.all(clients.map((client) => client.connect()))

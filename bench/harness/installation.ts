@@ -115,9 +115,9 @@ export async function startService(dataDir: string, flags: readonly string[] = [
 }
 
 /** An installation that holds one organization, which nothing uses. `await using` stops and removes it. */
-export async function install(): Promise<Installation> {
+export async function install(flags: readonly string[] = []): Promise<Installation> {
   const { dataDir, remove } = await temporaryDirectory()
-  return installIn(dataDir, [], remove)
+  return installIn(dataDir, flags, remove)
 }
 
 /** The service on this directory with these flags; `remove` ends what its caller made for it, and runs last. */

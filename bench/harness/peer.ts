@@ -15,13 +15,10 @@ export interface RunningPeer extends AsyncDisposable {
 
 const directory = fileURLToPath(new URL('../peers', import.meta.url))
 
-/**
- * Installs the peers' packages by their own lock file, once. Not by `npm ci`, which wants every platform's optional parts in
- * it, where npm writes those of its own. Rejects when npm cannot.
- */
+/** Installs the peers' packages by their own lock file, once. Rejects when npm cannot. */
 export async function installPeers(): Promise<void> {
   if (existsSync(join(directory, 'node_modules', '.package-lock.json'))) return
-  await promisify(execFile)('npm', ['install', '--no-save', '--prefix', directory], { cwd: directory })
+  await promisify(execFile)('npm', ['ci'], { cwd: directory })
 }
 
 /** Starts one role of a peer. */

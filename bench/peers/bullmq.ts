@@ -31,6 +31,9 @@ if (given.role === 'api') {
     },
   )
 } else {
+  // All events are stored, each on disk before its 202. What a crash takes of the last second's attempts is sent again;
+  // Deskwire's worker relies on the same.
+  await connection.config('SET', 'appendfsync', 'everysec')
   const sender = createSender(given)
   const worker = new Worker<Delivery, Attempt>(name, ({ data }) => sender.send(data), {
     connection,

@@ -26,10 +26,15 @@ const logger = new Logger(() => (level, message) => {
   // Its warning about the pool's size is for jobs that each hold a connection: here statements are shared.
   if (level === 'error') process.stderr.write(`graphile-worker: ${message}\n`)
 })
+/** Those of idle connections and of used ones, as graphile-worker wants it. */
+function hearErrors(pool: Pool): void {
+  pool.on('error', report)
+  pool.on('connect', (client) => client.on('error', report))
+}
 
 if (given.role === 'api') {
   const pgPool = new Pool({ connectionString: given.store, max: 10 })
-  pgPool.on('error', report)
+  hearErrors(pgPool)
   const utils = await makeWorkerUtils({ pgPool, logger })
   await utils.migrate()
   await prepareAttempts(pgPool)
@@ -49,7 +54,7 @@ if (given.role === 'api') {
     max: 10,
     options: '-c synchronous_commit=off',
   })
-  pgPool.on('error', report)
+  hearErrors(pgPool)
   const sender = createSender(given)
   const record = createRecorder(pgPool)
   const runner = await run({

@@ -7,6 +7,7 @@ import { createReadClocks } from './journal/clocks.ts'
 import { createFeed, createJoinedFeed } from './journal/feed.ts'
 import { type CommitObserver, createJournal } from './journal/journal.ts'
 import { createRowReader } from './journal/rows.ts'
+import { createSharedFeed } from './journal/shared-feed.ts'
 import { createWaitingReaders, type WaitingReaders } from './journal/waiting-readers.ts'
 import type { Clock } from './kernel/clock.ts'
 import { createKeyedQueue } from './kernel/keyed-queue.ts'
@@ -55,7 +56,11 @@ export function registerDesk(
     const services = {
       kind,
       rows: rows(kind),
-      stream: { feed: createFeed(pool, kind.table), kinds: new Set([kind.name]), readers },
+      stream: {
+        feed: createSharedFeed(createFeed(pool, kind.table)),
+        kinds: new Set([kind.name]),
+        readers,
+      },
       browse: createBrowse(pool, kind),
       changes: createChanges(writing),
     }
@@ -83,7 +88,7 @@ function joinedFeeds(pool: Pool) {
   return (kinds: readonly Kind[]) => {
     const resource = streamResource(kinds.map(({ name }) => name))
     const tables = kinds.map(({ table }) => table)
-    const feed = feeds.get(resource) ?? createJoinedFeed(pool, resource, tables)
+    const feed = feeds.get(resource) ?? createSharedFeed(createJoinedFeed(pool, resource, tables))
     feeds.set(resource, feed)
     return feed
   }

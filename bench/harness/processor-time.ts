@@ -1,0 +1,37 @@
+/** Processor time of processes, as the kernel counts it: in hundredths of a second. */
+import { readdir, readFile } from 'node:fs/promises'
+import type { Pool } from 'pg'
+
+/** What a process and, if told, those that it started have used, in seconds. */
+export async function processorSeconds(pid: number, withChildren = false): Promise<number> {
+  const own = await statOf(pid)
+  if (own === null) throw new Error(`process ${pid} has ended`)
+  if (!withChildren) return own.seconds
+  const all = await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(statOf))
+  const children = all.filter((stat) => stat?.parent === pid)
+  // Those that have ended meanwhile are counted with their parent.
+  return own.seconds + own.endedChildren + children.reduce((sum, stat) => sum + (stat?.seconds ?? 0), 0)
+}
+
+/** The process that all of the server's processes are children of; the server is on this machine. */
+export async function serverPid(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const stat = await statOf(rows[0]?.pid ?? 0)
+  if (stat === null) throw new Error('the connection that was asked has ended')
+  return stat.parent
+}
+
+/** Null for one that has ended. */
+async function statOf(pid: number | string) {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
+  if (text === null) return null
+  // The second field is the program's name, which may hold anything; then come the state and the parent.
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
+  const [parent = 0, user = 0, system = 0, childUser = 0, childSystem = 0] = [1, 11, 12, 13, 14].map(
+    (n) => fields[n],
+  )
+  return { parent, seconds: (user + system) / 100, endedChildren: (childUser + childSystem) / 100 }
+}

@@ -1,0 +1,68 @@
+/** What the cases should reach. */
+import type { Result } from './report.ts'
+
+export interface Reach {
+  /** The cases it is asked of. */
+  readonly of: RegExp
+  readonly text: string
+  readonly met: (result: Result) => boolean
+}
+
+const reaches: readonly Reach[] = [
+  {
+    of: /^write: PATCH, one organization, 64 clients/,
+    text: '≥ 5,000/s, ≥ 40 % of bare, p99 ≤ 60 ms',
+    met: ({ value, ratio = 0, p99 = 0 }) => value >= 5000 && ratio >= 0.4 && p99 <= 60,
+  },
+  {
+    of: /^write: PATCH, 64 organizations/,
+    text: '≥ 3,500/s without endpoints',
+    met: ({ value }) => value >= 3500,
+  },
+  { of: /^sync: pages/, text: '≥ 65 % of bare', met: ({ ratio = 0 }) => ratio >= 0.65 },
+  { of: /^sync: from epoch, one client/, text: '≤ 15 s', met: ({ value }) => value <= 15 },
+  {
+    of: /^sync: from epoch among/,
+    text: 'as without (≤ 1.5×)',
+    met: ({ ratio = 9 }) => ratio <= 1.5,
+  },
+  { of: /^pages: p99/, text: 'flat (≤ 1.5× the smallest)', met: ({ ratio = 9 }) => ratio <= 1.5 },
+  { of: /^list: with total, no filter/, text: '≤ 5 ms', met: ({ value }) => value <= 5 },
+  { of: /^log:/, text: '≤ 10 ms', met: ({ value }) => value <= 10 },
+  {
+    of: /^deliver: drain/,
+    text: '≥ 8,000/s, ≥ 65 % of bare',
+    met: ({ value, ratio = 0 }) => value >= 8000 && ratio >= 0.65,
+  },
+  {
+    of: /^latency:/,
+    text: 'p50 ≤ 4 ms, p99 ≤ 20 ms',
+    met: ({ p50 = 99, p99 = 99 }) => p50 <= 4 && p99 <= 20,
+  },
+  {
+    of: /^isolate:/,
+    text: '≤ 2× of without the sick',
+    met: ({ ratio = 9 }) => ratio <= 2,
+  },
+  { of: /^memory: a worker/, text: '≤ 512 MB', met: ({ value }) => value <= 512 },
+  {
+    of: /^recover: latency of another organization/,
+    text: 'p50 ≤ 2× of before',
+    met: ({ ratio = 9 }) => ratio <= 2,
+  },
+  { of: /^cascade: .* detached, \d+ endpoints$/, text: '≤ 2 s', met: ({ value }) => value <= 2000 },
+  { of: /^waiters: idle/, text: '≤ 2 % of a core', met: ({ value }) => value <= 2 },
+  {
+    of: /^waiters: 2xx of a commit to /,
+    text: 'p50 ≤ 50 ms',
+    met: ({ p50 = 99 }) => p50 <= 50,
+  },
+  { of: /^import: peak memory of the importer/, text: '≤ 300 MB', met: ({ value }) => value <= 300 },
+  { of: /^start: warm/, text: '≤ 3 s', met: ({ value }) => value <= 3 },
+  { of: /^start: resident/, text: '≤ 250 MB', met: ({ value }) => value <= 250 },
+]
+
+/** What a case should reach, where anything is asked of it. */
+export function reachOf({ case: name }: Result): Reach | undefined {
+  return reaches.find(({ of }) => of.test(name))
+}
