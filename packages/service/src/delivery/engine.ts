@@ -36,6 +36,11 @@ export interface Engine {
  * crowd of lanes that wait for slots made thousands of searches a second.
  */
 const looksApart = 5
+/**
+ * Milliseconds from one look for slow lanes to the next, at least; each finds a few. Attempts that hang together are given up
+ * together: a thousand handshakes begun at once in their place held everybody else up for seconds, every ten.
+ */
+export const slowApart = 20
 /** How often to look without being woken, in milliseconds. */
 const pollEvery = 500
 /** How long a stop waits for attempts, and then for the database; together below the service's 15 s. */
@@ -86,6 +91,9 @@ export function createEngine(
   let lastLook = Number.POSITIVE_INFINITY
   let suspicions = 0
   let sinceLook = () => Number.POSITIVE_INFINITY
+  let sinceSlow = () => Number.POSITIVE_INFINITY
+  /** Wakes when slow lanes may be looked for again. */
+  let slowTimer: NodeJS.Timeout | null = null
 
   return {
     wake,
@@ -132,10 +140,11 @@ export function createEngine(
       await lanes.wakeFromTheFuture(now)
     }
     lastLook = now
-    const open = tiers.filter((tier) => shared.slots.hasRoom(tier))
+    const withRoom = tiers.filter((tier) => shared.slots.hasRoom(tier))
+    const open = draining || mayBeSlow() ? withRoom : withRoom.filter((tier) => tier !== 'slow')
     const due = open.length === 0 ? [] : await lanes.findDue(shared.workerId, now, open)
     const begun: RunningTurn[] = []
-    behind = open.length < tiers.length
+    behind = withRoom.length < tiers.length
     const full = open.some((tier) => due.filter((lane) => lane.tier === tier).length === foundAtOnce[tier])
     for (const lane of due) {
       const known = running.get(keyOf(lane))
@@ -147,6 +156,20 @@ export function createEngine(
     // There are more where those came from.
     if (full && begun.length > 0 && !draining) wake()
     return begun
+  }
+
+  /** Whether slow lanes may be looked for now; if not, they are when it is time. */
+  function mayBeSlow(): boolean {
+    const since = sinceSlow()
+    if (since >= slowApart) {
+      sinceSlow = stopwatch()
+      return true
+    }
+    slowTimer ??= setTimeout(() => {
+      slowTimer = null
+      wake()
+    }, slowApart - since)
+    return false
   }
 
   function launch(lane: DueLane): RunningTurn | null {
@@ -215,6 +238,7 @@ export function createEngine(
   async function stop(): Promise<void> {
     halt.request()
     for (const timer of timers) clearInterval(timer)
+    if (slowTimer !== null) clearTimeout(slowTimer)
     const turns = () => Promise.all([...running.values()].map(({ ended }) => ended))
     const ended = Promise.all([sweeping, Promise.resolve(looking).then(turns)])
     const over = new AbortController()

@@ -43,9 +43,13 @@ export class Slots {
     return this.inUse < this.#limits.light && this.#used[tier] < this.#limits[tier]
   }
 
-  /** Less than half of the tier's slots, and of all, are in use. */
+  /**
+   * Less than half of all slots are in use, and of the tier's: of the slow an eighth, as what hangs beside what already hangs
+   * helps nobody, and is given up at the same moment and begun anew at the same moment.
+   */
   hasPlenty(tier: Tier): boolean {
-    return this.inUse < this.#limits.light / 2 && this.#used[tier] < this.#limits[tier] / 2
+    const share = tier === 'slow' ? 8 : 2
+    return this.inUse < this.#limits.light / 2 && this.#used[tier] < this.#limits[tier] / share
   }
 
   /** The tier has more than its limit, as some of its slots were moved to it. */

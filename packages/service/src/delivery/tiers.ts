@@ -18,7 +18,7 @@ export const takeSizes: Readonly<Record<Tier, number>> = { light: 16, heavy: 64,
  * Lanes that one search finds at most. A commit makes many lanes due at once; those that hardly anybody answers come a few
  * at a time, so that the attempts at the others are not made between theirs.
  */
-export const foundAtOnce: Readonly<Record<Tier, number>> = { light: 256, heavy: 64, slow: 8, fresh: 32 }
+export const foundAtOnce: Readonly<Record<Tier, number>> = { light: 256, heavy: 64, slow: 4, fresh: 32 }
 
 /** After so many takes that were full a turn ends when others wait, so that all get theirs. */
 export const fullTakesATurn: Readonly<Record<Tier, number>> = { light: 1, heavy: 4, slow: 1, fresh: 1 }

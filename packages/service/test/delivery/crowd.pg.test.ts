@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { describe, expect, test } from 'vitest'
 import type { Send } from '../../src/delivery/attempt.ts'
+import { slowApart } from '../../src/delivery/engine.ts'
 import { createLanes, searchStatement } from '../../src/delivery/lanes.ts'
 import { foundAtOnce } from '../../src/delivery/tiers.ts'
 import { kinds } from '../../src/resources/index.ts'
@@ -66,6 +67,30 @@ async function crowd(sick: number, backlog: number) {
     },
   }
 }
+
+test('slow lanes begin a few at a time, however many there are, so that what was given up together does not begin again together', async () => {
+  const clock = testClock()
+  await using service = await testService({ clock })
+  const { organizationId } = await service.newOrganization()
+  const { pool } = service.database
+  const { encryptionKey } = deliverySettings
+  const urls = Array.from({ length: 40 }, (_, n) => `https://127.0.0.1:1/sick/${n}`)
+  await plant(pool, { organizationId, encryptionKey, urls, backlog: 1, now: clock.now() })
+  await pool.query('update lanes set tier = 2 where organization_id = $1', [organizationId])
+  const began: number[] = []
+  const send: Send = async () => {
+    began.push(performance.now())
+    return { kind: 'answered', status: 500, responseBody: '', durationMs: 1 }
+  }
+  const { engine } = testEngine(service, clock, { send })
+  const since = performance.now()
+  engine.wake()
+  await eventually('each was tried', () => began.length === urls.length)
+  await engine.stop()
+  // The first few at once, and the others so many each time that slow lanes are looked for.
+  const looks = urls.length / foundAtOnce.slow - 1
+  expect(Math.max(...began) - since).toBeGreaterThan(looks * slowApart * 0.9)
+})
 
 describe('a healthy endpoint is delivered to at once', () => {
   test('while more endpoints than a worker has slots are known to hang', async () => {

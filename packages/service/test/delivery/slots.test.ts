@@ -71,6 +71,20 @@ describe('slots', () => {
   })
 })
 
+test('there is plenty while half of a tier is free; of the slow, while seven eighths are', () => {
+  const slots = new Slots({ total: 100, heavy: 16, slow: 32, fresh: 16 })
+  const enter = (tier: 'heavy' | 'slow', count: number) => {
+    for (let n = 0; n < count; n++) slots.enter(tier)
+  }
+  enter('heavy', 7)
+  enter('slow', 3)
+  expect([slots.hasPlenty('heavy'), slots.hasPlenty('slow')]).toEqual([true, true])
+  enter('heavy', 1)
+  enter('slow', 1)
+  expect([slots.hasPlenty('heavy'), slots.hasPlenty('slow')]).toEqual([false, false])
+  expect([slots.hasRoom('heavy'), slots.hasRoom('slow')]).toEqual([true, true])
+})
+
 describe('the pace of a lane', () => {
   const quick = { ticks: 1, answered: true }
   const ticksUntilSlow = 1_000 / tickEvery + 1
