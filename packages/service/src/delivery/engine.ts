@@ -40,7 +40,7 @@ const looksApart = 5
  * Milliseconds from one look for slow lanes to the next, at least; each finds a few. Attempts that hang together are given up
  * together: a thousand handshakes begun at once in their place held everybody else up for seconds, every ten.
  */
-export const slowApart = 20
+export const slowApart = 40
 /** How often to look without being woken, in milliseconds. */
 const pollEvery = 500
 /** How long a stop waits for attempts, and then for the database; together below the service's 15 s. */

@@ -12,7 +12,7 @@ export type Tier = (typeof tiers)[number]
  * Deliveries taken at once. A light lane mostly has one; a slow one will not get far with more; 64 are worth their
  * statement, and are sent before their payload is old.
  */
-export const takeSizes: Readonly<Record<Tier, number>> = { light: 16, heavy: 64, slow: 4, fresh: 4 }
+export const takeSizes: Readonly<Record<Tier, number>> = { light: 16, heavy: 64, slow: 8, fresh: 4 }
 
 /**
  * Lanes that one search finds at most. A commit makes many lanes due at once; those that hardly anybody answers come a few
