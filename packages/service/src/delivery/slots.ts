@@ -2,8 +2,8 @@
  * Slots: the attempts that a worker makes at once, shared among the tiers. Whatever hangs or is flooded, a part of them is
  * left to those who need one for a moment.
  *
- * By estimate, not measured: an attempt that hangs costs a worker some 60 kB for its connection, and next to no time. So the slow may have
- * half of all; a backlog has enough with a quarter, which 5,000 deliveries a second fill when receivers take 100 ms.
+ * An attempt that hangs costs a worker some 200 kB for its connection, measured, and next to no time. So the slow may have a
+ * quarter of all; a backlog has enough with another, which 5,000 deliveries a second fill when receivers take 100 ms.
  */
 import type { Tier } from './tiers.ts'
 
@@ -20,7 +20,7 @@ export interface SlotLimits {
   readonly fresh: number
 }
 
-export const defaultSlots: SlotLimits = { total: 2_048, heavy: 512, slow: 1_024, fresh: 256 }
+export const defaultSlots: SlotLimits = { total: 2_048, heavy: 512, slow: 512, fresh: 256 }
 
 export class Slots {
   readonly #limits: Readonly<Record<Tier, number>>

@@ -1,4 +1,5 @@
 /** The worker as a running part: an engine that is woken by notifications, and beside it the summarizer. */
+import { setFlagsFromString } from 'node:v8'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { followDatabaseClock } from '../db/clock.ts'
@@ -19,6 +20,13 @@ const connections = 5
 /** And those for lanes that are slow or have a backlog: however many statements they ask for, no others wait for these. */
 const otherConnections = 4
 
+/**
+ * Percent by which old objects may grow before they are collected anew. Payloads live for as long as receivers take, which
+ * is long for V8: left to itself it lets garbage reach several times what is in use. Measured with ten thousand endpoints and a
+ * million pending: 549 MB so, 421 MB with this, and as many deliveries.
+ */
+const heapGrowth = 40
+
 export interface RunningWorker extends Running {
   readonly pool: Pool
   /** The worker's figures, and its process's. */
@@ -33,6 +41,8 @@ export function startWorker(options: {
   readonly summaries: SummarySettings
 }): RunningWorker {
   const { address, log, settings, summaries } = options
+  // Read at each collection, so it may be set while the process runs; a worker has one of its own.
+  setFlagsFromString(`--heap-growing-percent=${heapGrowth}`)
   // What a worker notes may be lost with the machine: then a delivery goes out again, as at least once allows.
   const openPool = (max: number) =>
     createPool(address, {

@@ -6,7 +6,7 @@ const pieceLength = 64 * 1024
 
 export class Content {
   /** As the client takes it. */
-  readonly body: Buffer | string | Readable
+  readonly body: Buffer | Readable
   /** Headers that the client does not write by itself. */
   readonly headers: Readonly<Record<string, string>>
   /**
@@ -18,7 +18,7 @@ export class Content {
   constructor(body: Buffer | string) {
     const length = Buffer.byteLength(body)
     if (length <= pieceLength) {
-      this.body = body
+      this.body = typeof body === 'string' ? ownBytes(body, length) : body
       this.headers = {}
       return
     }
@@ -34,4 +34,14 @@ export class Content {
       yield bytes.subarray(at, at + pieceLength)
     }
   }
+}
+
+/**
+ * Bytes that share no memory with others: a small Buffer is a slice of a large one, all of which a request that hangs would keep
+ * alive with its own.
+ */
+function ownBytes(text: string, length: number): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(length)
+  bytes.write(text)
+  return bytes
 }
