@@ -8,14 +8,15 @@ function logDay(delivery: string): string {
   return `(${delivery}.created_at at time zone 'UTC')::date`
 }
 
+/** A time that came as milliseconds since the Unix epoch. */
+const time = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`
+
 /**
  * Settles a round's results, fenced by the lease: a worker that lost the lane changes nothing. The lane is locked in
  * one statement and what is due computed in a later one, whose snapshot sees every commit that filled the lane before
  * it was locked; in one statement, with its older snapshot, a delivery could be left behind. A delivery is settled
  * only as it was when it was taken: a lane taken while another settles it shows what was due before that.
  */
-const time = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`
-
 export const settleFunction: SchemaFunction = schemaFunction(
   'settle_lane',
   {

@@ -2,7 +2,7 @@
  * Slots: the attempts that a worker makes at once, shared among the tiers. Whatever hangs or is flooded, a part of them is
  * left to those who need one for a moment.
  *
- * An attempt that hangs costs a worker some 200 kB for its connection, measured, and next to no time. So the slow may have a
+ * An attempt that hangs costs a worker up to 200 kB for its connection, by what fewer of them saved, and next to no time. So the slow may have a
  * quarter of all; a backlog has enough with another, which 5,000 deliveries a second fill when receivers take 100 ms.
  */
 import type { Tier } from './tiers.ts'
