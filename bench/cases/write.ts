@@ -1,5 +1,4 @@
 /** Changes over HTTP, held against the commit function called by itself on the same database. */
-import type { Dispatcher } from 'undici'
 import { maxLead } from '../../packages/service/src/journal/lead.ts'
 import {
   bareBatch,
@@ -11,6 +10,7 @@ import {
 } from '../harness/bare-commit.ts'
 import { type Installation, install, type Organization } from '../harness/installation.ts'
 import { drive } from '../harness/load.ts'
+import type { PlainRequest } from '../harness/plain-client.ts'
 import { type Result, type Run, runOf, summarize } from '../harness/report.ts'
 import { type Seeded, seed } from '../harness/seed.ts'
 import type { Scale } from '../run.ts'
@@ -101,7 +101,7 @@ function patches(
   organizations: readonly Organization[],
   ids: ReadonlyMap<string, readonly string[]>,
   clients: number,
-): (client: number) => Dispatcher.DispatchOptions {
+): (client: number) => PlainRequest {
   const turns = Array.from({ length: clients }, (_, client) => client)
   return (client) => {
     const turn = turns[client] ?? 0
@@ -118,7 +118,7 @@ function patches(
   }
 }
 
-function creation(organization: Organization): Dispatcher.DispatchOptions {
+function creation(organization: Organization): PlainRequest {
   const body = JSON.stringify(newCustomer())
   return { method: 'POST', path: '/v1/customers', headers: headersOf(organization), body }
 }

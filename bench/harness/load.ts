@@ -1,5 +1,5 @@
 /** Clients in a closed loop: each sends its next request when its last one is answered. */
-import { Client, type Dispatcher } from 'undici'
+import { connectPlain, type PlainRequest } from './plain-client.ts'
 
 export interface Load {
   readonly perSecond: number
@@ -17,13 +17,13 @@ export interface LoadOptions {
   readonly requests?: number
   readonly status: number
   /** The next request of a client. */
-  request(client: number): Dispatcher.DispatchOptions
+  request(client: number): PlainRequest
 }
 
 /** Drives the load; any answer but the expected one fails it. */
 export async function drive(options: LoadOptions): Promise<Load> {
   const { url, seconds, requests = Number.POSITIVE_INFINITY, status, request } = options
-  const clients = Array.from({ length: options.clients }, () => new Client(url, { pipelining: 1 }))
+  const clients = await Promise.all(Array.from({ length: options.clients }, () => connectPlain(url)))
   const latencies: number[] = []
   let sent = 0
   const since = performance.now()
@@ -34,15 +34,19 @@ export async function drive(options: LoadOptions): Promise<Load> {
         while (sent < requests && performance.now() < until) {
           sent++
           const start = performance.now()
-          await discard(client, request(number), status)
+          const asked = request(number)
+          const answered = await client.send(asked)
           latencies.push(performance.now() - start)
+          if (answered !== status) {
+            throw new Error(`${asked.method} ${asked.path} answered ${answered}, not ${status}`)
+          }
         }
       }),
     )
     const elapsed = (performance.now() - since) / 1000
     return { perSecond: latencies.length / elapsed, ...percentiles(latencies) }
   } finally {
-    await Promise.all(clients.map((client) => client.destroy()))
+    for (const client of clients) client.destroy()
   }
 }
 
@@ -51,28 +55,4 @@ export function percentiles(latencies: readonly number[]): { p50: number; p99: n
   const sorted = Float64Array.from(latencies).sort()
   const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
   return { p50: at(0.5), p99: at(0.99) }
-}
-
-/** Sends and counts the answer's bytes: the cheapest way, as load and service share the machine. */
-function discard(client: Client, request: Dispatcher.DispatchOptions, status: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    let answered = 0
-    let bytes = 0
-    client.dispatch(request, {
-      onRequestStart() {},
-      onResponseStart(_controller, statusCode) {
-        answered = statusCode
-      },
-      onResponseData(_controller, chunk) {
-        bytes += chunk.length
-      },
-      onResponseEnd() {
-        if (answered === status) resolve(bytes)
-        else reject(new Error(`${request.method} ${request.path} answered ${answered}, not ${status}`))
-      },
-      onResponseError(_controller, error) {
-        reject(error)
-      },
-    })
-  })
 }

@@ -57,7 +57,7 @@ export async function seed(
       await client.query(statement.text, [...statement.values, began, from, to, live, rows])
     }
     for (const index of indexes) await client.query(index)
-    if (rows >= manyRows) await client.query('vacuum (analyze) customers')
+    if (rows >= manyRows) await client.query('vacuum (analyze) customers, customers_words')
   } finally {
     await client.end()
   }

@@ -1,18 +1,19 @@
 /** Pages of a seeded organization's stream: over HTTP, and by the page's own statement alone. */
 import { Client } from 'pg'
-import { type Dispatcher, Client as HttpClient } from 'undici'
+import { Client as HttpClient } from 'undici'
 import { pageStatements } from '../../packages/service/src/journal/page-statement.ts'
 import { encodeCursor, highestId } from '../../packages/service/src/kernel/cursor.ts'
 import { formatTimestamp } from '../../packages/service/src/kernel/timestamps.ts'
 import { customer } from '../../packages/service/src/resources/customer/index.ts'
 import type { Installation, Organization } from './installation.ts'
+import type { PlainRequest } from './plain-client.ts'
 import type { Seeded } from './seed.ts'
 
 /** Rows of a page: the most that a client can ask for. */
 export const pageLength = 100
 
 /** Page requests with cursors anywhere in the stream but its last page. */
-export function pageRequests(seeded: Seeded): () => Dispatcher.DispatchOptions {
+export function pageRequests(seeded: Seeded): () => PlainRequest {
   const { organizationId, token } = seeded
   const headers = { authorization: `Bearer ${token}` }
   const paths = Array.from({ length: 2000 }, () => {

@@ -4,10 +4,10 @@ import type { Pool } from 'pg'
 import type { SchemaFunction } from './db/migration.ts'
 import type { Announcer } from './journal/announcer.ts'
 import { createReadClocks } from './journal/clocks.ts'
-import { createFeed, createJoinedFeed } from './journal/feed.ts'
+import { type Checkpoints, createFeed, createJoinedFeed } from './journal/feed.ts'
 import { type CommitObserver, createJournal } from './journal/journal.ts'
 import { createRowReader } from './journal/rows.ts'
-import { createSharedFeed } from './journal/shared-feed.ts'
+import { type Feeds, shareWaiting } from './journal/shared-feed.ts'
 import { createWaitingReaders, type WaitingReaders } from './journal/waiting-readers.ts'
 import type { Clock } from './kernel/clock.ts'
 import { createKeyedQueue } from './kernel/keyed-queue.ts'
@@ -57,7 +57,7 @@ export function registerDesk(
       kind,
       rows: rows(kind),
       stream: {
-        feed: createSharedFeed(createFeed(pool, kind.table)),
+        ...shareWaiting(createFeed(pool, kind.table)),
         kinds: new Set([kind.name]),
         readers,
       },
@@ -68,7 +68,7 @@ export function registerDesk(
     const bulk = { kind, batch: createBatch(writing), lines: createFeed(pool, kind.table, '\n') }
     registerBulkRoutes(server, bulk, access)
   }
-  registerStreamRoutes(server, { kinds, feedOf: joinedFeeds(pool), readers }, access)
+  registerStreamRoutes(server, { kinds, feedsOf: joinedFeeds(pool), readers }, access)
   return { readers }
 }
 
@@ -84,12 +84,12 @@ function createRows(pool: Pool, kinds: readonly Kind[]): Rows {
 
 /** Feeds of several kinds, each made when it is first asked for. */
 function joinedFeeds(pool: Pool) {
-  const feeds = new Map<string, ReturnType<typeof createJoinedFeed>>()
+  const known = new Map<string, Feeds<Checkpoints>>()
   return (kinds: readonly Kind[]) => {
     const resource = streamResource(kinds.map(({ name }) => name))
     const tables = kinds.map(({ table }) => table)
-    const feed = feeds.get(resource) ?? createSharedFeed(createJoinedFeed(pool, resource, tables))
-    feeds.set(resource, feed)
-    return feed
+    const feeds = known.get(resource) ?? shareWaiting(createJoinedFeed(pool, resource, tables))
+    known.set(resource, feeds)
+    return feeds
   }
 }

@@ -52,7 +52,7 @@ export function createAdmission(options: {
       // What is mistyped is seen by its checksum, and costs nothing.
       if (!isToken(token)) return { outcome: 'unknown' }
       const network = networkOf(address)
-      const hash = hashToken(token).toString('base64')
+      const hash = hashToken(token)
       if (!good.has(hash)) {
         const standing = addresses.look(network)
         if (!standing.allowed) return { outcome: 'suspected', quota: standing }

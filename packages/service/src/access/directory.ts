@@ -3,6 +3,7 @@
  * process.
  */
 import type { Pool } from 'pg'
+import { queryText, type TextRow } from '../db/text-query.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { coalesce } from '../kernel/coalesce.ts'
 import { hashToken, isToken } from './token.ts'
@@ -29,15 +30,14 @@ export type Lookup =
 /** Finds keys by their tokens, and nothing else. */
 export type LookUp = (token: string) => Promise<Lookup>
 
-interface TokenRow {
-  readonly token_hash: Buffer
-  readonly organization_id: string
-  readonly organization_created_at: Date
-  readonly api_key_id: string
-  readonly scopes: string[]
-  readonly token_expires_at: Date | null
-  readonly key_expires_at: Date | null
+interface Found {
+  readonly caller: Caller
+  readonly tokenExpiresAt: number | null
+  readonly keyExpiresAt: number | null
 }
+
+/** A time as milliseconds since the Unix epoch. */
+const milliseconds = (time: string) => `floor(extract(epoch from ${time}) * 1000)::bigint`
 
 /**
  * Looks tokens up in the database; those that are asked for at the same time, together. The array comes by a subquery,
@@ -47,34 +47,44 @@ interface TokenRow {
 export function createLookUp(pool: Pool, clock: Clock): LookUp {
   const statement = {
     name: 'recognize_tokens',
-    text: `select d.token_hash, d.organization_id, o.created_at as organization_created_at, d.api_key_id, k.scopes,
-             d.expires_at as token_expires_at, k.expires_at as key_expires_at
+    text: `select encode(d.token_hash, 'hex') as token_hash, d.organization_id, ${milliseconds('o.created_at')} as organization_created_at,
+             d.api_key_id, array_to_json(k.scopes) as scopes, ${milliseconds('d.expires_at')} as token_expires_at,
+             ${milliseconds('k.expires_at')} as key_expires_at
            from api_key_tokens d
            join api_keys k on k.organization_id = d.organization_id and k.id = d.api_key_id
            join organizations o on o.organization_id = d.organization_id
            where d.token_hash = any((select $1::bytea[])::bytea[])`,
   }
 
-  const find = coalesce(async (hashes: readonly string[]): Promise<(TokenRow | null)[]> => {
-    const distinct = [...new Set(hashes)].map((hash) => Buffer.from(hash, 'hex'))
-    const { rows } = await pool.query<TokenRow>({ ...statement, values: [distinct] })
-    const found = new Map(rows.map((row) => [row.token_hash.toString('hex'), row]))
+  const find = coalesce(async (hashes: readonly string[]): Promise<(Found | null)[]> => {
+    const bytes = [...new Set(hashes)].map((hash) => `"\\\\x${hash}"`)
+    const rows = await queryText(pool, statement, [`{${bytes.join()}}`])
+    const found = new Map(rows.map((row) => [row[0], foundIn(row)]))
     return hashes.map((hash) => found.get(hash) ?? null)
   })
 
   return async (token) => {
     if (!isToken(token)) return { outcome: 'unknown' }
-    const row = await find(hashToken(token).toString('hex'))
-    if (row === null) return { outcome: 'unknown' }
-    const isOver = (at: Date | null) => at !== null && at.getTime() <= clock.now()
-    if (isOver(row.key_expires_at)) return { outcome: 'expired' }
-    if (isOver(row.token_expires_at)) return { outcome: 'replaced' }
-    const caller = {
-      organizationId: row.organization_id,
-      organizationCreatedAt: row.organization_created_at.getTime(),
-      apiKeyId: row.api_key_id,
-      scopes: row.scopes,
-    }
-    return { outcome: 'recognized', caller }
+    const found = await find(hashToken(token))
+    if (found === null) return { outcome: 'unknown' }
+    const isOver = (at: number | null) => at !== null && at <= clock.now()
+    if (isOver(found.keyExpiresAt)) return { outcome: 'expired' }
+    if (isOver(found.tokenExpiresAt)) return { outcome: 'replaced' }
+    return { outcome: 'recognized', caller: found.caller }
+  }
+}
+
+function foundIn(columns: TextRow): Found {
+  const [, organizationId, createdAt, apiKeyId, scopes, tokenExpiresAt, keyExpiresAt] = columns
+  const time = (text: string | null | undefined) => (text == null ? null : Number(text))
+  return {
+    caller: {
+      organizationId: String(organizationId),
+      organizationCreatedAt: Number(createdAt),
+      apiKeyId: String(apiKeyId),
+      scopes: JSON.parse(String(scopes)),
+    },
+    tokenExpiresAt: time(tokenExpiresAt),
+    keyExpiresAt: time(keyExpiresAt),
   }
 }

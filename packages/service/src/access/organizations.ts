@@ -80,7 +80,7 @@ async function insertKey(
   )
   await tx.query(
     'insert into api_key_tokens (token_hash, organization_id, api_key_id, last4, created_at) values ($1, $2, $3, $4, $5)',
-    [hashToken(token), key.organizationId, apiKeyId, token.slice(-4), now],
+    [Buffer.from(hashToken(token), 'hex'), key.organizationId, apiKeyId, token.slice(-4), now],
   )
   return { organizationId: key.organizationId, apiKeyId, token }
 }

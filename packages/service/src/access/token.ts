@@ -24,9 +24,9 @@ export function isToken(text: string): boolean {
   return shape.test(text) && text.slice(signed) === checksum(text.slice(0, signed))
 }
 
-/** What is stored of a token: its SHA-256. */
-export function hashToken(token: string): Buffer {
-  return hash('sha256', token, 'buffer')
+/** What is stored of a token: its SHA-256, here as hex. */
+export function hashToken(token: string): string {
+  return hash('sha256', token, 'hex')
 }
 
 /** Six base62 digits of the CRC-32 (IEEE), most significant first, zero-padded. */

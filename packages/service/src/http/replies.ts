@@ -7,7 +7,7 @@ import type { Page } from './page.ts'
 import { sendProblem } from './problem-reply.ts'
 
 /** JSON that is ready to be sent. */
-export function sendJson(reply: FastifyReply, body: string): FastifyReply {
+export function sendJson(reply: FastifyReply, body: string | Buffer): FastifyReply {
   return reply.header('content-type', 'application/json; charset=utf-8').send(body)
 }
 
@@ -17,7 +17,18 @@ export function sendList(
   records: string,
   pagination: Record<string, unknown>,
 ): FastifyReply {
-  return sendJson(reply, `{"data":[${records}],"pagination":${JSON.stringify(pagination)}}`)
+  return sendJson(reply, joined(['{"data":[', records, `],"pagination":${JSON.stringify(pagination)}}`]))
+}
+
+/**
+ * The parts as one piece of UTF-8. As a string it would be put together twice: to be measured, and again behind the
+ * head of the answer (measured: a tenth of the processor time of a page of 45 KB).
+ */
+function joined(parts: readonly string[]): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0))
+  let at = 0
+  for (const part of parts) at += bytes.write(part, at)
+  return bytes
 }
 
 /** A page of rows that were counted: `recordOf` says how each is shown. */

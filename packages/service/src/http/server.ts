@@ -38,7 +38,8 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
     // A drain ends what is kept alive and idle at once, and lets what is under way finish.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 200 },
+    // Routes read the query as it was sent, repeats included (`searchParameters`).
+    routerOptions: { maxParamLength: 200, querystringParser: () => ({}) },
     frameworkErrors: (error, request, reply) => {
       // No hook runs for an address that cannot be routed.
       reply.header('x-request-id', request.id)
@@ -51,18 +52,11 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
   server.decorateRequest('rawBody', null)
   acceptJson(server)
   endConnectionsOfDrain(server)
-  server.addHook('onRequest', async (request, reply) => {
+  server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
+    done()
   })
-  server.addHook('onResponse', async (request, reply) => {
-    const { method, url } = request
-    // The path alone: a query can hold addresses and names.
-    const path = url.split('?', 1)[0]
-    request.log.debug(
-      { method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
-      'answered',
-    )
-  })
+  if (logger.level === 'debug' || logger.level === 'trace') logAnswers(server)
   server.setErrorHandler((error: FastifyError, request, reply) => {
     const refusal = expectedProblem(error, request.routeOptions.bodyLimit) ?? databaseProblem(error)
     if (refusal === null || refusal.code === 'internal_error') {
@@ -81,6 +75,17 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
   })
   answerUnknown(server)
   return server
+}
+
+function logAnswers(server: FastifyInstance): void {
+  server.addHook('onResponse', (request, reply, done) => {
+    const { method, url } = request
+    // The path alone: a query can hold addresses and names.
+    const path = url.split('?', 1)[0]
+    const answer = { method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }
+    request.log.debug(answer, 'answered')
+    done()
+  })
 }
 
 const badAddress = problem(
@@ -186,13 +191,10 @@ function databaseProblem(error: Error & { code?: string; syscall?: string }): Pr
 
 /** Before the body is read: nothing of it matters where there is nothing. */
 function answerUnknown(server: FastifyInstance): void {
-  server.addHook('onRequest', async (request, reply) => {
-    if (!request.is404) return
+  server.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done()
     const path = request.url.split('?', 1)[0]
-    return sendProblem(
-      reply,
-      problem('not_found', `There is no ${path}. See /openapi.json for what there is.`),
-    )
+    sendProblem(reply, problem('not_found', `There is no ${path}. See /openapi.json for what there is.`))
   })
 }
 

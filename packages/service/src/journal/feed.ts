@@ -7,10 +7,17 @@
  * before it: a reader who has seen up to a position has seen all there will ever be up to it.
  */
 import type { Pool } from 'pg'
+import { queryText } from '../db/text-query.ts'
 import { type Cursor, highestId, type Position } from '../kernel/cursor.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { formatDigest } from './digest.ts'
-import { type PageStatements, pageStatements, type Separator } from './page-statement.ts'
+import {
+  type PageRow,
+  type PageStatements,
+  pageRowOf,
+  pageStatements,
+  type Separator,
+} from './page-statement.ts'
 import type { StreamTable } from './stream-table.ts'
 
 /** Where a page starts: at a watermark that a client kept, or where an earlier page ended. */
@@ -47,29 +54,14 @@ export interface Feed<C = Checkpoint> {
   page(organizationId: string, start: PageStart, limit: number): Promise<PageOutcome<C>>
 }
 
-interface PageRow {
-  readonly epoch: number
-  readonly last_stamp: Date
-  readonly records: string | null
-  readonly last_at: Date | null
-  readonly last_id: string | null
-  readonly total: string
-  /** Of one table: the digest of its rows. */
-  readonly digest: string | null
-  /** Of several: count and digest of each that has ever had a row. */
-  readonly digests: Readonly<Record<string, Checkpoint>> | null
-  /** Whether a watermark is from a span that a restore has lost; undefined when that was not asked. */
-  readonly lost?: boolean
-}
-
 /** Reads the stream of one table. */
 export function createFeed(pool: Pool, table: StreamTable, separator: Separator = ','): Feed<Checkpoint> {
   return feedOf(pool, {
     resource: table.kind,
     tables: [table],
     separator,
-    checkpoint: ({ digest, total }) =>
-      digest === null ? null : { count: Number(total), digest: formatDigest(digest) },
+    checkpoint: ({ standing, total }) =>
+      standing === null ? null : { count: total, digest: formatDigest(standing) },
   })
 }
 
@@ -86,8 +78,9 @@ export function createJoinedFeed(
     resource,
     tables,
     separator: ',',
-    checkpoint({ digests }) {
-      if (digests === null) return null
+    checkpoint({ standing }) {
+      if (standing === null) return null
+      const digests = JSON.parse(standing) as Readonly<Record<string, Checkpoint>>
       const parts = tables.map(({ kind }): [string, Checkpoint] => {
         const { count, digest } = digests[kind] ?? { count: 0, digest: '0' }
         return [kind, { count, digest: formatDigest(digest) }]
@@ -119,27 +112,22 @@ function feedOf<C>(pool: Pool, { resource, tables, separator, checkpoint }: Sour
       const { position, removalsAfter } = starting(start)
       const { whole, first, kept } = statementsFor(limit)
       const values = [organizationId, formatTimestamp(position.at), position.id]
-      const { rows } = await pool.query<PageRow>(
-        removalsAfter === null
-          ? { ...(start.from === 'watermark' ? kept : whole), values }
-          : {
-              ...first,
-              values: [...values, ...removalsFrom(position, removalsAfter)],
-            },
-      )
-      const [row] = rows
-      if (row === undefined) throw new Error(`organization ${organizationId} has no clock`)
+      const [columns] = await (removalsAfter === null
+        ? queryText(pool, start.from === 'watermark' ? kept : whole, values)
+        : queryText(pool, first, [...values, ...removalsFrom(position, removalsAfter)]))
+      if (columns === undefined) throw new Error(`organization ${organizationId} has no clock`)
+      const row = pageRowOf(columns)
       if (start.from === 'cursor' && start.cursor.epoch !== row.epoch) return { outcome: 'epoch_over' }
-      if (row.lost === true) return { outcome: 'watermark_lost' }
+      if (row.lost) return { outcome: 'watermark_lost' }
       return { outcome: 'page', page: pageOf(row) }
 
       function pageOf(row: PageRow): Page<C> {
-        const clock = row.last_stamp.getTime()
+        const { records, total, lastStamp: clock } = row
         const next = nextPosition(row, position, clock)
         const began = removalsAfter === 'now' ? clock : removalsAfter
         return {
-          records: row.records ?? '',
-          total: Number(row.total),
+          records,
+          total,
           checkpoint: checkpoint(row),
           clock,
           next: {
@@ -176,6 +164,6 @@ function removalsFrom({ at, id }: Position, removalsAfter: number | 'now'): [at:
 
 /** The last record delivered; on an empty page where it started, though never later than the clock. */
 function nextPosition(row: PageRow, from: Position, clock: number): Position {
-  if (row.last_at !== null && row.last_id !== null) return { at: row.last_at.getTime(), id: row.last_id }
+  if (row.lastAt !== null && row.lastId !== null) return { at: row.lastAt, id: row.lastId }
   return from.at > clock ? { at: clock, id: highestId } : from
 }

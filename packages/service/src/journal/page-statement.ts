@@ -1,21 +1,52 @@
 /** The SQL of a page of the stream: one statement, of one table or of several in one order. */
 import { crc32 } from 'node:zlib'
+import type { PreparedStatement, TextRow } from '../db/text-query.ts'
 import type { StreamTable } from './stream-table.ts'
 
 /** What stands between the records of a page: a comma for a list of JSON, a line break for lines of it. */
 export type Separator = ',' | '\n'
 
-export interface PageStatement {
-  readonly name: string
-  readonly text: string
-}
-
 /** The statements that read a page: of the whole stream, of a first sync, and from a watermark that a client kept. */
 export interface PageStatements {
-  readonly whole: PageStatement
-  readonly first: PageStatement
-  /** As `whole`, and in the column `lost` whether the watermark is from a span that a restore has lost. */
-  readonly kept: PageStatement
+  readonly whole: PreparedStatement
+  readonly first: PreparedStatement
+  /** As `whole`, and whether the watermark is from a span that a restore has lost. */
+  readonly kept: PreparedStatement
+}
+
+/** The one row of a page. Times are milliseconds since the Unix epoch. */
+export interface PageRow {
+  readonly epoch: number
+  /** The organization's clock. */
+  readonly lastStamp: number
+  /** The bodies, with the separator between them; empty when there are none. */
+  readonly records: string
+  /** Where the last record stands; null when there are none. */
+  readonly lastAt: number | null
+  readonly lastId: string | null
+  readonly total: number
+  /**
+   * When nothing follows the page: of one table the digest of its rows, of several, as JSON, count and digest of each
+   * that has ever had a row. Null while more follows.
+   */
+  readonly standing: string | null
+  /** Whether a watermark is from a span that a restore has lost; false when that was not asked. */
+  readonly lost: boolean
+}
+
+/** Reads the columns that `pageStatement` names, in their order. */
+export function pageRowOf(columns: TextRow): PageRow {
+  const [epoch, lastStamp, records, lastAt, lastId, total, standing, lost] = columns
+  return {
+    epoch: Number(epoch),
+    lastStamp: Number(lastStamp),
+    records: records ?? '',
+    lastAt: lastAt == null ? null : Number(lastAt),
+    lastId: lastId ?? null,
+    total: Number(total),
+    standing: standing ?? null,
+    lost: lost === 't',
+  }
 }
 
 /**
@@ -29,7 +60,7 @@ export function pageStatements(
   separator: Separator = ',',
 ): PageStatements {
   const of = tables.map(({ name }) => name).join('_')
-  const statement = (name: string, source: string, lost = ''): PageStatement => ({
+  const statement = (name: string, source: string, lost = ''): PreparedStatement => ({
     name: statementName(`${name}_${limit}${separator === ',' ? '' : '_lines'}_${of}`),
     text: pageStatement(tables, source, { limit, separator, lost }),
   })
@@ -101,7 +132,9 @@ function pageStatement(
   const between = separator === ',' ? `','` : `E'\\n'`
   const order = 'order by s.updated_at, s.id'
   const { columns, join } = counters(tables, `p.found <= ${limit}`)
-  return `select i.epoch, o.last_stamp, p.records, p.last_at, p.last_id, ${columns}${lost}
+  const milliseconds = (time: string) => `floor(extract(epoch from ${time}) * 1000)::bigint`
+  return `select i.epoch, ${milliseconds('o.last_stamp')} as last_stamp, p.records, ${milliseconds('p.last_at')} as last_at,
+    p.last_id, ${columns}${lost}
   from organization_clocks o
   join installation i on i.singleton
   ${join}
@@ -119,13 +152,13 @@ function counters(tables: readonly StreamTable[], isLast: string): { columns: st
   const [only] = tables
   if (tables.length === 1 && only !== undefined) {
     return {
-      columns: `coalesce(k.live_count, 0) as total, case when ${isLast} then coalesce(k.digest, 0) end as digest`,
+      columns: `coalesce(k.live_count, 0) as total, case when ${isLast} then coalesce(k.digest, 0) end as standing`,
       join: `left join kind_counters k on k.organization_id = $1 and k.kind = '${only.kind}'`,
     }
   }
   const kinds = tables.map(({ kind }) => `'${kind}'`).join(', ')
   return {
-    columns: `coalesce(k.total, 0) as total, case when ${isLast} then coalesce(k.digests, '{}') end as digests`,
+    columns: `coalesce(k.total, 0) as total, case when ${isLast} then coalesce(k.digests, '{}') end as standing`,
     join: `cross join (
     select sum(c.live_count) as total,
       jsonb_object_agg(c.kind, jsonb_build_object('count', c.live_count, 'digest', c.digest::text)) as digests

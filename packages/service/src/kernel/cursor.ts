@@ -46,12 +46,12 @@ export function encodeCursor(cursor: Cursor): string {
   const bytes = Buffer.alloc(length)
   bytes.writeUInt8(version, 0)
   bytes.write(resourceKey(cursor.resource), 1, 'hex')
-  uuidBytes(cursor.organizationId).copy(bytes, 9)
+  bytes.write(uuidHex(cursor.organizationId), 9, 'hex')
   bytes.writeUInt32BE(cursor.epoch, 25)
   bytes.writeBigInt64BE(BigInt(cursor.position.at), 29)
-  uuidBytes(cursor.position.id).copy(bytes, 37)
+  bytes.write(uuidHex(cursor.position.id), 37, 'hex')
   bytes.writeBigInt64BE(cursor.removalsAfter === null ? none : BigInt(cursor.removalsAfter), 53)
-  checksum(bytes).copy(bytes, checkedLength)
+  bytes.write(checksum(bytes), checkedLength, 'hex')
   return bytes.toString('base64url')
 }
 
@@ -73,10 +73,10 @@ export function decodeCursorOf(
   if (text.length !== (length / 3) * 4) return null
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.length !== length || bytes.toString('base64url') !== text) return null
-  if (bytes.readUInt8(0) !== version || !bytes.subarray(checkedLength).equals(checksum(bytes))) return null
+  if (bytes.readUInt8(0) !== version || bytes.toString('hex', checkedLength) !== checksum(bytes)) return null
   const resource = resourceOf(bytes.toString('hex', 1, 9))
   if (resource === null) return null
-  if (!bytes.subarray(9, 25).equals(uuidBytes(organizationId))) return null
+  if (bytes.toString('hex', 9, 25) !== uuidHex(organizationId)) return null
   const at = Number(bytes.readBigInt64BE(29))
   const removals = bytes.readBigInt64BE(53)
   const removalsAfter = removals === none ? null : Number(removals)
@@ -86,24 +86,30 @@ export function decodeCursorOf(
     resource,
     organizationId,
     epoch: bytes.readUInt32BE(25),
-    position: { at, id: uuidText(bytes.subarray(37, 53)) },
+    position: { at, id: uuidText(bytes.toString('hex', 37, 53)) },
     removalsAfter,
   }
 }
 
-function checksum(bytes: Buffer): Buffer {
-  return hash('sha256', bytes.subarray(0, checkedLength), 'buffer').subarray(0, 8)
+/** As hex, which takes a fraction of the time that a buffer of its own does. */
+function checksum(bytes: Buffer): string {
+  return hash('sha256', bytes.subarray(0, checkedLength), 'hex').slice(0, 16)
 }
 
 /** What a cursor holds of its resource: the first eight bytes of its SHA-256, as hex. */
 export function resourceKey(resource: string): string {
-  return hash('sha256', resource).slice(0, 16)
+  const known = resourceKeys.get(resource) ?? hash('sha256', resource).slice(0, 16)
+  resourceKeys.set(resource, known)
+  return known
 }
 
-function uuidBytes(id: string): Buffer {
-  return Buffer.from(id.replaceAll('-', ''), 'hex')
+/** As many as there are kinds, and sets of kinds that a key can read. */
+const resourceKeys = new Map<string, string>()
+
+function uuidHex(id: string): string {
+  return id.replaceAll('-', '')
 }
 
-function uuidText(bytes: Buffer): string {
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+function uuidText(hex: string): string {
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }

@@ -201,7 +201,7 @@ const lastManagingKey = problem(
 )
 
 function stored(token: string) {
-  return { hash: hashToken(token), last4: token.slice(-4) }
+  return { hash: Buffer.from(hashToken(token), 'hex'), last4: token.slice(-4) }
 }
 
 function newRow(id: string, { name, scopes, expiresAt }: Draft, token: string, now: number): KeyRow {

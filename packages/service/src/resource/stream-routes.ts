@@ -5,7 +5,8 @@ import { callerOf, requireKey } from '../http/authenticate.ts'
 import { unknownParameter } from '../http/list-parameters.ts'
 import { sendProblem } from '../http/problem-reply.ts'
 import { searchParameters } from '../http/replies.ts'
-import type { Checkpoints, Feed } from '../journal/feed.ts'
+import type { Checkpoints } from '../journal/feed.ts'
+import type { Feeds } from '../journal/shared-feed.ts'
 import type { WaitingReaders } from '../journal/waiting-readers.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
@@ -18,7 +19,7 @@ import { sendSync } from './sync-reply.ts'
 export interface StreamServices {
   readonly kinds: readonly Kind[]
   /** The stream of these kinds. */
-  readonly feedOf: (kinds: readonly Kind[]) => Feed<Checkpoints>
+  readonly feedsOf: (kinds: readonly Kind[]) => Feeds<Checkpoints>
   readonly readers: WaitingReaders
 }
 
@@ -26,7 +27,7 @@ const path = '/v1/changes'
 
 export function registerStreamRoutes(
   server: FastifyInstance,
-  { kinds, feedOf, readers }: StreamServices,
+  { kinds, feedsOf, readers }: StreamServices,
   { directory }: { readonly directory: Parameters<typeof requireKey>[0] },
 ): void {
   // What other lists take is known here, and refused as what it is.
@@ -37,7 +38,7 @@ export function registerStreamRoutes(
     const asked = parse(request)
     if (!asked.ok) return sendProblem(reply, asked.error)
     const { query, of } = asked.value
-    const stream = { feed: feedOf(of), kinds: new Set(of.map(({ name }) => name)), readers }
+    const stream = { ...feedsOf(of), kinds: new Set(of.map(({ name }) => name)), readers }
     return sendSync(request, reply, stream, query)
   })
 

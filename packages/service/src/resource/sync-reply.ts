@@ -3,15 +3,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../http/authenticate.ts'
 import { sendProblem } from '../http/problem-reply.ts'
 import { sendList } from '../http/replies.ts'
-import type { Feed, Page, PageOutcome, PageStart } from '../journal/feed.ts'
+import type { Page, PageOutcome, PageStart } from '../journal/feed.ts'
+import type { Feeds } from '../journal/shared-feed.ts'
 import type { WaitingReaders } from '../journal/waiting-readers.ts'
 import { encodeCursor } from '../kernel/cursor.ts'
 import { problem } from '../kernel/errors.ts'
 import type { SyncQuery } from './sync-query.ts'
 
 /** One stream to sync from. */
-export interface Stream<C> {
-  readonly feed: Feed<C>
+export interface Stream<C> extends Feeds<C> {
   readonly kinds: ReadonlySet<string>
   readonly readers: WaitingReaders
 }
@@ -47,7 +47,7 @@ export async function sendSync<C>(
 async function waitForPage<C>(
   request: FastifyRequest,
   reply: FastifyReply,
-  { feed, kinds, readers }: Stream<C>,
+  { waitingFeed: feed, kinds, readers }: Stream<C>,
   { start, limit, wait }: { readonly start: PageStart; readonly limit: number; readonly wait: number },
 ): Promise<PageOutcome<C>> {
   const { organizationId } = callerOf(request)

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { queryText } from '../../src/db/text-query.ts'
+import { testDatabase } from '../harness/database.ts'
+
+const numbers = {
+  name: 'numbers',
+  text: 'select n, n * 2, case when n > 2 then $2::text end from generate_series(1, $1::int) n',
+}
+
+test('columns come as the text that PostgreSQL writes, in their order, whatever their names', async () => {
+  await using database = await testDatabase()
+  const rows = await queryText(database.pool, numbers, ['3', 'žluť 😀'])
+  expect(rows).toEqual([
+    ['1', '2', null],
+    ['2', '4', null],
+    ['3', '6', 'žluť 😀'],
+  ])
+  expect(await queryText(database.pool, numbers, ['0', null])).toEqual([])
+  const bytes = { name: 'bytes', text: "select encode($1::bytea, 'hex'), '', $2::text" }
+  const values = [Buffer.from([0, 255, 10]), '']
+  expect(await queryText(database.pool, bytes, values)).toEqual([['00ff0a', '', '']])
+})
+
+test('a connection prepares a statement once', async () => {
+  await using database = await testDatabase({ max: 1 })
+  for (let n = 0; n < 5; n++) await queryText(database.pool, numbers, [String(n), null])
+  const { rows } = await database.pool.query(
+    "select count(*)::int as prepared, sum(s.generic_plans + s.custom_plans)::int as runs from pg_prepared_statements s where s.name = 'numbers'",
+  )
+  expect(rows).toEqual([{ prepared: 1, runs: 5 }])
+})
+
+test('what the server refuses rejects with its code, before and after it was prepared, and harms nobody else', async () => {
+  await using database = await testDatabase({ max: 1 })
+  const one = { name: 'one', text: 'select 1 / $1::int' }
+  const refused = [
+    queryText(database.pool, { name: 'wrong', text: 'select nothing from nowhere' }, []),
+    queryText(database.pool, one, ['0']),
+    queryText(database.pool, one, ['many']),
+  ]
+  const others = [queryText(database.pool, one, ['1']), database.pool.query('select 2 as two')]
+  const reasons = (await Promise.allSettled(refused)).map((result) =>
+    result.status === 'rejected' ? result.reason.code : result,
+  )
+  expect(reasons).toEqual(['42P01', '22012', '22P02'])
+  expect(await others[0]).toEqual([['1']])
+  expect(await others[1]).toMatchObject({ rows: [{ two: 2 }] })
+})
+
+test('two statements under one name are refused: the second would get what the first asks for', async () => {
+  await using database = await testDatabase({ max: 1 })
+  await queryText(database.pool, { name: 'same', text: 'select 1' }, [])
+  const other = queryText(database.pool, { name: 'same', text: 'select 2' }, [])
+  await expect(other).rejects.toThrow('two statements are named same')
+  expect(await queryText(database.pool, { name: 'other', text: 'select 2' }, [])).toEqual([['2']])
+})
+
+test('a connection that breaks in the middle of a statement rejects it, and the next has another', async () => {
+  await using database = await testDatabase({ max: 1 })
+  const suicide = { name: 'suicide', text: 'select pg_terminate_backend(pg_backend_pid())' }
+  await expect(queryText(database.pool, suicide, [])).rejects.toMatchObject({ code: '57P01' })
+  expect(await queryText(database.pool, numbers, ['1', null])).toEqual([['1', '2', null]])
+})
