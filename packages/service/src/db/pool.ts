@@ -15,8 +15,8 @@ export function createPool(
   options: {
     readonly max: number
     readonly onIdleError: (error: Error) => void
-    /** False for what may be lost with the machine, as it can be done again: commits then do not wait for the disk. */
-    readonly durable?: boolean
+    /** Settings of each connection, by their names. */
+    readonly settings?: Readonly<Record<string, string>>
   },
 ): Pool {
   const where: PoolConfig = 'url' in address ? { connectionString: address.url } : address
@@ -24,7 +24,9 @@ export function createPool(
     ...where,
     max: options.max,
     application_name: 'deskwire',
-    ...(options.durable === false ? { options: '-c synchronous_commit=off' } : {}),
+    options: Object.entries(options.settings ?? {})
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(' '),
     statement_timeout: 30_000,
     idle_in_transaction_session_timeout: 30_000,
     connectionTimeoutMillis: 10_000,

@@ -25,7 +25,12 @@ export const settleFunction: SchemaFunction = schemaFunction(
     returns: 'jsonb',
   },
   `declare
+  v_results jsonb := p_round->'results';
+  -- By these the rows are found, each by the index: a join with what came would read all that is pending.
+  v_ids uuid[] := array(select (r.result->>'id')::uuid from jsonb_array_elements(v_results) as r(result));
   v_settled uuid[];
+  -- Read once: as an expression of the search below it would be read for each row that is passed over.
+  v_known uuid[] := array(select k.id::uuid from jsonb_array_elements_text(p_round->'known') as k(id));
   v_failing_since timestamptz(3);
   v_due timestamptz(3);
 begin
@@ -44,10 +49,10 @@ begin
         next_attempt_at = ${time('r.next_attempt_at')}, updated_at = greatest(d.updated_at, p_now),
         delivered_at = case when r.status = 'succeeded' then ${time('r.ended_at')} end,
         log_day = case when r.status = 'pending' then 'infinity' else ${logDay('d')} end
-      from jsonb_to_recordset(p_round->'results') as r(id uuid, number int, status text, attempted boolean, at float8,
+      from jsonb_to_recordset(v_results) as r(id uuid, number int, status text, attempted boolean, at float8,
         ended_at float8, response_status int, error_code text, error_message text, duration_ms int,
         next_attempt_at float8)
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = r.id
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids) and d.id = r.id
         and d.log_day = 'infinity' and d.attempt_count = r.number - 1
       returning d.id)
     select array_agg(id) into v_settled from settled;
@@ -56,7 +61,7 @@ begin
       duration_ms, response_body)
     select p_organization_id, r.id, r.number, ${time('r.at')}, r.response_status, r.error_code, r.error_message, r.duration_ms,
         r.response_body
-      from jsonb_to_recordset(p_round->'results') as r(id uuid, attempted boolean, number int, at float8,
+      from jsonb_to_recordset(v_results) as r(id uuid, attempted boolean, number int, at float8,
         response_status int, error_code text, error_message text, duration_ms int, response_body text)
       where r.attempted and r.id = any(v_settled);
 
@@ -73,7 +78,7 @@ begin
 
   select d.next_attempt_at into v_due from deliveries d
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
-      and d.id <> all(array(select jsonb_array_elements_text(p_round->'known'))::uuid[])
+      and d.id <> all(v_known)
     order by d.next_attempt_at, d.id limit 1;
   if p_round->>'next' = 'release' then
     -- Disabled meanwhile: what is pending is not to wait for its next attempt, but to fail now.

@@ -3,25 +3,29 @@
  * may not see, though the lane was woken for it; settling looks again, with a later snapshot.
  */
 import type { Pool } from 'pg'
+import { type PreparedStatement, queryText, type TextRow } from '../db/text-query.ts'
 import { timestampText } from '../journal/commit-fragments.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Lanes, TakenDelivery } from './lanes.ts'
 
-interface TakenRow {
-  /** Null in all rows but one, as is all that belongs to the endpoint. */
-  readonly url: string | null
-  readonly disabled_reason: string | null
+/** What a row says of the endpoint, which one row does. */
+interface EndpointColumns {
+  readonly url: string
+  readonly disabledReason: string | null
   /** Separated by spaces, as the secrets are. */
   readonly scopes: string | null
   readonly secrets: string | null
-  readonly id: string | null
-  readonly attempt_count: number
-  readonly max_attempts: number
-  readonly event_id: string
-  readonly event_type: string
-  readonly event_created_at: string
-  readonly subject_kind: string
+}
+
+interface DeliveryColumns {
+  readonly id: string
+  readonly attemptCount: number
+  readonly maxAttempts: number
+  readonly eventId: string
+  readonly eventType: string
+  readonly eventCreatedAt: string
+  readonly subjectKind: string
   readonly payload: 'current' | 'stored'
   readonly current: string | null
 }
@@ -30,36 +34,33 @@ interface TakenRow {
 export function createTake(pool: Pool, tables: readonly StreamTable[]): Lanes['take'] {
   const removals = new Set(tables.flatMap(({ removedEvent }) => removedEvent ?? []))
   /** A manual retry sends what was stored with the event; a removal and a ping have nothing but what they always had. */
-  const isStored = ({ payload, event_type }: TakenRow) =>
-    payload === 'stored' && event_type !== 'ping' && !removals.has(event_type)
-  const texts = new Map<number, string>()
-  const textFor = (limit: number) => {
-    const text = texts.get(limit) ?? takeStatement(tables, limit)
-    texts.set(limit, text)
-    return text
+  const isStored = ({ payload, eventType }: DeliveryColumns) =>
+    payload === 'stored' && eventType !== 'ping' && !removals.has(eventType)
+  const statements = new Map<number, PreparedStatement>()
+  const statementFor = (limit: number) => {
+    const statement = statements.get(limit) ?? takeStatement(tables, limit)
+    statements.set(limit, statement)
+    return statement
   }
   return async ({ organizationId, webhookId }, lease, now, limit, known = []) => {
-    const { rows } = await pool.query<TakenRow>({
-      name: `take_lane_${limit}`,
-      text: textFor(limit),
-      values: [
-        organizationId,
-        webhookId,
-        lease.id,
-        formatTimestamp(now),
-        formatTimestamp(lease.until),
-        lease.workerId,
-        lease.listening,
-        known,
-      ],
-    })
-    const endpoint = rows.find((row) => row.url !== null)
-    if (endpoint?.url == null) return null
-    const stored = await storedPayloads(pool, organizationId, rows.filter(isStored))
-    const dataOf = (row: TakenRow) => {
-      if (row.event_type === 'ping') return '{}'
+    const rows = await queryText(pool, statementFor(limit), [
+      organizationId,
+      webhookId,
+      lease.id,
+      formatTimestamp(now),
+      formatTimestamp(lease.until),
+      lease.workerId,
+      String(lease.listening),
+      `{${known.join()}}`,
+    ])
+    const endpoint = endpointIn(rows)
+    if (endpoint === null) return null
+    const taken = rows.flatMap((row) => deliveryIn(row) ?? [])
+    const stored = await storedPayloads(pool, organizationId, taken.filter(isStored))
+    const dataOf = (row: DeliveryColumns) => {
+      if (row.eventType === 'ping') return '{}'
       // Nothing is sent of what the API would not serve, whatever was stored of it.
-      return row.current !== null && isStored(row) ? (stored.get(row.event_id) ?? null) : row.current
+      return row.current !== null && isStored(row) ? (stored.get(row.eventId) ?? null) : row.current
     }
     return {
       organizationId,
@@ -67,46 +68,86 @@ export function createTake(pool: Pool, tables: readonly StreamTable[]): Lanes['t
       leaseId: lease.id,
       endpoint: {
         url: endpoint.url,
-        disabledReason: endpoint.disabled_reason,
+        disabledReason: endpoint.disabledReason,
         scopes: endpoint.scopes?.split(' ') ?? null,
         sealedSecrets: endpoint.secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
       },
-      deliveries: rows.flatMap((row) => (row.id === null ? [] : [takenDelivery(row, row.id, dataOf(row))])),
+      deliveries: taken.map((row) => takenDelivery(row, dataOf(row))),
     }
   }
 }
 
 /** The stored payloads of these deliveries' events, by the event's id. Few deliveries need one. */
-async function storedPayloads(pool: Pool, organizationId: string, taken: readonly TakenRow[]) {
+async function storedPayloads(pool: Pool, organizationId: string, taken: readonly DeliveryColumns[]) {
   if (taken.length === 0) return new Map<string, string | null>()
   const { rows } = await pool.query<{ id: string; body: string | null }>(
     'select e.id, e.body from events e where e.organization_id = $1 and e.id = any($2)',
-    [organizationId, taken.map((row) => row.event_id)],
+    [organizationId, taken.map(({ eventId }) => eventId)],
   )
   return new Map(rows.map(({ id, body }) => [id, body]))
 }
 
-function takenDelivery(row: TakenRow, id: string, data: string | null): TakenDelivery {
+function takenDelivery(row: DeliveryColumns, data: string | null): TakenDelivery {
   return {
-    id,
-    attemptCount: row.attempt_count,
-    maxAttempts: row.max_attempts,
+    id: row.id,
+    attemptCount: row.attemptCount,
+    maxAttempts: row.maxAttempts,
     event: {
-      id: row.event_id,
-      type: row.event_type,
-      createdAt: row.event_created_at,
-      subjectKind: row.subject_kind,
+      id: row.eventId,
+      type: row.eventType,
+      createdAt: row.eventCreatedAt,
+      subjectKind: row.subjectKind,
     },
     data,
   }
 }
 
+/** Null when the lane was not taken. */
+function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
+  for (const [url, disabledReason = null, scopes = null, secrets = null] of rows) {
+    if (url != null) return { url, disabledReason, scopes, secrets }
+  }
+  return null
+}
+
+/** Null where nothing is due: then there is one row, of the endpoint. */
+function deliveryIn(row: TextRow): DeliveryColumns | null {
+  const [
+    ,
+    ,
+    ,
+    ,
+    id,
+    attempts,
+    mostAttempts,
+    eventId,
+    eventType,
+    eventCreatedAt,
+    subjectKind,
+    payload,
+    current,
+  ] = row
+  if (id == null) return null
+  return {
+    id,
+    attemptCount: Number(attempts),
+    maxAttempts: Number(mostAttempts),
+    eventId: String(eventId),
+    eventType: String(eventType),
+    eventCreatedAt: String(eventCreatedAt),
+    subjectKind: String(subjectKind),
+    payload: payload === 'stored' ? 'stored' : 'current',
+    current: current ?? null,
+  }
+}
+
 /**
  * Lease, claim and bodies in one statement; what is sent is read from the subject's own table, for a removal the record
- * that stands there in its place. The limit is part of the text: as a parameter the planner does not know it, and plans
+ * that stands there in its place. The columns are those that `endpointIn` and `deliveryIn` read, in their order; those of
+ * the endpoint stand in one row. The limit is part of the text: as a parameter the planner does not know it, and plans
  * anew each time.
  */
-function takeStatement(tables: readonly StreamTable[], limit: number): string {
+function takeStatement(tables: readonly StreamTable[], limit: number): PreparedStatement {
   const current = tables.map(({ kind, name, removedEvent }) => {
     const exists = 't.removed_at is null'
     const readable = removedEvent === null ? exists : `(${exists}) = (d.event_type <> '${removedEvent}')`
@@ -115,7 +156,7 @@ function takeStatement(tables: readonly StreamTable[], limit: number): string {
   })
   // Of the endpoint once, not with each of its deliveries.
   const once = (value: string) => `case when coalesce(d.place, 1) = 1 then ${value} end`
-  return `with leased as (
+  const text = `with leased as (
       update lanes l set lease_id = $3, lease_until = $5, worker_id = $6, listening = $7, due_at = $5
         where l.organization_id = $1 and l.webhook_id = $2
           and (l.lease_id = $3 or l.due_at <= $4 and (l.lease_until is null or l.lease_until <= $4))
@@ -137,4 +178,5 @@ function takeStatement(tables: readonly StreamTable[], limit: number): string {
         where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity' and d.next_attempt_at <= $4
           and d.id <> all($8::uuid[])
         order by d.next_attempt_at, d.id limit ${limit}) d on true`
+  return { name: `take_lane_${limit}`, text }
 }

@@ -7,6 +7,7 @@
  * when its lease ends. A commit moves it to now, unless its holder has its hands full and looks again by itself.
  */
 import type { Pool } from 'pg'
+import { type PreparedStatement, queryText } from '../db/text-query.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Verdict } from './decide.ts'
@@ -130,6 +131,17 @@ export interface Lanes {
   wakeFromTheFuture(now: number): Promise<number>
 }
 
+const settleStatement: PreparedStatement = {
+  name: settleFunction.name,
+  text: `select ${settleFunction.name}($1, $2, $3, $4, $5, $6) as settled`,
+}
+
+interface SettledText {
+  readonly held: boolean
+  readonly failing_since: string | null
+  readonly more: boolean | null
+}
+
 /** Deliveries of a disabled endpoint failed in one statement. */
 const failStep = 2_000
 
@@ -151,25 +163,19 @@ export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
     take: createTake(pool, tables),
 
     async settle({ organizationId, webhookId, leaseId }, settling, now, leaseUntil) {
-      const { rows } = await pool.query<{
-        settled: { held: boolean; failing_since: string | null; more: boolean | null }
-      }>({
-        name: settleFunction.name,
-        text: `select ${settleFunction.name}($1, $2, $3, $4, $5, $6) as settled`,
-        values: [
-          organizationId,
-          webhookId,
-          leaseId,
-          formatTimestamp(now),
-          formatTimestamp(leaseUntil),
-          encodeSettling(settling),
-        ],
-      })
-      const settled = rows[0]?.settled
-      const failingSince = settled?.failing_since ?? null
+      const [row] = await queryText(pool, settleStatement, [
+        organizationId,
+        webhookId,
+        leaseId,
+        formatTimestamp(now),
+        formatTimestamp(leaseUntil),
+        encodeSettling(settling),
+      ])
+      const settled = JSON.parse(row?.[0] ?? '{}') as Partial<SettledText>
+      const failingSince = settled.failing_since ?? null
       return {
-        held: settled?.held ?? false,
-        more: settled?.more ?? false,
+        held: settled.held ?? false,
+        more: settled.more ?? false,
         failingSince: failingSince === null ? null : Date.parse(failingSince),
       }
     },

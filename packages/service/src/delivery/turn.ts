@@ -274,8 +274,8 @@ export class Turn {
       (change, { verdict, endedAt }) => foldHealth(change, verdict, endedAt),
       noChange,
     )
-    const settling = results.map(({ delivery }) => delivery.id)
-    const known = [...this.#known].filter((id) => !settling.includes(id))
+    const settling = new Set(results.map(({ delivery }) => delivery.id))
+    const known = [...this.#known].filter((id) => !settling.has(id))
     this.#woken = false
     const lane = { ...this.#lane, leaseId: this.#leaseId }
     const { tier } = this.#pace

@@ -46,6 +46,7 @@ export function createDeliveryMetrics(register: Registry, inFlight: () => number
   // Each series is looked up once, and not thousands of times a second.
   const succeeded = durations.labels('succeeded')
   const failed = durations.labels('failed')
+  const firsts = waits.labels({})
   const counts = new Map<string, ReturnType<typeof attempts.labels>>()
   return {
     attempted({ outcome, durationMs, waitedMs }) {
@@ -54,7 +55,7 @@ export function createDeliveryMetrics(register: Registry, inFlight: () => number
       count.inc()
       const took = outcome === 'succeeded' ? succeeded : failed
       took.observe(durationMs / 1000)
-      if (waitedMs !== null) waits.observe(waitedMs / 1000)
+      if (waitedMs !== null) firsts.observe(waitedMs / 1000)
     },
     disabled: (reason) => disabled.inc({ reason }),
   }

@@ -1,5 +1,4 @@
 /** The worker as a running part: an engine that is woken by notifications, and beside it the summarizer. */
-import { setFlagsFromString } from 'node:v8'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { followDatabaseClock } from '../db/clock.ts'
@@ -14,18 +13,21 @@ import { kinds } from '../resources/index.ts'
 import type { SummarySettings } from '../summaries.ts'
 import type { Running } from './running.ts'
 import { superviseSummarizer } from './supervise-thread.ts'
+import { keepHeapSmall } from './thrift.ts'
 
 /** Connections of a worker: its statements are few and large. */
 const connections = 5
 /** And those for lanes that are slow or have a backlog: however many statements they ask for, no others wait for these. */
 const otherConnections = 4
 
-/**
- * Percent by which old objects may grow before they are collected anew. Payloads live for as long as receivers take, which
- * is long for V8: left to itself it lets garbage reach several times what is in use. Measured with ten thousand endpoints and a
- * million pending: 549 MB so, 421 MB with this, and as many deliveries.
- */
-const heapGrowth = 40
+/** Settings of a worker's connections. */
+export const poolSettings = {
+  // What a worker notes may be lost with the machine: then a delivery goes out again, as at least once allows.
+  synchronous_commit: 'off',
+  // Every statement finds its rows by an index, whatever the values: planned anew for them, which PostgreSQL takes to be
+  // cheaper, a take spends a third of its time on that.
+  plan_cache_mode: 'force_generic_plan',
+}
 
 export interface RunningWorker extends Running {
   readonly pool: Pool
@@ -41,13 +43,12 @@ export function startWorker(options: {
   readonly summaries: SummarySettings
 }): RunningWorker {
   const { address, log, settings, summaries } = options
-  // Read at each collection, so it may be set while the process runs; a worker has one of its own.
-  setFlagsFromString(`--heap-growing-percent=${heapGrowth}`)
-  // What a worker notes may be lost with the machine: then a delivery goes out again, as at least once allows.
+  // Of the whole process: a worker has one of its own.
+  const thrift = keepHeapSmall()
   const openPool = (max: number) =>
     createPool(address, {
       max,
-      durable: false,
+      settings: poolSettings,
       onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
     })
   const pool = openPool(connections)
@@ -81,6 +82,7 @@ export function startWorker(options: {
       // At once: while a connection is being closed, nothing more may be begun.
       await Promise.all([listener.close(), worker.close(), summarizer.stop()])
       await Promise.all([endPool(pool), endPool(otherPool)])
+      thrift[Symbol.dispose]()
     },
   }
 }

@@ -1,0 +1,97 @@
+/** What a round costs does not grow with what else is pending on its lane, whatever the planner thinks of how much that is. */
+import { randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import { expect, test } from 'vitest'
+import { createPool, endPool } from '../../src/db/pool.ts'
+import { noChange } from '../../src/delivery/decide.ts'
+import { createLanes, type TakenDelivery } from '../../src/delivery/lanes.ts'
+import { kinds } from '../../src/resources/index.ts'
+import { poolSettings } from '../../src/roles/worker.ts'
+import { testClock } from '../harness/clock.ts'
+import { deliverySettings } from '../harness/delivery-settings.ts'
+import { plant } from '../harness/planted.ts'
+import { testService } from '../harness/service.ts'
+
+const backlog = 20_000
+const size = 64
+
+/** Rows of what is pending that this database has read, by an index or from one end to the other. */
+async function rowsRead(pool: Pool): Promise<number> {
+  await pool.query('select pg_stat_force_next_flush()')
+  await pool.query('select pg_stat_clear_snapshot()')
+  const { rows } = await pool.query<{ read: number }>(
+    "select (coalesce(s.idx_tup_fetch, 0) + s.seq_tup_read)::int as read from pg_stat_user_tables s where s.relname = 'deliveries_pending'",
+  )
+  return rows[0]?.read ?? Number.NaN
+}
+
+test.each([
+  ['nothing of it', 'never', {}],
+  ['of a lane that was empty', 'before', {}],
+  ['all', 'after', {}],
+  ['of a lane that was empty, and plans as for a worker', 'before', poolSettings],
+] as const)(
+  'a round of 64 reads a few rows for each, of 20,000 pending, where the planner knows %s',
+  async (_, analyzed, settings) => {
+    const clock = testClock()
+    await using service = await testService({ clock })
+    const { organizationId } = service.api
+    // One connection, which says what it has read.
+    const pool = createPool(service.database.connection, { max: 1, settings, onIdleError: () => {} })
+    await using _end = { [Symbol.asyncDispose]: () => endPool(pool) }
+    if (analyzed === 'before') await pool.query('analyze')
+    const now = clock.now()
+    const urls = ['https://127.0.0.1:1/']
+    const { encryptionKey } = deliverySettings
+    const [endpoint] = await plant(pool, { organizationId, encryptionKey, urls, backlog, now })
+    if (analyzed === 'after') await pool.query('analyze')
+    const lanes = createLanes(
+      pool,
+      kinds.map(({ table }) => table),
+    )
+    const lane = { organizationId, webhookId: endpoint!.id }
+    const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false }
+    const succeeded = (delivery: TakenDelivery) => ({
+      delivery,
+      verdict: {
+        status: 'succeeded',
+        attempted: true,
+        error: null,
+        nextAttemptAt: null,
+        counts: 'success',
+        disable: null,
+      } as const,
+      startedAt: now,
+      endedAt: now,
+      responseStatus: 200,
+      responseBody: '',
+      durationMs: 1,
+    })
+
+    // More rounds than the five that PostgreSQL plans anew in any case.
+    const rounds = 8
+    const before = await rowsRead(pool)
+    let known: TakenDelivery[] = []
+    for (let round = 0; round < rounds; round++) {
+      const ids = known.map(({ id }) => id)
+      const taken = await lanes.take(lane, lease, now, size, ids)
+      expect(taken?.deliveries).toHaveLength(size)
+      const results = known.map(succeeded)
+      known = [...taken!.deliveries]
+      const settling = {
+        results,
+        health: noChange,
+        next: 'hold',
+        tier: 'heavy',
+        known: known.map(({ id }) => id),
+      } as const
+      const settled = await lanes.settle({ ...lane, leaseId: lease.id }, settling, now, lease.until)
+      expect(settled).toMatchObject({ held: true, more: true })
+    }
+    const read = (await rowsRead(pool)) - before
+    const left = await pool.query("select count(*)::int as n from deliveries d where d.status = 'pending'")
+    expect(left.rows).toEqual([{ n: backlog - (rounds - 1) * size }])
+    expect(read).toBeGreaterThan(rounds * size)
+    expect(read).toBeLessThan(rounds * size * 10)
+  },
+)
