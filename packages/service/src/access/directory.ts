@@ -3,7 +3,7 @@
  * process.
  */
 import type { Pool } from 'pg'
-import { queryText, type TextRow } from '../db/text-query.ts'
+import { arrayParameter, hiddenArray, queryText, type TextRow } from '../db/text-query.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { coalesce } from '../kernel/coalesce.ts'
 import { hashToken, isToken } from './token.ts'
@@ -39,11 +39,7 @@ interface Found {
 /** A time as milliseconds since the Unix epoch. */
 const milliseconds = (time: string) => `floor(extract(epoch from ${time}) * 1000)::bigint`
 
-/**
- * Looks tokens up in the database; those that are asked for at the same time, together. The array comes by a subquery,
- * so that the planner never sees how long it is: where it does, it plans anew for every request (measured: 0.22 ms of
- * the database's time a look-up, and 0.03 ms like this).
- */
+/** Looks tokens up in the database; those that are asked for at the same time, together. */
 export function createLookUp(pool: Pool, clock: Clock): LookUp {
   const statement = {
     name: 'recognize_tokens',
@@ -53,12 +49,12 @@ export function createLookUp(pool: Pool, clock: Clock): LookUp {
            from api_key_tokens d
            join api_keys k on k.organization_id = d.organization_id and k.id = d.api_key_id
            join organizations o on o.organization_id = d.organization_id
-           where d.token_hash = any((select $1::bytea[])::bytea[])`,
+           where d.token_hash = any(${hiddenArray('$1', 'bytea')})`,
   }
 
   const find = coalesce(async (hashes: readonly string[]): Promise<(Found | null)[]> => {
-    const bytes = [...new Set(hashes)].map((hash) => `"\\\\x${hash}"`)
-    const rows = await queryText(pool, statement, [`{${bytes.join()}}`])
+    const bytes = [...new Set(hashes)].map((hash) => `\\x${hash}`)
+    const rows = await queryText(pool, statement, [arrayParameter(bytes)])
     const found = new Map(rows.map((row) => [row[0], foundIn(row)]))
     return hashes.map((hash) => found.get(hash) ?? null)
   })

@@ -14,6 +14,20 @@ export interface PreparedStatement {
 /** PostgreSQL reads a string as the text of the parameter's type, and bytes as they are. */
 export type Parameter = string | Buffer | null
 
+/** An array of such strings, which is to stand in the statement as a `hiddenArray`. */
+export function arrayParameter(values: readonly string[]): string {
+  return `{${values.map((value) => `"${value.replace(/["\\]/g, '\\$&')}"`).join()}}`
+}
+
+/**
+ * An array parameter whose length the planner does not see. Where it does, it takes each array to be cheaper than one of
+ * any length, and plans the statement anew for every call (measured for the look-up of a key: 0.22 ms of the
+ * database's time, and 0.03 ms like this).
+ */
+export function hiddenArray(parameter: string, type: string): string {
+  return `(select ${parameter}::${type}[])::${type}[]`
+}
+
 /** The columns of a row, in the statement's order. */
 export type TextRow = readonly (string | null)[]
 

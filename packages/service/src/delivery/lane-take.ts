@@ -3,7 +3,7 @@
  * may not see, though the lane was woken for it; settling looks again, with a later snapshot.
  */
 import type { Pool } from 'pg'
-import { type PreparedStatement, queryText, type TextRow } from '../db/text-query.ts'
+import { arrayParameter, type PreparedStatement, queryText, type TextRow } from '../db/text-query.ts'
 import { timestampText } from '../journal/commit-fragments.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -51,7 +51,7 @@ export function createTake(pool: Pool, tables: readonly StreamTable[]): Lanes['t
       formatTimestamp(lease.until),
       lease.workerId,
       String(lease.listening),
-      `{${known.join()}}`,
+      arrayParameter(known),
     ])
     const endpoint = endpointIn(rows)
     if (endpoint === null) return null

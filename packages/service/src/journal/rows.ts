@@ -1,7 +1,8 @@
 /** Single rows by id: what GET answers, and what a change is decided on. */
 import type { Pool } from 'pg'
+import { arrayParameter, hiddenArray, queryText } from '../db/text-query.ts'
 import { coalesce } from '../kernel/coalesce.ts'
-import { formatTimestamp } from '../kernel/timestamps.ts'
+import { timestampText } from './commit-fragments.ts'
 import type { StreamTable } from './stream-table.ts'
 
 export interface StoredRow {
@@ -33,8 +34,8 @@ export interface FoundRow extends StoredRow {
 export function createRowReader(pool: Pool, table: StreamTable): RowReader {
   const statement = {
     name: `read_${table.name}`,
-    text: `select t.organization_id, t.id, t.body, t.updated_at
-             from unnest($1::uuid[], $2::uuid[]) as k(organization_id, id)
+    text: `select t.organization_id, t.id, t.body, ${timestampText('t.updated_at')} as updated_at
+             from unnest(${hiddenArray('$1', 'uuid')}, ${hiddenArray('$2', 'uuid')}) as k(organization_id, id)
              join ${table.name} t on t.organization_id = k.organization_id and t.id = k.id
              where t.removed_at is null`,
   }
@@ -42,17 +43,14 @@ export function createRowReader(pool: Pool, table: StreamTable): RowReader {
 
   const read = coalesce(async (wanted: readonly Wanted[]): Promise<readonly (StoredRow | null)[]> => {
     const distinct = new Map(wanted.map((one) => [keyOf(one.organizationId, one.id), one]))
-    const { rows } = await pool.query<Row>({
-      ...statement,
-      values: [
-        [...distinct.values()].map(({ organizationId }) => organizationId),
-        [...distinct.values()].map(({ id }) => id),
-      ],
-    })
+    const rows = await queryText(pool, statement, [
+      arrayParameter([...distinct.values()].map(({ organizationId }) => organizationId)),
+      arrayParameter([...distinct.values()].map(({ id }) => id)),
+    ])
     const found = new Map(
-      rows.map((row) => [
-        keyOf(row.organization_id, row.id),
-        { body: row.body, updatedAt: formatTimestamp(row.updated_at.getTime()) },
+      rows.map(([organizationId, id, body, updatedAt]) => [
+        keyOf(String(organizationId), String(id)),
+        { body: String(body), updatedAt: String(updatedAt) },
       ]),
     )
     return wanted.map(({ organizationId, id }) => found.get(keyOf(organizationId, id)) ?? null)
@@ -66,18 +64,18 @@ export function createRowReader(pool: Pool, table: StreamTable): RowReader {
     values: readonly string[],
   ): Promise<readonly FoundRow[]> {
     if (values.length === 0) return []
-    const { rows } = await pool.query<Row & { target: string }>({
+    const found = {
       name: `read_${table.name}_by_${column}`,
-      text: `select t.organization_id, t.id, t.body, t.updated_at, t.${column} as target from ${table.name} t
-               where t.organization_id = $1 and t.${column} = any($2::${type}[]) and t.removed_at is null
+      text: `select t.id, t.body, ${timestampText('t.updated_at')} as updated_at, t.${column} as target from ${table.name} t
+               where t.organization_id = $1 and t.${column} = any(${hiddenArray('$2', type)}) and t.removed_at is null
                order by t.created_at, t.id`,
-      values: [organizationId, values],
-    })
-    return rows.map(({ id, body, target, updated_at }) => ({
-      id,
-      body,
-      target,
-      updatedAt: formatTimestamp(updated_at.getTime()),
+    }
+    const rows = await queryText(pool, found, [organizationId, arrayParameter(values)])
+    return rows.map(([id, body, updatedAt, target]) => ({
+      id: String(id),
+      body: String(body),
+      target: String(target),
+      updatedAt: String(updatedAt),
     }))
   }
 
@@ -91,11 +89,4 @@ export function createRowReader(pool: Pool, table: StreamTable): RowReader {
 interface Wanted {
   readonly organizationId: string
   readonly id: string
-}
-
-interface Row {
-  readonly organization_id: string
-  readonly id: string
-  readonly body: string
-  readonly updated_at: Date
 }

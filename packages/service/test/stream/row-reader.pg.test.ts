@@ -1,0 +1,50 @@
+/** Rows by id are read for every GET and every change. */
+import { expect, test } from 'vitest'
+import { createPool, endPool } from '../../src/db/pool.ts'
+import { createRowReader } from '../../src/journal/rows.ts'
+import { customer } from '../../src/resources/customer/index.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { testService } from '../harness/service.ts'
+
+test('reading rows is planned once, not for each read; several at once are told apart', async () => {
+  await using service = await testService()
+  const { organizationId } = service.api
+  const made = []
+  for (let n = 0; n < 4; n++) made.push(await makeCustomer(service.api, { externalId: `crm "${n}", {a}` }))
+  // So many that looking a few of them up costs less than looking ten up, as the planner takes an array that it cannot see.
+  await service.database.pool.query(
+    `insert into customers (organization_id, id, created_at, updated_at, body)
+       select $1, gen_random_uuid(), t.at, t.at, '{}'
+         from (select now() - n * interval '1 millisecond' as at from generate_series(1, 20000) n) t`,
+    [organizationId],
+  )
+  await service.database.pool.query('analyze customers')
+  const ids = made.map(({ id }) => id as string)
+  // One connection, whose prepared statements can be seen.
+  const pool = createPool(service.database.connection, { max: 1, onIdleError: () => {} })
+  await using _end = { [Symbol.asyncDispose]: () => endPool(pool) }
+  const rows = createRowReader(pool, customer.table)
+  const bodies = async (asked: readonly string[]) =>
+    (await Promise.all(asked.map((id) => rows.read(organizationId, id)))).map(
+      (row) => row && JSON.parse(row.body),
+    )
+  for (let round = 0; round < 20; round++) {
+    const asked = ids.slice(0, 1 + (round % ids.length))
+    expect(await bodies(asked)).toEqual(made.slice(0, asked.length))
+    const found = await rows.withUnique(
+      organizationId,
+      'external_id',
+      made.slice(0, asked.length).map(({ externalId }) => externalId as string),
+    )
+    expect(found.map(({ id }) => id)).toEqual(asked)
+  }
+  expect(await bodies([ids[1]!, organizationId])).toEqual([made[1], null])
+  const plans = await pool.query(
+    "select s.name, s.custom_plans::int as custom from pg_prepared_statements s where s.name like 'read_%' order by s.name",
+  )
+  // The server plans anew five times, to see what that gains, and from then on keeps to one plan.
+  expect(plans.rows).toEqual([
+    { name: 'read_customers', custom: 5 },
+    { name: 'read_customers_by_external_id', custom: 5 },
+  ])
+})
