@@ -18,7 +18,7 @@ export async function* sync({ runs, shelf }: Scale): AsyncGenerator<Result> {
   const middle = await shelf.organization(100_000)
   const load = { url, clients, status: 200, request: pageRequests(middle) }
   // Until what runs with each page is compiled.
-  await drive({ ...load, seconds: 4 })
+  await drive({ ...load, seconds: 10 })
   const pages: Run[] = []
   for (let run = 0; run < runs; run++) {
     const baseline = await readBare(installation, middle, connections, seconds)
