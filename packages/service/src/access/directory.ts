@@ -3,7 +3,7 @@
  * process.
  */
 import type { Pool } from 'pg'
-import { arrayParameter, hiddenArray, queryText, type TextRow } from '../db/text-query.ts'
+import { arrayParameter, hiddenArray, milliseconds, queryText, type TextRow } from '../db/text-query.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { coalesce } from '../kernel/coalesce.ts'
 import { hashToken, isToken } from './token.ts'
@@ -35,9 +35,6 @@ interface Found {
   readonly tokenExpiresAt: number | null
   readonly keyExpiresAt: number | null
 }
-
-/** A time as milliseconds since the Unix epoch. */
-const milliseconds = (time: string) => `floor(extract(epoch from ${time}) * 1000)::bigint`
 
 /** Looks tokens up in the database; those that are asked for at the same time, together. */
 export function createLookUp(pool: Pool, clock: Clock): LookUp {

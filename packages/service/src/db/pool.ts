@@ -24,9 +24,7 @@ export function createPool(
     ...where,
     max: options.max,
     application_name: 'deskwire',
-    options: Object.entries(options.settings ?? {})
-      .map(([name, value]) => `-c ${name}=${value}`)
-      .join(' '),
+    ...(options.settings === undefined ? {} : { options: startOptions(options.settings) }),
     statement_timeout: 30_000,
     idle_in_transaction_session_timeout: 30_000,
     connectionTimeoutMillis: 10_000,
@@ -45,6 +43,12 @@ export function createPool(
   pool.on('remove', (client) => clients.delete(client))
   open.set(pool, clients)
   return pool
+}
+
+function startOptions(settings: Readonly<Record<string, string>>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ')
 }
 
 /** The connections of each pool, those in use included. */

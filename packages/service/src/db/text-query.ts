@@ -28,6 +28,11 @@ export function hiddenArray(parameter: string, type: string): string {
   return `(select ${parameter}::${type}[])::${type}[]`
 }
 
+/** A time as a column of such a statement: milliseconds since the Unix epoch, without what is left of one. */
+export function milliseconds(time: string): string {
+  return `floor(extract(epoch from ${time}) * 1000)::bigint`
+}
+
 /** The columns of a row, in the statement's order. */
 export type TextRow = readonly (string | null)[]
 

@@ -110,23 +110,13 @@ function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
   return null
 }
 
+/** Those that `endpointIn` reads, before those of the delivery. */
+const columnsOfEndpoint = 4
+
 /** Null where nothing is due: then there is one row, of the endpoint. */
 function deliveryIn(row: TextRow): DeliveryColumns | null {
-  const [
-    ,
-    ,
-    ,
-    ,
-    id,
-    attempts,
-    mostAttempts,
-    eventId,
-    eventType,
-    eventCreatedAt,
-    subjectKind,
-    payload,
-    current,
-  ] = row
+  const [id, attempts, mostAttempts, eventId, eventType, eventCreatedAt, subjectKind, payload, current] =
+    row.slice(columnsOfEndpoint)
   if (id == null) return null
   return {
     id,

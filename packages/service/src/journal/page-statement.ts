@@ -1,6 +1,6 @@
 /** The SQL of a page of the stream: one statement, of one table or of several in one order. */
 import { crc32 } from 'node:zlib'
-import type { PreparedStatement, TextRow } from '../db/text-query.ts'
+import { milliseconds, type PreparedStatement, type TextRow } from '../db/text-query.ts'
 import type { StreamTable } from './stream-table.ts'
 
 /** What stands between the records of a page: a comma for a list of JSON, a line break for lines of it. */
@@ -132,7 +132,6 @@ function pageStatement(
   const between = separator === ',' ? `','` : `E'\\n'`
   const order = 'order by s.updated_at, s.id'
   const { columns, join } = counters(tables, `p.found <= ${limit}`)
-  const milliseconds = (time: string) => `floor(extract(epoch from ${time}) * 1000)::bigint`
   return `select i.epoch, ${milliseconds('o.last_stamp')} as last_stamp, p.records, ${milliseconds('p.last_at')} as last_at,
     p.last_id, ${columns}${lost}
   from organization_clocks o
