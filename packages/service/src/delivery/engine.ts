@@ -41,6 +41,8 @@ const looksApart = 5
  * together: a thousand handshakes begun at once in their place held everybody else up for seconds, every ten.
  */
 export const slowApart = 40
+/** They begin one after another, in milliseconds: each may have a handshake to make, and whoever is well waits for those. */
+const slowStep = slowApart / foundAtOnce.slow
 /** How often to look without being woken, in milliseconds. */
 const pollEvery = 500
 /** How long a stop waits for attempts, and then for the database; together below the service's 15 s. */
@@ -146,16 +148,27 @@ export function createEngine(
     const begun: RunningTurn[] = []
     behind = withRoom.length < tiers.length
     const full = open.some((tier) => due.filter((lane) => lane.tier === tier).length === foundAtOnce[tier])
+    let slow = 0
     for (const lane of due) {
-      const known = running.get(keyOf(lane))
-      const turn = known === undefined ? launch(lane) : null
-      known?.turn.wake()
+      if (lane.tier === 'slow' && !draining && slow++ > 0) {
+        setTimeout(begin, (slow - 1) * slowStep, lane)
+        continue
+      }
+      const turn = begin(lane)
       if (turn !== null) begun.push(turn)
-      else if (known === undefined) behind = true
     }
     // There are more where those came from.
-    if (full && begun.length > 0 && !draining) wake()
+    if (full && (begun.length > 0 || slow > 1) && !draining) wake()
     return begun
+  }
+
+  /** Wakes the lane's turn, or begins one, which it then answers. */
+  function begin(lane: DueLane): RunningTurn | null {
+    const known = running.get(keyOf(lane))
+    known?.turn.wake()
+    const turn = known === undefined ? launch(lane) : null
+    if (known === undefined && turn === null) behind = true
+    return turn
   }
 
   /** Whether slow lanes may be looked for now; if not, they are when it is time. */
