@@ -25,7 +25,7 @@ export function sendList(
  * head of the answer (measured: a tenth of the processor time of a page of 45 KB).
  */
 function joined(parts: readonly string[]): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0))
+  const bytes = Buffer.allocUnsafe(parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0))
   let at = 0
   for (const part of parts) at += bytes.write(part, at)
   return bytes
