@@ -14,7 +14,7 @@ export interface PreparedStatement {
 /** PostgreSQL reads a string as the text of the parameter's type, and bytes as they are. */
 export type Parameter = string | Buffer | null
 
-/** An array of such strings, which is to stand in the statement as a `hiddenArray`. */
+/** An array of such strings. Unless the connection plans generically, it is to stand in the statement as a `hiddenArray`. */
 export function arrayParameter(values: readonly string[]): string {
   return `{${values.map((value) => `"${value.replace(/["\\]/g, '\\$&')}"`).join()}}`
 }

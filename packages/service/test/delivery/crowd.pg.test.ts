@@ -87,7 +87,7 @@ test('slow lanes begin a few at a time, however many there are, so that what was
   engine.wake()
   await eventually('each was tried', () => began.length === urls.length)
   await engine.stop()
-  // The first few at once, and the others so many each time that slow lanes are looked for.
+  // So many each time that slow lanes are looked for, and of these one after another.
   const looks = urls.length / foundAtOnce.slow - 1
   expect(Math.max(...began) - since).toBeGreaterThan(looks * slowApart * 0.9)
 })
