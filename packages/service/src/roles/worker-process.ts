@@ -15,7 +15,10 @@ process.once('message', ({ address, settings, summaries, logLevel }: WorkerOrder
   const stop = async () => {
     if (stopping) return
     stopping = true
-    await worker.stop()
+    const stopped = worker.stop()
+    // From here on nothing is begun.
+    log.info('the worker stops: it settles what is in flight')
+    await stopped
     process.exit(0)
   }
   process.on('SIGTERM', stop)

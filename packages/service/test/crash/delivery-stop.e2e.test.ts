@@ -33,6 +33,11 @@ async function sixteenOfTwenty(service: ServiceProcess, token: string, hooks: Ho
   return gated
 }
 
+/** The worker was told, which takes it a while on a busy machine: until then it rightly begins what is due. */
+function workerStops(service: ServiceProcess): Promise<void> {
+  return eventually('the worker stops', () => service.output().includes('the worker stops'))
+}
+
 test.concurrent('SIGTERM of role all: what is in flight is settled, what is not begun is left', async () => {
   await using hooks = await startHooks()
   await using installation = await install(hooks.settings)
@@ -46,6 +51,7 @@ test.concurrent('SIGTERM of role all: what is in flight is settled, what is not 
       () => true,
     ),
   )
+  await workerStops(service)
   expect(service.running()).toBe(true)
   const since = performance.now()
   gated.open()
@@ -76,6 +82,7 @@ test.concurrent('kill -9 of the parent: its worker settles what is in flight, an
   const gated = await sixteenOfTwenty(service, installation.token, hooks)
   process.kill(service.pid, 'SIGKILL')
   await eventually('the parent is gone', () => !service.running())
+  await workerStops(service)
   expect(gone(worker!)).toBe(false)
   gated.open()
   await eventually('the worker is gone', () => gone(worker!))
