@@ -34,8 +34,8 @@ async function sixteenOfTwenty(service: ServiceProcess, token: string, hooks: Ho
 }
 
 /** The worker was told, which takes it a while on a busy machine: until then it rightly begins what is due. */
-function workerStops(service: ServiceProcess): Promise<void> {
-  return eventually('the worker stops', () => service.output().includes('the worker stops'))
+async function workerStops(service: ServiceProcess): Promise<void> {
+  await eventually('the worker stops', () => service.output().includes('the worker stops'))
 }
 
 test.concurrent('SIGTERM of role all: what is in flight is settled, what is not begun is left', async () => {

@@ -1,5 +1,4 @@
 /** What went wrong between here and a receiver, in the words of the delivery log (decisions, section 7). */
-import { errors } from 'undici'
 
 export type FailureCode =
   | 'timeout'
@@ -43,23 +42,7 @@ export function dialFailure(error: Error, peer: Peer, tlsBegun: boolean): Failur
 export function exchangeFailure(error: NodeJS.ErrnoException, peer: Peer): Failure {
   // A receiver that wants a client certificate says so only after the handshake looks complete (TLS 1.3).
   if (isTlsError(error)) return tlsFailure(error, peer)
-  if (isMalformed(error)) {
-    return failure('connection_failed', `${peer} did not answer with HTTP/1.1 that can be understood`)
-  }
-  if (error.code === 'UND_ERR_SOCKET') {
-    return failure('connection_failed', `${peer} closed the connection before it answered`)
-  }
   return networkFailure(error, peer)
-}
-
-function isMalformed(error: Error): boolean {
-  return (
-    error instanceof errors.HTTPParserError ||
-    error instanceof errors.HeadersOverflowError ||
-    error instanceof errors.ResponseContentLengthMismatchError ||
-    // What the client says of an answer that does not belong to the request.
-    (error instanceof errors.SocketError && error.message.startsWith('bad '))
-  )
 }
 
 const networkErrors: Readonly<Record<string, string>> = {

@@ -12,12 +12,14 @@ import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Resolution, Resolver } from '../target/resolver.ts'
 import { trustAuthorities } from './authorities.ts'
-import { type Answer, Connection, type Stale } from './connection.ts'
+import { Connection } from './connection.ts'
 import { createDeadlines, type Deadline } from './deadlines.ts'
 import { dial } from './dial.ts'
+import type { Answer, Stale } from './exchange.ts'
 import { type Failure, failure } from './failure.ts'
 import { IdleConnections } from './idle-connections.ts'
 import { Limit } from './limit.ts'
+import { type RequestPieces, requestPieces } from './request.ts'
 
 export interface SendRequest {
   /** As `parseTargetUrl` accepts it. */
@@ -83,6 +85,8 @@ interface Target {
   readonly hostname: string
   readonly port: number
   readonly origin: string
+  /** As a request names it, with the port where that is not the usual one. */
+  readonly host: string
   readonly path: string
   readonly limit: Limit
 }
@@ -171,19 +175,21 @@ class TargetSender implements Sender {
   }
 
   async #attempt(target: Target, request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
-    const { hostname, origin } = target
+    const { hostname, origin, host, path } = target
+    const { headers, body } = request
+    const pieces = requestPieces(host, { path, headers, body })
     const addresses = usable(this.#resolver.known(hostname) ?? (await this.#resolve(hostname, deadline)))
     if ('kind' in addresses) return addresses
     const warm = this.#idle.take(origin, addresses)
     if (warm !== undefined) {
-      const ended = await this.#exchange(warm, target, request, deadline)
+      const ended = await this.#exchange(warm, origin, pieces, deadline)
       if (ended.kind !== 'stale') return ended
       // The receiver had closed it while it was idle: not its failure. Once more, and not on another that is idle.
       // Everything that is not `stale` may have been processed, and is never sent again here (decision record 11).
     }
     const fresh = await this.#dial(target, addresses, deadline)
     if (!(fresh instanceof Connection)) return fresh
-    const ended = await this.#exchange(fresh, target, request, deadline)
+    const ended = await this.#exchange(fresh, origin, pieces, deadline)
     if (ended.kind === 'stale') throw new Error('A connection that never served cannot be stale')
     return ended
   }
@@ -207,7 +213,7 @@ class TargetSender implements Sender {
     this.#makeRoom()
     this.#dialing++
     try {
-      const { hostname, port, origin } = target
+      const { hostname, port } = target
       const socket = await dial(
         {
           hostname,
@@ -219,7 +225,7 @@ class TargetSender implements Sender {
         deadline,
       )
       if ('kind' in socket) return socket
-      const connection = new Connection(origin, socket, (closed) => this.#forget(closed))
+      const connection = new Connection(socket, (closed) => this.#forget(closed))
       this.#open.add(connection)
       return connection
     } finally {
@@ -244,23 +250,23 @@ class TargetSender implements Sender {
 
   async #exchange(
     connection: Connection,
-    { path, origin }: Target,
-    request: SendRequest,
+    origin: string,
+    pieces: RequestPieces,
     deadline: Deadline,
   ): Promise<Answer | Failure | Stale> {
-    const { headers, body } = request
-    const ended = await connection.exchange({ path, headers, body }, deadline, this.#clock)
+    const ended = await connection.exchange(pieces, deadline, this.#clock)
     if (connection.usable && !deadline.passed) this.#idle.put(origin, connection)
     return ended
   }
 }
 
 function targetOf(text: string): Target {
-  const { hostname, port, origin, pathname, search } = new URL(text)
+  const { hostname, port, origin, host, pathname, search } = new URL(text)
   return {
     hostname,
     port: port === '' ? 443 : Number(port),
     origin,
+    host,
     path: pathname + search,
     limit: new Limit(perTarget),
   }

@@ -1,0 +1,87 @@
+/** The head of an answer, line by line: what of it decides how the body is read, and what comes after (RFC 9112). */
+
+export interface Head {
+  /** Of HTTP/1.0 or HTTP/1.1. */
+  readonly minor: 0 | 1
+  readonly status: number
+  length: number | null
+  /** The transfer codings in their order, in small letters; null when nothing is said of them. */
+  codings: readonly string[] | null
+  /** What `Connection` says. */
+  closes: boolean
+  keepsAlive: boolean
+  /** Milliseconds, as `Keep-Alive` says. */
+  keptMs: number | null
+}
+
+/** How the end of a body is known: by so many bytes, by its chunks, or by the end of the connection. */
+export type Framing = number | 'chunked' | 'until_close'
+
+const statusLine = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?$/
+/** As the bytes stand, so one character is one byte. */
+const field = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)$/
+/** Below 2^53, and more than anybody reads. */
+const length = /^[ \t]*([0-9]{1,15})[ \t]*$/
+const timeout = /(?:^|[\s,])timeout=([0-9]{1,9})(?:$|[\s,])/
+
+/** Null when the line is no status line. */
+export function readStatusLine(line: string): Head | null {
+  const [, minor, status] = statusLine.exec(line) ?? []
+  if (status === undefined) return null
+  return {
+    minor: minor === '1' ? 1 : 0,
+    status: Number(status),
+    length: null,
+    codings: null,
+    closes: false,
+    keepsAlive: false,
+    keptMs: null,
+  }
+}
+
+/** Notes what a field says in `head`; false when it is malformed, or contradicts one before it. */
+export function readField(head: Head, line: string): boolean {
+  const [, name, value] = field.exec(line) ?? []
+  if (name === undefined || value === undefined) return false
+  switch (name.toLowerCase()) {
+    case 'content-length': {
+      const [, digits] = length.exec(value) ?? []
+      // A second one, even of the same length, is what two servers wrote.
+      if (head.length !== null || digits === undefined) return false
+      head.length = Number(digits)
+      return true
+    }
+    case 'transfer-encoding':
+      head.codings = [...(head.codings ?? []), ...listed(value)]
+      return true
+    case 'connection': {
+      const options = listed(value)
+      head.closes ||= options.includes('close')
+      head.keepsAlive ||= options.includes('keep-alive')
+      return true
+    }
+    case 'keep-alive': {
+      const [, seconds] = timeout.exec(value.toLowerCase()) ?? []
+      if (seconds !== undefined) head.keptMs = Number(seconds) * 1000
+      return true
+    }
+    default:
+      return true
+  }
+}
+
+/** How the body of the answer to a POST is framed; null when the head contradicts itself. */
+export function bodyOf({ status, length, codings }: Head): Framing | null {
+  if (codings !== null && length !== null) return null
+  if (status === 204 || status === 304) return 0
+  if (codings === null) return length ?? 'until_close'
+  return codings.at(-1) === 'chunked' ? 'chunked' : 'until_close'
+}
+
+function listed(value: string): string[] {
+  return value
+    .toLowerCase()
+    .split(',')
+    .map((part) => part.replace(/^[ \t]+|[ \t]+$/g, ''))
+    .filter((part) => part !== '')
+}

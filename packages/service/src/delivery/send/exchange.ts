@@ -1,0 +1,115 @@
+/** One request over a connection, and its answer: how far each is, and what the end of it means. */
+import type { Writable } from 'node:stream'
+import type { Clock } from '../../kernel/clock.ts'
+import { AnswerReader } from './answer-reader.ts'
+import { exchangeFailure, type Failure, failure, type Peer } from './failure.ts'
+import type { RequestPieces } from './request.ts'
+
+export interface Answer {
+  readonly kind: 'answered'
+  readonly status: number
+  /** The first 1 KiB of the body, as text that a database can hold. */
+  readonly responseBody: string
+  /** When the headers were there, in milliseconds since the epoch. */
+  readonly answeredAt: number
+}
+
+/** The kept connection was closed, and the receiver certainly has not processed the request: it may be sent again. */
+export interface Stale {
+  readonly kind: 'stale'
+}
+
+export interface ExchangeEnd {
+  readonly outcome: Answer | Failure | Stale
+  /** Whether the connection may carry another request. */
+  readonly reusable: boolean
+  /** Milliseconds for which the receiver says it keeps the connection; null when it does not say. */
+  readonly keptMs: number | null
+}
+
+/** Where it goes. */
+export interface Line {
+  readonly socket: Writable
+  readonly peer: Peer
+  /** Whether the connection has served before. */
+  readonly kept: boolean
+}
+
+export class Exchange {
+  readonly #pieces: RequestPieces
+  readonly #line: Line
+  readonly #clock: Clock
+  readonly #onEnd: (end: ExchangeEnd) => void
+  readonly #reader = new AnswerReader()
+  #handedOver = 0
+  #answeredAt = 0
+
+  /** `onEnd` is called once; after it, nothing of this is to be called. */
+  constructor(pieces: RequestPieces, line: Line, clock: Clock, onEnd: (end: ExchangeEnd) => void) {
+    this.#pieces = pieces
+    this.#line = line
+    this.#clock = clock
+    this.#onEnd = onEnd
+  }
+
+  /** Hands over as much as the socket has room for: at the beginning, and whenever it has drained. */
+  write(): void {
+    for (let roomy = true; roomy && !this.#isHandedOver; ) {
+      roomy = this.#line.socket.write(this.#pieces[this.#handedOver++])
+    }
+  }
+
+  /** Something has come from the receiver. */
+  read(chunk: Buffer): void {
+    const progress = this.#reader.read(chunk)
+    if (progress === 'malformed') {
+      this.#fail('connection_failed', 'did not answer with HTTP/1.1 that can be understood')
+      return
+    }
+    if (this.#answeredAt === 0 && this.#reader.status !== 0) this.#answeredAt = this.#clock.now()
+    // A receiver that answers before it has read all may be anywhere in the rest.
+    if (progress === 'complete') this.#answer(this.#reader.persistent && this.#isHandedOver)
+  }
+
+  /** The connection has ended, with an error or without. */
+  lose(error: NodeJS.ErrnoException | null): void {
+    if (this.#reader.status !== 0) this.#answer(false)
+    else this.#onEnd({ outcome: this.#lost(error), reusable: false, keptMs: null })
+  }
+
+  /** The time is up: what has come of the answer's body by now is all that is wanted of it. */
+  expire(): void {
+    if (this.#reader.status !== 0) this.#answer(false)
+    else this.#fail('timeout', 'did not answer in time')
+  }
+
+  /** From then on it is not certain any more that the receiver has not processed the request. */
+  get #isHandedOver(): boolean {
+    return this.#handedOver === this.#pieces.length
+  }
+
+  #answer(reusable: boolean): void {
+    const { status, text: responseBody, keptMs } = this.#reader
+    const outcome: Answer = { kind: 'answered', status, responseBody, answeredAt: this.#answeredAt }
+    this.#onEnd({ outcome, reusable, keptMs })
+  }
+
+  #fail(code: 'timeout' | 'connection_failed', what: string): void {
+    const outcome = failure(code, `${this.#line.peer} ${what}`)
+    this.#onEnd({ outcome, reusable: false, keptMs: null })
+  }
+
+  /** What it means that the connection ended without an answer. */
+  #lost(error: NodeJS.ErrnoException | null): Failure | Stale {
+    const { kept, peer } = this.#line
+    if (kept && this.#handedOver === 0) return { kind: 'stale' }
+    const closed = error === null || error.code === 'ECONNRESET' || error.code === 'EPIPE'
+    if (kept && closed && this.#reader.bytes === 0) {
+      if (!this.#isHandedOver) return { kind: 'stale' }
+      return failure('connection_failed', `${peer} closed a kept connection after the request, unanswered`)
+    }
+    if (error === null)
+      return failure('connection_failed', `${peer} closed the connection before it answered`)
+    return exchangeFailure(error, peer)
+  }
+}
