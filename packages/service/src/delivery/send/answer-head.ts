@@ -19,7 +19,7 @@ export type Framing = number | 'chunked' | 'until_close'
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?$/
 /** As the bytes stand, so one character is one byte. */
-const field = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)$/
+const field = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*$/
 /** Below 2^53, and more than anybody reads. */
 const length = /^[ \t]*([0-9]{1,15})[ \t]*$/
 const timeout = /(?:^|[\s,])timeout=([0-9]{1,9})(?:$|[\s,])/
@@ -41,9 +41,10 @@ export function readStatusLine(line: string): Head | null {
 
 /** Notes what a field says in `head`; false when it is malformed, or contradicts one before it. */
 export function readField(head: Head, line: string): boolean {
-  const [, name, value] = field.exec(line) ?? []
-  if (name === undefined || value === undefined) return false
-  switch (name.toLowerCase()) {
+  if (!field.test(line)) return false
+  const colon = line.indexOf(':')
+  const value = line.slice(colon + 1)
+  switch (line.slice(0, colon).toLowerCase()) {
     case 'content-length': {
       const [, digits] = length.exec(value) ?? []
       // A second one, even of the same length, is what two servers wrote.

@@ -11,7 +11,7 @@ import type { RequestPieces } from './request.ts'
  * more), because a request that crosses with such a close is a failed attempt. A receiver's own hint (Keep-Alive) goes
  * before, less what keeps the next request clear of that moment, up to the greatest.
  */
-const idleMs = 4_000
+const usualIdleMs = 4_000
 const clearOfCloseMs = 2_000
 const longestIdleMs = 30_000
 
@@ -24,7 +24,7 @@ export class Connection {
   #used = false
   #ended = false
   #error: NodeJS.ErrnoException | null = null
-  #idle: NodeJS.Timeout | undefined
+  #idleMs = 0
 
   /** `onClose` is called once, when no further request can go over it. */
   constructor(socket: TLSSocket, onClose: (connection: Connection) => void) {
@@ -50,8 +50,12 @@ export class Connection {
     return !this.#ended && !this.#socket.destroyed
   }
 
+  /** Milliseconds for which it may wait for its next request. */
+  get idleMs(): number {
+    return this.#idleMs
+  }
+
   close(): void {
-    clearTimeout(this.#idle)
     this.#socket.destroy()
   }
 
@@ -69,7 +73,6 @@ export class Connection {
    * then is known.
    */
   async exchange(pieces: RequestPieces, deadline: Deadline, clock: Clock): Promise<Answer | Failure | Stale> {
-    clearTimeout(this.#idle)
     const kept = this.#used
     this.#used = true
     if (kept) await nextPoll()
@@ -89,11 +92,9 @@ export class Connection {
     return promise
   }
 
-  /** Waits for the next request, for as long as that makes sense. */
   #rest({ reusable, keptMs }: ExchangeEnd): void {
-    const ms = keptMs === null ? idleMs : Math.min(keptMs - clearOfCloseMs, longestIdleMs)
-    if (reusable && ms > 0) this.#idle = setTimeout(() => this.close(), ms).unref()
-    else this.close()
+    this.#idleMs = keptMs === null ? usualIdleMs : Math.min(keptMs - clearOfCloseMs, longestIdleMs)
+    if (!reusable || this.#idleMs <= 0) this.close()
   }
 
   #lose(error: NodeJS.ErrnoException | null): void {
@@ -103,21 +104,18 @@ export class Connection {
   }
 }
 
-let turn: Promise<void> | null = null
+let poll: Promise<void> | null = null
 
-/** As setImmediate, one for all who wait at the same time. */
-function nextTurn(): Promise<void> {
-  turn ??= new Promise((resolve) => {
+/**
+ * Until the event loop has polled, one promise for all who wait at the same time. The next turn may come without a poll
+ * before it; the one after that does not.
+ */
+function nextPoll(): Promise<void> {
+  poll ??= new Promise((resolve) => {
     setImmediate(() => {
-      turn = null
-      resolve()
+      poll = null
+      setImmediate(resolve)
     })
   })
-  return turn
-}
-
-/** Until the event loop has polled: what ends the present turn may come without a poll before it. */
-async function nextPoll(): Promise<void> {
-  await nextTurn()
-  await nextTurn()
+  return poll
 }

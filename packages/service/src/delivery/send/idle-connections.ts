@@ -1,11 +1,24 @@
-/** Connections that wait for their next request. Of each origin the most recently used goes first: the others end. */
+/**
+ * Connections that wait for their next request, none for longer than it may. Of each origin the most recently used goes
+ * first: the others end.
+ */
 import type { Connection } from './connection.ts'
+
+/** How often those that have waited for too long are looked for, in milliseconds: a timer for each would cost more. */
+const sweepEvery = 250
+
+interface Waiting {
+  readonly origin: string
+  /** By `performance.now()`: a clock that is set ends nothing early. */
+  readonly until: number
+}
 
 export class IdleConnections {
   readonly #perOrigin: number
   readonly #byOrigin = new Map<string, Connection[]>()
-  /** With their origins, in the order in which they were put in. */
-  readonly #byAge = new Map<Connection, string>()
+  /** In the order in which they were put in. */
+  readonly #waiting = new Map<Connection, Waiting>()
+  #sweeper: NodeJS.Timeout | null = null
 
   constructor(perOrigin: number) {
     this.#perOrigin = perOrigin
@@ -13,7 +26,7 @@ export class IdleConnections {
 
   /** The one that has waited longest, whoever's it is. */
   get oldest(): Connection | undefined {
-    return this.#byAge.keys().next().value
+    return this.#waiting.keys().next().value
   }
 
   /** Takes a connection out, to one of these addresses only: what was checked before may no longer be right. */
@@ -33,17 +46,30 @@ export class IdleConnections {
     }
     connections.push(connection)
     this.#byOrigin.set(origin, connections)
-    this.#byAge.set(connection, origin)
+    this.#waiting.set(connection, { origin, until: performance.now() + connection.idleMs })
+    this.#sweeper ??= setInterval(() => this.#sweep(), sweepEvery).unref()
   }
 
   remove(connection: Connection): void {
-    const origin = this.#byAge.get(connection)
-    if (origin === undefined) return
-    this.#byAge.delete(connection)
-    const connections = this.#byOrigin.get(origin) ?? []
+    const waiting = this.#waiting.get(connection)
+    if (waiting === undefined) return
+    this.#waiting.delete(connection)
+    const connections = this.#byOrigin.get(waiting.origin) ?? []
     // The one just taken stands last.
     const place = connections.lastIndexOf(connection)
     if (place >= 0) connections.splice(place, 1)
-    if (connections.length === 0) this.#byOrigin.delete(origin)
+    if (connections.length === 0) this.#byOrigin.delete(waiting.origin)
+  }
+
+  #sweep(): void {
+    const now = performance.now()
+    for (const [connection, { until }] of this.#waiting) {
+      if (until > now) continue
+      this.remove(connection)
+      connection.close()
+    }
+    if (this.#waiting.size > 0 || this.#sweeper === null) return
+    clearInterval(this.#sweeper)
+    this.#sweeper = null
   }
 }

@@ -12,18 +12,18 @@ export type RequestPieces = readonly (Buffer | string)[]
 /** Larger bodies go in pieces of this size, each when the socket has room for it. */
 const pieceLength = 64 * 1024
 
-const name = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-const value = /^[\t\x20-\x7e]*$/
+const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const fieldValue = /^[\t\x20-\x7e]*$/
 
 /** A POST. Throws when a header is none that a request can carry. */
 export function requestPieces(host: string, { path, headers, body }: Request): RequestPieces {
   const length = Buffer.byteLength(body)
   let head = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\ncontent-length: ${length}\r\n`
-  for (const header in headers) {
-    const text = headers[header] as string
-    if (!name.test(header) || !value.test(text))
-      throw new TypeError(`The header ${JSON.stringify(header)} is invalid`)
-    head += `${header}: ${text}\r\n`
+  for (const name in headers) {
+    const value = headers[name] as string
+    if (!fieldName.test(name) || !fieldValue.test(value))
+      throw new TypeError(`The header ${JSON.stringify(name)} is invalid`)
+    head += `${name}: ${value}\r\n`
   }
   head += '\r\n'
   if (length <= pieceLength)

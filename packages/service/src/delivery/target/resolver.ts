@@ -95,7 +95,8 @@ export function createResolver(options: {
 
   function known(name: string): Resolution | undefined {
     const entry = cache.get(name)
-    if (entry === undefined) return isIP(name) === 0 ? undefined : check(name, [name], trusted)
+    if (entry === undefined)
+      return isIP(name) === 0 ? undefined : keep(name, checkedAddress(name), clock.now())
     const age = clock.now() - entry.from
     // A clock that stepped back says nothing about the age.
     if (age >= 0 && age < entry.usableMs) return entry.resolution
@@ -103,19 +104,25 @@ export function createResolver(options: {
     return undefined
   }
 
+  /** Only what can be connected to is kept: a refusal disables the endpoint, and must be today's. */
+  function keep(name: string, { resolution, usableMs }: Lookup, from: number): Resolution {
+    if (resolution.outcome === 'addresses' && usableMs > 0) {
+      if (cache.size >= cachedNames) cache.delete(cache.keys().next().value as string)
+      cache.set(name, { resolution, from, usableMs })
+    }
+    return resolution
+  }
+
+  function checkedAddress(address: string): Lookup {
+    return { resolution: check(address, [address], trusted), usableMs: longestUseMs }
+  }
+
   function shared(name: string, timeoutMs: number): Promise<Resolution> {
     const earlier = underWay.get(name)
     if (earlier !== undefined) return earlier
     const from = clock.now()
     const query = lookUp(name, timeoutMs)
-      .then(({ resolution, usableMs }) => {
-        // Only what can be connected to is kept: a refusal disables the endpoint, and must be today's.
-        if (resolution.outcome === 'addresses' && usableMs > 0) {
-          if (cache.size >= cachedNames) cache.delete(cache.keys().next().value as string)
-          cache.set(name, { resolution, from, usableMs })
-        }
-        return resolution
-      })
+      .then((found) => keep(name, found, from))
       .finally(() => underWay.delete(name))
     underWay.set(name, query)
     return query
