@@ -2,6 +2,7 @@
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { coreMigrations } from './db/migrations/core.ts'
 import { keyMigrations } from './db/migrations/keys.ts'
+import { lastAttemptMigrations } from './db/migrations/last-attempts.ts'
 import { logWeekMigrations } from './db/migrations/log-weeks.ts'
 import { recoveryMigrations } from './db/migrations/recoveries.ts'
 import { restoreMigrations } from './db/migrations/restores.ts'
@@ -31,6 +32,7 @@ export function schemaOf(
       ...keyMigrations,
       ...summarizerMigrations,
       ...restoreMigrations,
+      ...lastAttemptMigrations,
       ...kinds.flatMap((kind) => kind.migrations),
     ],
     functions: [

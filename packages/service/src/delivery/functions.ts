@@ -8,6 +8,22 @@ function logDay(delivery: string): string {
   return `(${delivery}.created_at at time zone 'UTC')::date`
 }
 
+/**
+ * A delivery's row holds its last attempt. Those before it stand in a table of their own, to which this takes the last of these
+ * deliveries, before its row tells of something else: most need one attempt, and no row there. One may stand there already, as
+ * a row also tells why nothing was attempted.
+ */
+const takeLastAttempts = (
+  ids: string,
+) => `insert into attempts (organization_id, delivery_id, number, at, response_status,
+      error_code, error_message, duration_ms, response_body)
+    select p_organization_id, d.id, d.attempt_count, d.last_attempt_at, d.response_status, d.last_error_code,
+        d.last_error_message, d.duration_ms, d.response_body
+      from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(${ids})
+        and d.log_day = 'infinity' and d.last_attempt_at is not null
+    on conflict do nothing;`
+
 /** A time that came as milliseconds since the Unix epoch. */
 const time = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`
 
@@ -28,7 +44,6 @@ export const settleFunction: SchemaFunction = schemaFunction(
   v_results jsonb := p_round->'results';
   -- By these the rows are found, each by the index: a join with what came would read all that is pending.
   v_ids uuid[] := array(select (r.result->>'id')::uuid from jsonb_array_elements(v_results) as r(result));
-  v_settled uuid[];
   -- Read once: as an expression of the search below it would be read for each row that is passed over.
   v_known uuid[] := array(select k.id::uuid from jsonb_array_elements_text(p_round->'known') as k(id));
   v_failing_since timestamptz(3);
@@ -40,9 +55,12 @@ begin
     return jsonb_build_object('held', false);
   end if;
 
-  with settled as (
-    update deliveries d set status = r.status, attempt_count = d.attempt_count + r.attempted::int,
+  if (p_round->>'again')::boolean then
+    ${takeLastAttempts('v_ids')}
+  end if;
+  update deliveries d set status = r.status, attempt_count = d.attempt_count + r.attempted::int,
         response_status = case when r.attempted then r.response_status else d.response_status end,
+        response_body = case when r.attempted then r.response_body else d.response_body end,
         last_error_code = r.error_code, last_error_message = r.error_message,
         duration_ms = case when r.attempted then r.duration_ms else d.duration_ms end,
         last_attempt_at = case when r.attempted then ${time('r.at')} else d.last_attempt_at end,
@@ -50,20 +68,10 @@ begin
         delivered_at = case when r.status = 'succeeded' then ${time('r.ended_at')} end,
         log_day = case when r.status = 'pending' then 'infinity' else ${logDay('d')} end
       from jsonb_to_recordset(v_results) as r(id uuid, number int, status text, attempted boolean, at float8,
-        ended_at float8, response_status int, error_code text, error_message text, duration_ms int,
+        ended_at float8, response_status int, response_body text, error_code text, error_message text, duration_ms int,
         next_attempt_at float8)
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids) and d.id = r.id
-        and d.log_day = 'infinity' and d.attempt_count = r.number - 1
-      returning d.id)
-    select array_agg(id) into v_settled from settled;
-
-  insert into attempts (organization_id, delivery_id, number, at, response_status, error_code, error_message,
-      duration_ms, response_body)
-    select p_organization_id, r.id, r.number, ${time('r.at')}, r.response_status, r.error_code, r.error_message, r.duration_ms,
-        r.response_body
-      from jsonb_to_recordset(v_results) as r(id uuid, attempted boolean, number int, at float8,
-        response_status int, error_code text, error_message text, duration_ms int, response_body text)
-      where r.attempted and r.id = any(v_settled);
+        and d.log_day = 'infinity' and d.attempt_count = r.number - 1;
 
   if p_round->>'succeeded_at' is not null or (p_round->>'failures')::int > 0 then
     update webhook_health h set
@@ -158,6 +166,7 @@ begin
   select array_agg(x.id) into v_ids from (
     select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
       and d.log_day = 'infinity' and d.event_type <> 'ping' limit p_limit) x;
+  ${takeLastAttempts('v_ids')}
   update deliveries d set status = 'failed', next_attempt_at = null, updated_at = greatest(d.updated_at, p_now),
       last_error_code = 'endpoint_disabled', last_error_message = 'the endpoint was disabled: ' || p_reason,
       log_day = ${logDay('d')}

@@ -28,6 +28,7 @@ export function encodeSettling(settling: Settling): string {
     succeeded_at: at(settling.health.succeededAt),
     failures: settling.health.failures,
     failed_at: at(settling.health.failedAt),
+    again: settling.results.some(({ delivery }) => delivery.attemptCount > 0),
     results: settling.results.map(({ delivery, verdict, ...result }) => ({
       id: delivery.id,
       number: delivery.attemptCount + 1,

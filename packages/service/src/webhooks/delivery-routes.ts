@@ -83,7 +83,8 @@ export function registerDeliveryRoutes(
     const page = parsePaging(searchParameters(request))
     if (!page.ok) return sendProblem(reply, page.error)
     const { organizationId } = callerOf(request)
-    const found = await deliveries.attempts(organizationId, delivery.id, page.value)
+    const { webhook_id: webhookId, id } = delivery
+    const found = await deliveries.attempts({ organizationId, webhookId, id }, page.value)
     return sendPage(reply, found, page.value, attemptRecord)
   })
 

@@ -28,8 +28,7 @@ export interface DeliveryLog {
   ): Promise<LogPage>
   read(organizationId: string, webhookId: string, id: string, since: number): Promise<DeliveryRow | null>
   attempts(
-    organizationId: string,
-    deliveryId: string,
+    delivery: { readonly organizationId: string; readonly webhookId: string; readonly id: string },
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{ readonly rows: readonly AttemptRow[]; readonly total: number }>
 }
@@ -108,11 +107,19 @@ export function createDeliveryLog(pool: Pool): DeliveryLog {
       return rows[0] ?? null
     },
 
-    async attempts(organizationId, deliveryId, { limit, offset }) {
+    async attempts({ organizationId, webhookId, id }, { limit, offset }) {
       const { rows } = await pool.query<AttemptRow>(
+        // The last one in the delivery's own row, unless that tells of something else by now.
         `select a.number, a.at, a.response_status, a.error_code, a.error_message, a.duration_ms, a.response_body
-           from attempts a where a.organization_id = $1 and a.delivery_id = $2 order by a.number desc`,
-        [organizationId, deliveryId],
+           from attempts a where a.organization_id = $1 and a.delivery_id = $3
+         union all
+         select d.attempt_count, d.last_attempt_at, d.response_status, d.last_error_code, d.last_error_message,
+             d.duration_ms, d.response_body
+           from deliveries d where d.organization_id = $1 and d.webhook_id = $2 and d.id = $3 and d.attempt_count > 0
+             and not exists (select 1 from attempts a
+               where a.organization_id = $1 and a.delivery_id = $3 and a.number = d.attempt_count)
+         order by number desc`,
+        [organizationId, webhookId, id],
       )
       return { rows: rows.slice(offset, offset + limit), total: rows.length }
     },

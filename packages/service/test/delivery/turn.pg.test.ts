@@ -120,7 +120,7 @@ test('a result that is settled twice counts once', async () => {
   }
   for (let n = 0; n < 2; n++) expect((await lanes.settle(taken!, round, now, now + 15_000)).held).toBe(true)
   const { rows } = await pool.query(
-    `select d.status, d.attempt_count, (select count(*)::int from attempts) as logged from deliveries d`,
+    `select d.status, d.attempt_count, (select count(*)::int from attempts) as earlier from deliveries d`,
   )
-  expect(rows).toEqual([{ status: 'pending', attempt_count: 1, logged: 1 }])
+  expect(rows).toEqual([{ status: 'pending', attempt_count: 1, earlier: 0 }])
 })

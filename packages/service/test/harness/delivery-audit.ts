@@ -105,10 +105,14 @@ function succeeded({ status }: Arrival): boolean {
   return status !== null && status < 300
 }
 
+/** All attempts that were made: the last of a delivery stands in its own row, those before it on their own. */
+const attemptsMade = `(select organization_id, delivery_id, number from attempts
+  union select organization_id, id, attempt_count from deliveries where attempt_count > 0)`
+
 async function deliveriesOf(pool: Pool, organizationId: string): Promise<Map<string, DeliveryState>> {
   const { rows } = await pool.query<DeliveryState>(
     `select d.webhook_id, d.event_id, d.status, d.last_error_code, d.attempt_count,
-        (select count(*)::int from attempts a where a.organization_id = $1 and a.delivery_id = d.id) as attempts
+        (select count(*)::int from ${attemptsMade} a where a.organization_id = $1 and a.delivery_id = d.id) as attempts
        from deliveries d where d.organization_id = $1`,
     [organizationId],
   )

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
-import { attemptsOf, day, deliveriesOf, hour, makeWebhook, minute } from '../harness/hooks.ts'
+import { attemptsOf, day, deliveriesOf, hour, makeWebhook, minute, retry } from '../harness/hooks.ts'
 import { type Api, testService } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
@@ -195,6 +195,55 @@ describe('attempts', () => {
       pagination: { hasMore: false },
     })
     expect((await api.get(`${path}?status=failed`)).status).toBe(400)
+  })
+
+  describe('stay what they were when the delivery fails for another reason', () => {
+    test.each<
+      [string, string, (it: { api: Api; webhookId: string; customerId: string }) => Promise<unknown>]
+    >([
+      [
+        'the subject is removed',
+        'subject_unavailable',
+        ({ api, customerId }) => api.delete(`/v1/customers/${customerId}`),
+      ],
+      [
+        'the endpoint is disabled',
+        'endpoint_disabled',
+        ({ api, webhookId }) => api.patch(`/v1/webhooks/${webhookId}`, { status: 'disabled' }),
+      ],
+    ])('%s, and when it is retried after that', async (_what, code, happens) => {
+      await using service = await testService({ clock })
+      const { api } = service
+      const { engine, answer } = testEngine(service, clock)
+      answer(500, 502)
+      const { id: webhookId } = await makeWebhook(api)
+      const { id: customerId } = await makeCustomer(api)
+      await engine.runDue()
+      clock.advance(minute)
+      await engine.runDue()
+      const rowNow = async () => (await deliveriesOf(api, webhookId))[0]
+      const made = await attemptsOf(api, await rowNow())
+      expect(made).toMatchObject([
+        { number: 2, responseStatus: 502, error: { code: 'non_2xx' }, responseBody: 'answered 502' },
+        { number: 1, responseStatus: 500, error: { code: 'non_2xx' }, responseBody: 'answered 500' },
+      ])
+      await happens({ api, webhookId, customerId })
+      clock.advance(hour)
+      await engine.runDue()
+      const failed = await rowNow()
+      expect(failed).toMatchObject({ status: 'failed', attemptCount: 2, lastError: { code } })
+      expect(await attemptsOf(api, failed)).toEqual(made)
+
+      await api.patch(`/v1/webhooks/${webhookId}`, { status: 'active' })
+      await retry(api, failed)
+      answer(204)
+      clock.advance(minute)
+      await engine.runDue()
+      const again = await rowNow()
+      const after = await attemptsOf(api, again)
+      expect(after.slice(-2)).toEqual(made)
+      expect(after).toHaveLength(again.attemptCount)
+    })
   })
 
   test('of a delivery that was never sent there are none', async () => {
