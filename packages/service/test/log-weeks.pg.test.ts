@@ -76,6 +76,24 @@ describe('weeks are made ahead', () => {
     expect(await weeks({ database }, 'events')).toEqual([...ready, '20260323'])
   })
 
+  test('with the same columns counted for the planner as the table has', async () => {
+    await using it = await desk()
+    await it.maintain()
+    const { rows } = await it.service.database.pool.query<{ of: string; columns: string[] }>(
+      `select c.relname as of, array_agg(a.attname::text order by a.attname) as columns
+         from pg_attribute a join pg_class c on c.oid = a.attrelid
+         where a.attstattarget = 0 and c.relname ~ '^(events|deliveries|attempts)(_|$)' and c.relkind in ('r', 'p')
+         group by c.relname`,
+    )
+    const columns = new Map(rows.map((row) => [row.of, row.columns]))
+    for (const table of ['events', 'deliveries', 'attempts']) {
+      expect(columns.get(table)?.length).toBeGreaterThan(1)
+      for (const week of ready) expect(columns.get(`${table}_${week}`)).toEqual(columns.get(table))
+      expect(columns.get(`${table}_default`)).toEqual(columns.get(table))
+    }
+    expect(columns.get('deliveries_pending')).toEqual(columns.get('deliveries'))
+  })
+
   test('and rows go to their week: an event at once, a delivery when it is settled, an attempt with its delivery', async () => {
     await using it = await desk()
     await it.maintain()

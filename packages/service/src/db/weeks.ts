@@ -105,9 +105,22 @@ export async function makeWeek(tx: Tx, table: WeekTable, begins: number): Promis
   if (rows[0]?.taken) return false
   // Apart first and attached then: making it in its place would lock out everybody who uses the table.
   await tx.query(`create table ${name} (like ${table.name} including all)`)
+  await leaveUncounted(tx, table.name, name)
   for (const columns of table.indexes) await tx.query(`create index on ${name} (${columns})`)
   await tx.query(`alter table ${table.name} attach partition ${name} for values from (${from}) to (${to})`)
   return true
+}
+
+/** What the planner need not know of the table's columns, it need not know of the partition's: a copy leaves that out. */
+async function leaveUncounted(tx: Tx, table: string, partition: string): Promise<void> {
+  const { rows } = await tx.query<{ column: string }>(
+    `select a.attname as column from pg_attribute a
+       where a.attrelid = $1::regclass and a.attstattarget = 0 and a.attnum > 0 and not a.attisdropped`,
+    [table],
+  )
+  if (rows.length === 0) return
+  const each = rows.map(({ column }) => `alter column ${column} set statistics 0`)
+  await tx.query(`alter table ${partition} ${each.join(', ')}`)
 }
 
 /** In one transaction, unless another process is at it. False too when a lock could not be had, or rows stand in the way. */
