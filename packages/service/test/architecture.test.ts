@@ -213,12 +213,7 @@ test('time comes from a clock', () => {
 test('one place opens connections to receivers, to addresses that were checked', () => {
   const sending = /\b(fetch|connect|createConnection)\(|new (Client|Pool|Agent|Socket)\(|from 'node:https?'/
   const delivery = violations(sending).filter((path) => path.startsWith('delivery/'))
-  expect(delivery).toEqual([
-    // Carries requests over a connection that it is given.
-    'delivery/send/connection.ts',
-    // The place.
-    'delivery/send/dial.ts',
-  ])
+  expect(delivery).toEqual(['delivery/send/dial.ts'])
 })
 
 test('one place speaks to the endpoint that writes summaries', () => {

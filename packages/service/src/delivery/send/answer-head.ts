@@ -20,8 +20,10 @@ export type Framing = number | 'chunked' | 'until_close'
 const statusLine = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?$/
 /** As the bytes stand, so one character is one byte. */
 const field = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*$/
-/** Below 2^53, and more than anybody reads. */
-const length = /^[ \t]*([0-9]{1,15})[ \t]*$/
+/** Below 2^53, and more than anybody reads. A tab behind it is white space to one reader and not to another. */
+const length = /^[ \t]*([0-9]{1,15}) *$/
+/** Fields that say how an answer is read, or what comes after it: behind a body they come too late. */
+const decisive = /^(?:content-length|transfer-encoding|connection|keep-alive)$/i
 const timeout = /(?:^|[\s,])timeout=([0-9]{1,9})(?:$|[\s,])/
 
 /** Null when the line is no status line. */
@@ -52,12 +54,15 @@ export function readField(head: Head, line: string): boolean {
       head.length = Number(digits)
       return true
     }
-    case 'transfer-encoding':
-      head.codings = [...(head.codings ?? []), ...listed(value)]
-      return true
+    case 'transfer-encoding': {
+      const codings = listed(value)
+      head.codings = [...(head.codings ?? []), ...codings]
+      // A tab, or nothing between two commas: to one reader this ends in chunks, and to another it does not.
+      return !value.includes('\t') && !codings.includes('')
+    }
     case 'connection': {
       const options = listed(value)
-      head.closes ||= options.includes('close')
+      head.closes ||= options.includes('close') || value.includes('\t')
       head.keepsAlive ||= options.includes('keep-alive')
       return true
     }
@@ -69,6 +74,20 @@ export function readField(head: Head, line: string): boolean {
     default:
       return true
   }
+}
+
+/** Whether a line behind the last chunk is one that may stand there. */
+export function isTrailer(line: string): boolean {
+  return field.test(line) && !decisive.test(line.slice(0, line.indexOf(':')))
+}
+
+/** Whether the connection may carry more after an answer with this head. */
+export function isPersistent(head: Head, framing: Framing): boolean {
+  if (framing === 'until_close' || head.closes) return false
+  // Where there is no body, and one is announced, it may come.
+  if (framing === 0 && (head.codings !== null || (head.length ?? 0) > 0)) return false
+  // What a server of HTTP/1.0 means by chunks is anybody's guess.
+  return head.minor === 1 || (head.keepsAlive && framing !== 'chunked')
 }
 
 /** How the body of the answer to a POST is framed; null when the head contradicts itself. */
@@ -84,5 +103,4 @@ function listed(value: string): string[] {
     .toLowerCase()
     .split(',')
     .map((part) => part.replace(/^[ \t]+|[ \t]+$/g, ''))
-    .filter((part) => part !== '')
 }

@@ -5,7 +5,7 @@
  *
  * No I/O. However the bytes are cut into chunks, the outcome is the same.
  */
-import { bodyOf, type Framing, type Head, readField, readStatusLine } from './answer-head.ts'
+import { bodyOf, type Head, isPersistent, readField, readStatusLine } from './answer-head.ts'
 import { BodyReader } from './body-reader.ts'
 
 /** Bytes of one head, its status line included. */
@@ -32,6 +32,8 @@ export class AnswerReader {
   /** Milliseconds for which the receiver says it keeps the connection; null when it does not say. */
   keptMs: number | null = null
   #head: Head | null = null
+  /** Whether no interim answer says that the connection ends, or announces a body. */
+  #goesOn = true
   /** Bytes of whole lines: of the head that is being read, and of all heads. */
   #headBytes = 0
   #beginning = 0
@@ -42,11 +44,6 @@ export class AnswerReader {
   /** The first KiB of the body, as text that a database can hold. */
   get text(): string {
     return this.#body?.text ?? ''
-  }
-
-  /** Whether the body lasts as long as the connection, whose end is then its own. */
-  get endsWithConnection(): boolean {
-    return this.#body?.framing === 'until_close'
   }
 
   /** Not to be called again after anything but `more`. */
@@ -86,7 +83,8 @@ export class AnswerReader {
     this.#head = null
     this.#headBytes = 0
     if (head.status >= 200) return head
-    // Interim answers decide nothing; nobody asked for another protocol.
+    this.#goesOn &&= isPersistent(head, 0)
+    // Interim answers decide nothing else; nobody asked for another protocol.
     return head.status === 101 ? 'malformed' : 'more'
   }
 
@@ -95,7 +93,7 @@ export class AnswerReader {
     if (framing === null) return 'malformed'
     this.#line = ''
     this.status = head.status
-    this.persistent = isPersistent(head, framing)
+    this.persistent = this.#goesOn && isPersistent(head, framing)
     this.keptMs = head.keptMs
     this.#body = new BodyReader(framing)
     return this.#readBody(chunk, at)
@@ -116,10 +114,4 @@ export class AnswerReader {
     if (this.#headBytes + length > headLimit || this.#beginning + length > beginningLimit) return false
     return this.#head !== null || version.startsWith(this.#line.slice(0, version.length))
   }
-}
-
-function isPersistent(head: Head, framing: Framing): boolean {
-  if (framing === 'until_close' || head.closes) return false
-  // What a server of HTTP/1.0 means by chunks is anybody's guess.
-  return head.minor === 1 || (head.keepsAlive && framing !== 'chunked')
 }

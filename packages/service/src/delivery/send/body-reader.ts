@@ -1,5 +1,5 @@
 /** The body of an answer: counted to its end, and kept as far as the log shows it. */
-import type { Framing } from './answer-head.ts'
+import { type Framing, isTrailer } from './answer-head.ts'
 
 /** Bytes that are read; of a body that is longer, nobody reads the rest. */
 const readLimit = 16 * 1024
@@ -11,10 +11,13 @@ const framingLimit = 64 * 1024
 /** `cut`: it goes on, or is broken, and nothing more of it is wanted. */
 export type BodyProgress = 'more' | 'complete' | 'cut'
 
-const chunkSize = /^([0-9A-Fa-f]{1,16})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
+const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+const quoted = String.raw`"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"`
+/** Of extensions by the letter, and without white space: what else stands behind a size is not read alike by all. */
+const chunkSize = new RegExp(`^([0-9A-Fa-f]{1,16})(?:;${token}(?:=(?:${token}|${quoted}))?)*$`)
 
 export class BodyReader {
-  readonly framing: Framing
+  readonly #framing: Framing
   /** Bytes that came after its end. */
   rest = 0
   /** Bytes that are to come: of the body, or of the chunk. */
@@ -27,7 +30,7 @@ export class BodyReader {
   #kept: Buffer[] = []
 
   constructor(framing: Framing) {
-    this.framing = framing
+    this.#framing = framing
     this.#missing = typeof framing === 'number' ? framing : Number.POSITIVE_INFINITY
   }
 
@@ -40,7 +43,7 @@ export class BodyReader {
 
   /** Reads the chunk from `at` on. Not to be called again after anything but `more`. */
   read(chunk: Buffer, at: number): BodyProgress {
-    return this.framing === 'chunked' ? this.#readChunks(chunk, at) : this.#readData(chunk, at)
+    return this.#framing === 'chunked' ? this.#readChunks(chunk, at) : this.#readData(chunk, at)
   }
 
   #readData(chunk: Buffer, at: number): BodyProgress {
@@ -98,7 +101,7 @@ export class BodyReader {
         return line === ''
       default:
         // What stands after the last chunk is read past.
-        return true
+        return isTrailer(line)
     }
   }
 

@@ -42,6 +42,8 @@ export function dialFailure(error: Error, peer: Peer, tlsBegun: boolean): Failur
 export function exchangeFailure(error: NodeJS.ErrnoException, peer: Peer): Failure {
   // A receiver that wants a client certificate says so only after the handshake looks complete (TLS 1.3).
   if (isTlsError(error)) return tlsFailure(error, peer)
+  // The system gave the connection up, which had been accepted.
+  if (error.code === 'ETIMEDOUT') return failure('timeout', `${peer} was not heard of any more`)
   return networkFailure(error, peer)
 }
 

@@ -2,6 +2,7 @@
  * Connections that wait for their next request, none for longer than it may. Of each origin the most recently used goes
  * first: the others end.
  */
+import { stopwatch } from '../../kernel/clock.ts'
 import type { Connection } from './connection.ts'
 
 /** How often those that have waited for too long are looked for, in milliseconds: a timer for each would cost more. */
@@ -9,7 +10,7 @@ const sweepEvery = 250
 
 interface Waiting {
   readonly origin: string
-  /** By `performance.now()`: a clock that is set ends nothing early. */
+  /** By the stopwatch: a clock that is set ends nothing early. */
   readonly until: number
 }
 
@@ -18,6 +19,7 @@ export class IdleConnections {
   readonly #byOrigin = new Map<string, Connection[]>()
   /** In the order in which they were put in. */
   readonly #waiting = new Map<Connection, Waiting>()
+  readonly #elapsed = stopwatch()
   #sweeper: NodeJS.Timeout | null = null
 
   constructor(perOrigin: number) {
@@ -46,7 +48,7 @@ export class IdleConnections {
     }
     connections.push(connection)
     this.#byOrigin.set(origin, connections)
-    this.#waiting.set(connection, { origin, until: performance.now() + connection.idleMs })
+    this.#waiting.set(connection, { origin, until: this.#elapsed() + connection.idleMs })
     this.#sweeper ??= setInterval(() => this.#sweep(), sweepEvery).unref()
   }
 
@@ -62,7 +64,7 @@ export class IdleConnections {
   }
 
   #sweep(): void {
-    const now = performance.now()
+    const now = this.#elapsed()
     for (const [connection, { until }] of this.#waiting) {
       if (until > now) continue
       this.remove(connection)
