@@ -11,7 +11,7 @@ import { loggable } from './kernel/loggable.ts'
 import { createChanges } from './resource/changes.ts'
 import type { Kind } from './resource/kind.ts'
 import { conversation } from './resources/conversation/index.ts'
-import { type ChatEndpointSettings, createChatEndpoint } from './summarizer/chat-endpoint.ts'
+import type { ChatEndpointSettings } from './summarizer/chat-endpoint.ts'
 import { createSummaryEngine, type SummaryEngine } from './summarizer/engine.ts'
 import { extractSummary } from './summarizer/extractive.ts'
 import { createJobs } from './summarizer/jobs.ts'
@@ -65,13 +65,13 @@ export function createSummarizer(options: {
   const rows = createRowReader(pool, conversation.table)
   const queue = createKeyedQueue()
   const changes = createChanges({ kind: conversation, journal, rows: () => rows, clock, queue })
-  const endpoint = settings.endpoint === null ? null : createChatEndpoint(settings.endpoint, clock)
+  const endpoint = settings.endpoint === null ? null : loadChatEndpoint(settings.endpoint, clock)
   const engine = createSummaryEngine({
     pool,
     jobs: createJobs(pool),
     rows,
     changes,
-    summarize: endpoint?.summarize ?? extract,
+    summarize: endpoint === null ? extract : async (...input) => (await endpoint).summarize(...input),
     clock,
     log,
     delay: settings.delay,
@@ -81,9 +81,15 @@ export function createSummarizer(options: {
     engine,
     async close() {
       await engine.stop()
-      await endpoint?.close()
+      await (await endpoint)?.close()
     },
   }
+}
+
+/** With the HTTP client that it needs, and nobody else. */
+async function loadChatEndpoint(settings: ChatEndpointSettings, clock: Clock) {
+  const { createChatEndpoint } = await import('./summarizer/chat-endpoint.ts')
+  return createChatEndpoint(settings, clock)
 }
 
 const extract: Summarize = async (transcript) => ({
