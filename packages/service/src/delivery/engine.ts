@@ -40,7 +40,7 @@ const looksApart = 5
  * Milliseconds from one look for slow lanes to the next, at least; each finds a few. Attempts that hang together are given up
  * together: a thousand handshakes begun at once in their place held everybody else up for seconds, every ten.
  */
-export const slowApart = 40
+export const slowApart = 80
 /** They begin one after another, in milliseconds: each may have a handshake to make, and whoever is well waits for those. */
 const slowStep = slowApart / foundAtOnce.slow
 /** How often to look without being woken, in milliseconds. */

@@ -9,10 +9,10 @@ export const tiers = ['light', 'heavy', 'slow', 'fresh'] as const
 export type Tier = (typeof tiers)[number]
 
 /**
- * Deliveries taken at once. A light lane mostly has one; a slow one will not get far with more; 64 are worth their
- * statement, and are sent before their payload is old.
+ * Deliveries taken at once. A light lane mostly has one; a slow one comes seldom, and one that refuses gets through
+ * them at once; 64 are worth their statement, and are sent before their payload is old.
  */
-export const takeSizes: Readonly<Record<Tier, number>> = { light: 16, heavy: 64, slow: 8, fresh: 4 }
+export const takeSizes: Readonly<Record<Tier, number>> = { light: 16, heavy: 64, slow: 16, fresh: 4 }
 
 /**
  * Lanes that one search finds at most. A commit makes many lanes due at once; those that hardly anybody answers come a few

@@ -36,6 +36,7 @@ const settleAfter = 1_000
 const quietTicks = 4
 /** Bytes of payloads that a worker holds before its turns take only a few deliveries at once. */
 const payloadsInMemory = 64 * 1024 * 1024
+const takenWhenFull = 8
 
 /** What signs this endpoint's deliveries now. */
 export type SignerOf = (taken: Taken) => Sign
@@ -177,7 +178,7 @@ export class Turn {
   async #take(): Promise<void> {
     const { lanes, clock, schedule } = this.#services
     const now = clock.now()
-    const size = this.#shared.payloads > payloadsInMemory ? takeSizes.slow : takeSizes[this.#pace.tier]
+    const size = this.#shared.payloads > payloadsInMemory ? takenWhenFull : takeSizes[this.#pace.tier]
     const listening = this.#pace.tier === 'light'
     const lease = {
       id: this.#leaseId,
