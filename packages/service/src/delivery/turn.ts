@@ -36,6 +36,7 @@ const settleAfter = 1_000
 const quietTicks = 4
 /** Bytes of payloads that a worker holds before its turns take only a few deliveries at once. */
 const payloadsInMemory = 64 * 1024 * 1024
+/** So many at once then. */
 const takenWhenFull = 8
 
 /** What signs this endpoint's deliveries now. */

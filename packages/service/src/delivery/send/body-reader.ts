@@ -100,7 +100,7 @@ export class BodyReader {
         this.#part = 'size'
         return line === ''
       default:
-        // What stands after the last chunk is read past.
+        // What may stand after the last chunk is read past.
         return isTrailer(line)
     }
   }
