@@ -44,11 +44,13 @@ export async function* isolate({ runs }: Scale): AsyncGenerator<Result> {
 async function measure(withSick: boolean): Promise<Waits> {
   await using installation = await installFor(startReceiver, ['--role', 'all'])
   const { receiver } = installation
+  // As they would be, the sick are another machine's: what they cost it is none of the healthy receiver's time.
+  await using hanging = await receiver.another()
   const owners: Organization[] = []
   for (let n = 0; n < organizations; n++) {
     const owner = await installation.newOrganization()
     owners.push(owner)
-    await addEndpoints(installation, owner, withSick)
+    await addEndpoints(installation, owner, withSick ? hanging : null)
   }
   await receiver.reset(true)
   await makeEvents(installation, owners, warmUpSeconds)
@@ -60,12 +62,12 @@ async function measure(withSick: boolean): Promise<Waits> {
 async function addEndpoints(
   installation: DeliveringInstallation<BenchReceiver>,
   { organizationId }: Organization,
-  withSick: boolean,
+  hanging: BenchReceiver | null,
 ): Promise<void> {
   const { receiver } = installation
   const well = Array.from({ length: healthyEach }, (_, n) => `${receiver.origin}/well/${n}`)
-  const sick = Array.from({ length: withSick ? sickEach : 0 }, (_, n) =>
-    n % 2 === 0 ? `${receiver.origin}/hang/${organizationId}/${n}` : `${refusing}/${n}`,
+  const sick = Array.from({ length: hanging === null ? 0 : sickEach }, (_, n) =>
+    n % 2 === 0 ? `${hanging?.origin}/hang/${organizationId}/${n}` : `${refusing}/${n}`,
   )
   const pool: Pool = installation.pool
   const encryptionKey = await installation.encryptionKey()

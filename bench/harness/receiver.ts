@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createAuthority } from '../../packages/service/test/harness/certificates.ts'
+import { type Authority, createAuthority } from '../../packages/service/test/harness/certificates.ts'
 
 export type ReceiverOrder =
   | { readonly do: 'listen'; readonly key: string; readonly cert: string }
@@ -25,7 +25,8 @@ export interface BenchReceiver extends AsyncDisposable {
   readonly origin: string
   /** PEM file of the authority that issued its certificate. */
   readonly caFile: string
-  readonly ca: string
+  /** Another, in a process of its own, certified by the same authority: its caller's to dispose of. */
+  another(): Promise<BenchReceiver>
   /** Forgets what came; `recording` keeps each subject's time from now on. */
   reset(recording: boolean): Promise<void>
   tell(): Promise<Received>
@@ -34,15 +35,19 @@ export interface BenchReceiver extends AsyncDisposable {
 /** Starts it; its authority's certificate goes into `directory`. */
 export async function startReceiver(directory: string): Promise<BenchReceiver> {
   const authority = createAuthority()
-  const { key, cert } = authority.issue(['127.0.0.1'])
   const caFile = join(directory, 'receiver-ca.pem')
   await writeFile(caFile, authority.ca)
+  return startCertified(authority, caFile)
+}
+
+async function startCertified(authority: Authority, caFile: string): Promise<BenchReceiver> {
+  const { key, cert } = authority.issue(['127.0.0.1'])
   const child = fork(new URL('./receiver-process.ts', import.meta.url))
   const { port } = await ask<{ port: number }>(child, { do: 'listen', key, cert })
   return {
     origin: `https://127.0.0.1:${port}`,
     caFile,
-    ca: authority.ca,
+    another: () => startCertified(authority, caFile),
     async reset(recording) {
       await ask(child, { do: 'reset', recording })
     },

@@ -15,6 +15,7 @@ export type Send = (request: {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  readonly ownConnection: boolean
 }) => Promise<Extract<AttemptOutcome, { kind: 'answered' | 'failed' }>>
 
 export interface AttemptServices {
@@ -32,6 +33,8 @@ export interface Destination {
   readonly sign: Sign
   /** Why it is disabled, also if that came after it was taken. */
   readonly disabled: string | null
+  /** Whether it may well not answer, as it did not the last time. */
+  readonly doubtful: boolean
 }
 
 /** Never rejects: what cannot be sent at all is a failed attempt, so that it keeps no other from being settled. */
@@ -61,7 +64,7 @@ export async function attempt(
 
 async function outcomeOf(
   { clock, send, scopeOf }: AttemptServices,
-  { taken, sign, disabled }: Destination,
+  { taken, sign, disabled, doubtful }: Destination,
   { event, data }: TakenDelivery,
 ): Promise<AttemptOutcome> {
   const { endpoint } = taken
@@ -84,6 +87,7 @@ async function outcomeOf(
       'x-service-signature': sign(Math.floor(clock.now() / 1000), body),
     },
     body,
+    ownConnection: doubtful,
   })
 }
 

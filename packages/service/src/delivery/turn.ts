@@ -253,7 +253,12 @@ export class Turn {
   }
 
   async #begin(delivery: TakenDelivery, place: UnderWay): Promise<void> {
-    const destination = { taken: this.#taken as Taken, sign: this.#sign as Sign, disabled: this.#disabled }
+    const destination = {
+      taken: this.#taken as Taken,
+      sign: this.#sign as Sign,
+      disabled: this.#disabled,
+      doubtful: this.#pace.tier === 'slow',
+    }
     const result = await attempt(this.#services, destination, delivery)
     this.#underWay.end(place, result)
     if (this.#results.length === 0) this.#oldestResult = this.#services.clock.now()

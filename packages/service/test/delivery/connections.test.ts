@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { answer, type Receiver } from '../harness/receiver.ts'
-import { createBench, eventually, post } from './sending.fixture.ts'
+import { answer, neverAnswer, type Receiver } from '../harness/receiver.ts'
+import { createBench, eventually, post, shortDeadline } from './sending.fixture.ts'
 
 const bench = createBench()
 afterAll(() => bench.close())
@@ -45,6 +45,18 @@ describe('a connection is kept', () => {
     receiver.will(answer(500, 'no'), answer(404), answer(200))
     for (const status of [500, 404, 200]) expect(await post(sender, receiver)).toMatchObject({ status })
     expect(over(receiver)).toEqual([1, 1, 1])
+  })
+
+  test('from those who may not be answered: what hangs takes none away from others of its host', async () => {
+    const [sender, receiver] = [bench.sender({ answerTimeoutMs: shortDeadline }), await bench.receiver()]
+    receiver.will(answer(200), neverAnswer, answer(200))
+    await post(sender, receiver, { path: '/well' })
+    const hanging = post(sender, receiver, { path: '/hang', ownConnection: true })
+    await eventually(() => receiver.requests.length === 2)
+    await post(sender, receiver, { path: '/well' })
+    expect(await hanging).toMatchObject({ code: 'timeout' })
+    await post(sender, receiver, { path: '/hang', ownConnection: true })
+    expect(over(receiver)).toEqual([1, 2, 1, 3])
   })
 })
 

@@ -56,6 +56,30 @@ test('a slow endpoint delays no other, neither of its own organization nor of an
   expect((await statuses(api, slow.id)).filter((status) => status === 'succeeded')).toHaveLength(16)
 })
 
+test('what did not answer leaves the connections of its host to those that do', async () => {
+  const clock = testClock()
+  await using service = await testService({ clock })
+  const { api } = service
+  await makeWebhook(api)
+  const outcomes = ['timeout', 200, 200] as const
+  const own: boolean[] = []
+  const send: Send = async ({ ownConnection }) => {
+    const outcome = outcomes[own.length] ?? 200
+    own.push(ownConnection)
+    return typeof outcome === 'number'
+      ? { kind: 'answered', status: outcome, responseBody: '', durationMs: 1 }
+      : { kind: 'failed', code: outcome, message: outcome, durationMs: 1 }
+  }
+  const { engine } = testEngine(service, clock, { send })
+  await makeCustomer(api)
+  await engine.runDue()
+  clock.advance(minute)
+  await engine.runDue()
+  await makeCustomer(api)
+  await engine.runDue()
+  expect(own).toEqual([false, true, false])
+})
+
 test('a delivery that cannot even be sent fails like any other, and leaves its neighbours alone', async () => {
   const clock = testClock()
   await using service = await testService({ clock })

@@ -65,10 +65,16 @@ export function createBench(): Bench {
 export function post(
   sender: Sender,
   receiver: { readonly port: number },
-  more: { host?: string; path?: string; headers?: Record<string, string>; body?: Buffer | string } = {},
+  more: {
+    host?: string
+    path?: string
+    headers?: Record<string, string>
+    body?: Buffer | string
+    ownConnection?: boolean
+  } = {},
 ): Promise<SendOutcome> {
-  const { host = 'localhost', path = '/hook', headers = {}, body = '{"hello":"world"}' } = more
-  return sender.send({ url: `https://${host}:${receiver.port}${path}`, headers, body })
+  const { host = 'localhost', path = '/hook', headers = {}, body = '{"hello":"world"}', ownConnection = false } = more
+  return sender.send({ url: `https://${host}:${receiver.port}${path}`, headers, body, ownConnection })
 }
 
 /** Waits until something that sockets bring about has come about. */

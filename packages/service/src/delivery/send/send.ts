@@ -26,6 +26,11 @@ export interface SendRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer | string
+  /**
+   * Over a connection of its own. What is not answered costs the connection that it goes over: taken from those that are kept,
+   * it would be missing to others of the same host, who then wait for a handshake.
+   */
+  readonly ownConnection?: boolean
 }
 
 /** How an attempt ended. `durationMs` counts to the headers of the answer, or to the failure. */
@@ -176,11 +181,11 @@ class TargetSender implements Sender {
 
   async #attempt(target: Target, request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
     const { hostname, origin, host, path } = target
-    const { headers, body } = request
+    const { headers, body, ownConnection = false } = request
     const pieces = requestPieces(host, { path, headers, body })
     const addresses = usable(this.#resolver.known(hostname) ?? (await this.#resolve(hostname, deadline)))
     if ('kind' in addresses) return addresses
-    const warm = this.#idle.take(origin, addresses)
+    const warm = ownConnection ? undefined : this.#idle.take(origin, addresses)
     if (warm !== undefined) {
       const ended = await this.#exchange(warm, origin, pieces, deadline)
       if (ended.kind !== 'stale') return ended
