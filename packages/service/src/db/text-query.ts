@@ -14,9 +14,14 @@ export interface PreparedStatement {
 /** PostgreSQL reads a string as the text of the parameter's type, and bytes as they are. */
 export type Parameter = string | Buffer | null
 
-/** An array of such strings. Unless the connection plans generically, it is to stand in the statement as a `hiddenArray`. */
-export function arrayParameter(values: readonly string[]): string {
-  return `{${values.map((value) => `"${value.replace(/["\\]/g, '\\$&')}"`).join()}}`
+/** An array of such values. Unless the connection plans generically, it is to stand in the statement as a `hiddenArray`. */
+export function arrayParameter(values: readonly (string | number | boolean | null)[]): string {
+  return `{${values.map((value) => (typeof value === 'string' ? quoted(value) : String(value))).join()}}`
+}
+
+/** Hardly any has something to escape, and to replace nothing takes longer than to look. */
+function quoted(text: string): string {
+  return `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 }
 
 /**

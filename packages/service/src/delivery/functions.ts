@@ -1,6 +1,7 @@
 /** What the delivery room does in the database under a lock, each one call of one function. */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { lockClock } from '../journal/call-fragments.ts'
+import { settledRows, settlingArguments } from './lane-settling.ts'
 import { recoverFunction } from './recovery-function.ts'
 
 /** Where a settled delivery stands in the log. What is pending stands apart, under the day 'infinity'. */
@@ -36,16 +37,11 @@ const time = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`
 export const settleFunction: SchemaFunction = schemaFunction(
   'settle_lane',
   {
-    arguments:
-      'p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_round jsonb',
+    arguments: `p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+      ${settlingArguments}`,
     returns: 'jsonb',
   },
   `declare
-  v_results jsonb := p_round->'results';
-  -- By these the rows are found, each by the index: a join with what came would read all that is pending.
-  v_ids uuid[] := array(select (r.result->>'id')::uuid from jsonb_array_elements(v_results) as r(result));
-  -- Read once: as an expression of the search below it would be read for each row that is passed over.
-  v_known uuid[] := array(select k.id::uuid from jsonb_array_elements_text(p_round->'known') as k(id));
   v_failing_since timestamptz(3);
   v_due timestamptz(3);
 begin
@@ -55,40 +51,36 @@ begin
     return jsonb_build_object('held', false);
   end if;
 
-  if (p_round->>'again')::boolean then
-    ${takeLastAttempts('v_ids')}
+  if 1 < any(p_number) then
+    ${takeLastAttempts('p_id')}
   end if;
+  -- The rows are found by their ids, each by the index: a join with what came would read all that is pending.
   update deliveries d set status = r.status, attempt_count = d.attempt_count + r.attempted::int,
         response_status = case when r.attempted then r.response_status else d.response_status end,
         response_body = case when r.attempted then r.response_body else d.response_body end,
         last_error_code = r.error_code, last_error_message = r.error_message,
         duration_ms = case when r.attempted then r.duration_ms else d.duration_ms end,
-        last_attempt_at = case when r.attempted then ${time('r.at')} else d.last_attempt_at end,
+        last_attempt_at = case when r.attempted then ${time('r.started_at')} else d.last_attempt_at end,
         next_attempt_at = ${time('r.next_attempt_at')}, updated_at = greatest(d.updated_at, p_now),
         delivered_at = case when r.status = 'succeeded' then ${time('r.ended_at')} end,
         log_day = case when r.status = 'pending' then 'infinity' else ${logDay('d')} end
-      from jsonb_to_recordset(v_results) as r(id uuid, number int, status text, attempted boolean, at float8,
-        ended_at float8, response_status int, response_body text, error_code text, error_message text, duration_ms int,
-        next_attempt_at float8)
-      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids) and d.id = r.id
+      from ${settledRows}
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
         and d.log_day = 'infinity' and d.attempt_count = r.number - 1;
 
-  if p_round->>'succeeded_at' is not null or (p_round->>'failures')::int > 0 then
-    update webhook_health h set
-        last_success_at = coalesce((p_round->>'succeeded_at')::timestamptz, h.last_success_at),
-        failure_count = case when p_round->>'succeeded_at' is null then h.failure_count else 0 end
-          + (p_round->>'failures')::int,
-        failing_since = coalesce(case when p_round->>'succeeded_at' is null then h.failing_since end,
-          (p_round->>'failed_at')::timestamptz)
+  if p_succeeded_at is not null or p_failures > 0 then
+    update webhook_health h set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
+        failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
+        failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at)
       where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
       returning h.failing_since into v_failing_since;
   end if;
 
   select d.next_attempt_at into v_due from deliveries d
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
-      and d.id <> all(v_known)
+      and d.id <> all(p_known)
     order by d.next_attempt_at, d.id limit 1;
-  if p_round->>'next' = 'release' then
+  if p_next = 'release' then
     -- Disabled meanwhile: what is pending is not to wait for its next attempt, but to fail now.
     if v_due > p_now and exists (select 1 from webhooks w where w.organization_id = p_organization_id
         and w.id = p_webhook_id and w.status = 'disabled') then
@@ -97,12 +89,12 @@ begin
     -- A backlog waits behind those that have waited longer: its lane has just had its turn.
     update lanes set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
         lease_id = null, lease_until = null, worker_id = null, listening = false,
-        tier = case when (p_round->>'tier')::int >= 2 then (p_round->>'tier')::int when v_due <= p_now then 1 else 0 end
+        tier = case when p_tier >= 2 then p_tier when v_due <= p_now then 1 else 0 end
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   else
     -- Until then only its holder has to look at it.
-    update lanes set lease_until = p_lease_until, listening = p_round->>'next' = 'listen',
-        due_at = case when p_round->>'next' = 'listen' then least(v_due, p_lease_until) else p_lease_until end
+    update lanes set lease_until = p_lease_until, listening = p_next = 'listen',
+        due_at = case when p_next = 'listen' then least(v_due, p_lease_until) else p_lease_until end
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   end if;
   return jsonb_build_object('held', true, 'failing_since', v_failing_since, 'more', v_due is not null and v_due <= p_now);

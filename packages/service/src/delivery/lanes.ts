@@ -12,7 +12,7 @@ import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Verdict } from './decide.ts'
 import { disableFunction, failPendingFunction, settleFunction } from './functions.ts'
-import { encodeSettling, type Settling } from './lane-settling.ts'
+import { encodeSettling, type Settling, settlingParameters } from './lane-settling.ts'
 import { sweepLanes, wakeFromTheFuture } from './lane-sweep.ts'
 import { createTake } from './lane-take.ts'
 import { foundAtOnce, type Tier, tiers } from './tiers.ts'
@@ -133,7 +133,8 @@ export interface Lanes {
 
 const settleStatement: PreparedStatement = {
   name: settleFunction.name,
-  text: `select ${settleFunction.name}($1, $2, $3, $4, $5, $6) as settled`,
+  text: `select ${settleFunction.name}($1, $2, $3, $4, $5,
+    ${Array.from({ length: settlingParameters }, (_, n) => `$${n + 6}`).join(', ')}) as settled`,
 }
 
 interface SettledText {
@@ -169,7 +170,7 @@ export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
         leaseId,
         formatTimestamp(now),
         formatTimestamp(leaseUntil),
-        encodeSettling(settling),
+        ...encodeSettling(settling),
       ])
       const settled = JSON.parse(row?.[0] ?? '{}') as Partial<SettledText>
       const failingSince = settled.failing_since ?? null

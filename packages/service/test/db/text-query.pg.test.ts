@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { queryText } from '../../src/db/text-query.ts'
+import { arrayParameter, queryText } from '../../src/db/text-query.ts'
 import { testDatabase } from '../harness/database.ts'
 
 const numbers = {
@@ -19,6 +19,25 @@ test('columns come as the text that PostgreSQL writes, in their order, whatever 
   const bytes = { name: 'bytes', text: "select encode($1::bytea, 'hex'), '', $2::text" }
   const values = [Buffer.from([0, 255, 10]), '']
   expect(await queryText(database.pool, bytes, values)).toEqual([['00ff0a', '', '']])
+})
+
+test('an array parameter arrives as it was, whatever its strings hold', async () => {
+  await using database = await testDatabase()
+  const array = {
+    name: 'array',
+    text: 'select to_json($1::text[]), to_json($2::float8[]), to_json($3::boolean[])',
+  }
+  const sent = async (...arrays: readonly (readonly (string | number | boolean | null)[])[]) => {
+    const [row] = await queryText(database.pool, array, arrays.map(arrayParameter))
+    return row?.map((json) => JSON.parse(json ?? ''))
+  }
+  const odd = ['', 'null', null, '"', '\\', '\\"', '{a,b}', ' a, b ', 'line\nbreak\ttab', 'žluť 😀', "it's"]
+  expect(await sent(odd, [0, -1.5, null, 1e300], [true, null, false])).toEqual([
+    odd,
+    [0, -1.5, null, 1e300],
+    [true, null, false],
+  ])
+  expect(await sent([], [], [])).toEqual([[], [], []])
 })
 
 test('a connection prepares a statement once', async () => {

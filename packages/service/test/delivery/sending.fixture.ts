@@ -73,7 +73,13 @@ export function post(
     ownConnection?: boolean
   } = {},
 ): Promise<SendOutcome> {
-  const { host = 'localhost', path = '/hook', headers = {}, body = '{"hello":"world"}', ownConnection = false } = more
+  const {
+    host = 'localhost',
+    path = '/hook',
+    headers = {},
+    body = '{"hello":"world"}',
+    ownConnection = false,
+  } = more
   return sender.send({ url: `https://${host}:${receiver.port}${path}`, headers, body, ownConnection })
 }
 
