@@ -31,11 +31,6 @@ export class Connection {
     this.address = socket.remoteAddress ?? ''
     this.peer = peerName(this.address, socket.remotePort ?? 0)
     this.#socket = socket
-    socket.on('data', (chunk: Buffer) => {
-      // Bytes that answer nothing would be taken for the answer to what is asked next.
-      if (this.#exchange === null) this.close()
-      else this.#exchange.read(chunk)
-    })
     socket.on('drain', () => this.#exchange?.write())
     socket.once('end', () => this.#lose(null))
     socket.once('error', (error) => this.#lose(error))
@@ -57,6 +52,13 @@ export class Connection {
 
   close(): void {
     this.#socket.destroy()
+  }
+
+  /** To be called with what comes over the socket; it is read when this returns. */
+  read(bytes: Buffer): void {
+    // What answers nothing would be taken for the answer to what is asked next.
+    if (this.#exchange === null) this.close()
+    else this.#exchange.read(bytes)
   }
 
   /**

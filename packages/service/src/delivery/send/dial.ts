@@ -15,8 +15,21 @@ export interface Dialing {
   readonly addressTimeoutMs: number
 }
 
-/** A connection over which requests can go, or why there is none by the deadline. */
-export function dial(dialing: Dialing, deadline: Deadline): Promise<TLSSocket | Failure> {
+/**
+ * What has come over any connection, until it is read, which is at once. A buffer and a stream for each chunk cost a
+ * fiftieth of all that a delivery takes.
+ */
+const received = Buffer.allocUnsafeSlow(64 * 1024)
+
+/**
+ * A connection over which requests can go, or why there is none by the deadline. `onBytes` is called with what comes over it,
+ * to be read before it returns.
+ */
+export function dial(
+  dialing: Dialing,
+  deadline: Deadline,
+  onBytes: (bytes: Buffer) => void,
+): Promise<TLSSocket | Failure> {
   const { hostname, port, addresses, secureContext, addressTimeoutMs } = dialing
   const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   const [first = '', ...others] = addresses
@@ -33,6 +46,13 @@ export function dial(dialing: Dialing, deadline: Deadline): Promise<TLSSocket | 
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: 60_000,
+    onread: {
+      buffer: received,
+      callback: (length) => {
+        onBytes(received.subarray(0, length))
+        return true
+      },
+    },
   }
   const socket = connect(connecting)
   const peer = peerName(others.length === 0 ? first : name, port)

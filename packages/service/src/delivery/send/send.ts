@@ -217,6 +217,7 @@ class TargetSender implements Sender {
   ): Promise<Connection | Failure> {
     this.#makeRoom()
     this.#dialing++
+    let connection: Connection | null = null
     try {
       const { hostname, port } = target
       const socket = await dial(
@@ -228,9 +229,11 @@ class TargetSender implements Sender {
           addressTimeoutMs: Math.max(10, Math.min(longestPerAddressMs, this.#timeoutMs / 4)),
         },
         deadline,
+        // Nothing comes before it is there: it is made as soon as the handshake is done.
+        (bytes) => connection?.read(bytes),
       )
       if ('kind' in socket) return socket
-      const connection = new Connection(socket, (closed) => this.#forget(closed))
+      connection = new Connection(socket, (closed) => this.#forget(closed))
       this.#open.add(connection)
       return connection
     } finally {
