@@ -4,113 +4,115 @@ import { type AttemptOutcome, type DeliveryErrorCode, decide } from '../../src/d
 import { type DnsServer, startDnsServer } from '../harness/dns-server.ts'
 import { startFullBacklog } from '../harness/full-backlog.ts'
 import { answer, type Behaviour, endless, hangUp, neverAnswer, raw, reset } from '../harness/receiver.ts'
-import { authority, createBench, post, shortDeadline } from './sending.fixture.ts'
+import { authority, createBench, post, shortDeadline, ways } from './sending.fixture.ts'
 
-const bench = createBench()
-let dns: DnsServer
-beforeAll(async () => {
-  dns = await startDnsServer()
-  dns.set('private.test', { addresses: ['10.0.0.1'] })
-  dns.set('mixed.test', { addresses: ['127.0.0.1', '10.0.0.1'] })
-  dns.set('empty.test', { addresses: [] })
-  dns.set('failing.test', 'SERVFAIL')
-  dns.set('silent.test', 'silence')
-  dns.set('referred.test', 'referral')
-})
-afterAll(async () => {
-  await dns.close()
-  await bench.close()
-})
-
-type Making = () => Promise<AttemptOutcome>
-
-const impatient = () => bench.sender({ answerTimeoutMs: shortDeadline, servers: [dns.address] })
-const to =
-  (behaviour: Behaviour): Making =>
-  async () => {
-    const receiver = await bench.receiver()
-    receiver.will(behaviour)
-    return post(impatient(), receiver)
-  }
-const toHost =
-  (host: string): Making =>
-  () =>
-    post(impatient(), { port: 443 }, { host })
-
-const never = (kind: 'endpoint_disabled' | 'subject_unavailable'): Making => {
-  return async () => ({ kind, message: 'nothing was sent' })
-}
-
-const table: Readonly<Record<DeliveryErrorCode, Readonly<Record<string, Making>>>> = {
-  timeout: {
-    'no connection in time': async () => {
-      const full = await startFullBacklog()
-      onTestFinished(() => full.close())
-      return post(impatient(), full)
-    },
-    'no TLS in time': async () => post(impatient(), await bench.receiver({ speaks: 'tcp' })),
-    'no answer': to(neverAnswer),
-    'headers that drip': to(endless('HTTP/1.1 200 OK\r\n', 'x-drip: 1\r\n', 30)),
-    'interim answers alone': to(endless('', 'HTTP/1.1 102 Processing\r\n\r\n', 30)),
-  },
-  connection_failed: {
-    refused: async () => {
-      const gone = await bench.receiver()
-      await gone.close()
-      return post(impatient(), gone)
-    },
-    'closed early': to(hangUp),
-    reset: to(reset),
-    'not HTTP': to(raw('SSH-2.0-OpenSSH_9.9\r\n')),
-    'malformed headers': to(raw('HTTP/1.1 200 OK\r\nbanana\r\n\r\n')),
-    'headers without end': to(endless('HTTP/1.1 200 OK\r\n', `x-filler: ${'y'.repeat(4096)}\r\n`, 1)),
-    'another protocol agreed to': to(
-      raw('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
-    ),
-  },
-  tls_error: {
-    'another name': async () => post(impatient(), await bench.receiver(authority.issue(['other.test']))),
-    'no TLS': async () => post(impatient(), await bench.receiver({ speaks: 'plain' })),
-    'TLS 1.1': async () =>
-      post(impatient(), await bench.receiver({ tls: { minVersion: 'TLSv1', maxVersion: 'TLSv1.1' } })),
-    'HTTP/2 alone': async () => post(impatient(), await bench.receiver({ tls: { ALPNProtocols: ['h2'] } })),
-  },
-  redirect: Object.fromEntries(
-    [300, 301, 302, 303, 304, 307, 308].map((status) => [
-      status,
-      to(answer(status, '', { location: 'https://a.test/' })),
-    ]),
-  ),
-  non_2xx: Object.fromEntries(
-    [400, 401, 404, 410, 429, 500, 503].map((status) => [status, to(answer(status))]),
-  ),
-  address_not_public: {
-    'a private address': toHost('private.test'),
-    'one of several': toHost('mixed.test'),
-    'no address': toHost('empty.test'),
-    'no such name': toHost('missing.test'),
-    'an address in the URL': toHost('192.168.0.1'),
-  },
-  resolver_failed: {
-    'a server that fails': toHost('failing.test'),
-    'a server that is silent': toHost('silent.test'),
-    'a server that refers to others': toHost('referred.test'),
-  },
-  endpoint_disabled: { 'found disabled': never('endpoint_disabled') },
-  subject_unavailable: { gone: never('subject_unavailable') },
-}
-
-const delivery = { attemptCount: 0, maxAttempts: 6, isPing: false }
-
-describe.each(Object.entries(table))('%s', (code, causes) => {
-  test.each(Object.entries(causes))('%s', async (_cause, make) => {
-    const { error, status } = decide(delivery, await make(), 0, [60_000])
-    expect(error).toEqual({ code, message: expect.stringMatching(/./) })
-    expect(status).not.toBe('succeeded')
+describe.each(ways)('%s', (_way, way) => {
+  const bench = createBench(way)
+  let dns: DnsServer
+  beforeAll(async () => {
+    dns = await startDnsServer()
+    dns.set('private.test', { addresses: ['10.0.0.1'] })
+    dns.set('mixed.test', { addresses: ['127.0.0.1', '10.0.0.1'] })
+    dns.set('empty.test', { addresses: [] })
+    dns.set('failing.test', 'SERVFAIL')
+    dns.set('silent.test', 'silence')
+    dns.set('referred.test', 'referral')
   })
-})
+  afterAll(async () => {
+    await dns.close()
+    await bench.close()
+  })
 
-test.each([200, 201, 202, 204, 206, 299])('%i is a success', async (status) => {
-  const outcome = await to(answer(status))()
-  expect(decide(delivery, outcome, 0, [60_000])).toMatchObject({ error: null, status: 'succeeded' })
+  type Making = () => Promise<AttemptOutcome>
+
+  const impatient = () => bench.sender({ answerTimeoutMs: shortDeadline, servers: [dns.address] })
+  const to =
+    (behaviour: Behaviour): Making =>
+    async () => {
+      const receiver = await bench.receiver()
+      receiver.will(behaviour)
+      return post(impatient(), receiver)
+    }
+  const toHost =
+    (host: string): Making =>
+    () =>
+      post(impatient(), { port: 443 }, { host })
+
+  const never = (kind: 'endpoint_disabled' | 'subject_unavailable'): Making => {
+    return async () => ({ kind, message: 'nothing was sent' })
+  }
+
+  const table: Readonly<Record<DeliveryErrorCode, Readonly<Record<string, Making>>>> = {
+    timeout: {
+      'no connection in time': async () => {
+        const full = await startFullBacklog()
+        onTestFinished(() => full.close())
+        return post(impatient(), full)
+      },
+      'no TLS in time': async () => post(impatient(), await bench.receiver({ speaks: 'tcp' })),
+      'no answer': to(neverAnswer),
+      'headers that drip': to(endless('HTTP/1.1 200 OK\r\n', 'x-drip: 1\r\n', 30)),
+      'interim answers alone': to(endless('', 'HTTP/1.1 102 Processing\r\n\r\n', 30)),
+    },
+    connection_failed: {
+      refused: async () => {
+        const gone = await bench.receiver()
+        await gone.close()
+        return post(impatient(), gone)
+      },
+      'closed early': to(hangUp),
+      reset: to(reset),
+      'not HTTP': to(raw('SSH-2.0-OpenSSH_9.9\r\n')),
+      'malformed headers': to(raw('HTTP/1.1 200 OK\r\nbanana\r\n\r\n')),
+      'headers without end': to(endless('HTTP/1.1 200 OK\r\n', `x-filler: ${'y'.repeat(4096)}\r\n`, 1)),
+      'another protocol agreed to': to(
+        raw('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+      ),
+    },
+    tls_error: {
+      'another name': async () => post(impatient(), await bench.receiver(authority.issue(['other.test']))),
+      'no TLS': async () => post(impatient(), await bench.receiver({ speaks: 'plain' })),
+      'TLS 1.1': async () =>
+        post(impatient(), await bench.receiver({ tls: { minVersion: 'TLSv1', maxVersion: 'TLSv1.1' } })),
+      'HTTP/2 alone': async () => post(impatient(), await bench.receiver({ tls: { ALPNProtocols: ['h2'] } })),
+    },
+    redirect: Object.fromEntries(
+      [300, 301, 302, 303, 304, 307, 308].map((status) => [
+        status,
+        to(answer(status, '', { location: 'https://a.test/' })),
+      ]),
+    ),
+    non_2xx: Object.fromEntries(
+      [400, 401, 404, 410, 429, 500, 503].map((status) => [status, to(answer(status))]),
+    ),
+    address_not_public: {
+      'a private address': toHost('private.test'),
+      'one of several': toHost('mixed.test'),
+      'no address': toHost('empty.test'),
+      'no such name': toHost('missing.test'),
+      'an address in the URL': toHost('192.168.0.1'),
+    },
+    resolver_failed: {
+      'a server that fails': toHost('failing.test'),
+      'a server that is silent': toHost('silent.test'),
+      'a server that refers to others': toHost('referred.test'),
+    },
+    endpoint_disabled: { 'found disabled': never('endpoint_disabled') },
+    subject_unavailable: { gone: never('subject_unavailable') },
+  }
+
+  const delivery = { attemptCount: 0, maxAttempts: 6, isPing: false }
+
+  describe.each(Object.entries(table))('%s', (code, causes) => {
+    test.each(Object.entries(causes))('%s', async (_cause, make) => {
+      const { error, status } = decide(delivery, await make(), 0, [60_000])
+      expect(error).toEqual({ code, message: expect.stringMatching(/./) })
+      expect(status).not.toBe('succeeded')
+    })
+  })
+
+  test.each([200, 201, 202, 204, 206, 299])('%i is a success', async (status) => {
+    const outcome = await to(answer(status))()
+    expect(decide(delivery, outcome, 0, [60_000])).toMatchObject({ error: null, status: 'succeeded' })
+  })
 })

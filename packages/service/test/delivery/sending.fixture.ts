@@ -27,7 +27,13 @@ export interface Bench {
   close(): Promise<void>
 }
 
-export function createBench(): Bench {
+/** How connections are made for what is likely to be answered, and for what is not. */
+export const ways: readonly (readonly [string, { readonly ownConnection: boolean }])[] = [
+  ['likely to be answered', { ownConnection: false }],
+  ['doubtful', { ownConnection: true }],
+]
+
+export function createBench(way: { readonly ownConnection: boolean } = { ownConnection: false }): Bench {
   const closing: (() => void | Promise<void>)[] = []
   return {
     sender({ trusted = '127.0.0.1', servers = null, ...options } = {}) {
@@ -48,7 +54,10 @@ export function createBench(): Bench {
         sender.close()
         resolver.close()
       })
-      return sender
+      return {
+        send: (request) => sender.send({ ...way, ...request }),
+        close: () => sender.close(),
+      }
     },
     async receiver(options = {}) {
       const receiver = await startReceiver({ ...certified, ...options })
@@ -73,14 +82,8 @@ export function post(
     ownConnection?: boolean
   } = {},
 ): Promise<SendOutcome> {
-  const {
-    host = 'localhost',
-    path = '/hook',
-    headers = {},
-    body = '{"hello":"world"}',
-    ownConnection = false,
-  } = more
-  return sender.send({ url: `https://${host}:${receiver.port}${path}`, headers, body, ownConnection })
+  const { host = 'localhost', path = '/hook', headers = {}, body = '{"hello":"world"}', ...own } = more
+  return sender.send({ url: `https://${host}:${receiver.port}${path}`, headers, body, ...own })
 }
 
 /** Waits until something that sockets bring about has come about. */

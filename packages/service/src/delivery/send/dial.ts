@@ -1,6 +1,12 @@
 /** The only place that opens a connection to a receiver, and only to addresses that were checked (invariant 9). */
-import { isIP, type LookupFunction, type TcpNetConnectOpts } from 'node:net'
-import { type ConnectionOptions, connect, type SecureContext, type TLSSocket } from 'node:tls'
+import {
+  connect as connectTcp,
+  isIP,
+  type LookupFunction,
+  type Socket,
+  type TcpNetConnectOpts,
+} from 'node:net'
+import { type ConnectionOptions, connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
 import type { Deadline } from './deadlines.ts'
 import { dialFailure, type Failure, failure, peerName } from './failure.ts'
 
@@ -13,6 +19,8 @@ export interface Dialing {
   readonly secureContext: SecureContext
   /** Milliseconds after which an address that does not answer is given up for the next; the last has until the deadline. */
   readonly addressTimeoutMs: number
+  /** Whether it may well be refused: then what TLS needs is made only once the connection is accepted. */
+  readonly doubtful: boolean
 }
 
 /**
@@ -30,22 +38,68 @@ export function dial(
   deadline: Deadline,
   onBytes: (bytes: Buffer) => void,
 ): Promise<TLSSocket | Failure> {
-  const { hostname, port, addresses, secureContext, addressTimeoutMs } = dialing
+  const { hostname, port, addresses, secureContext, addressTimeoutMs, doubtful } = dialing
   const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   const [first = '', ...others] = addresses
-  const connecting: ConnectionOptions & Partial<TcpNetConnectOpts> = {
+  const connecting: TcpNetConnectOpts = {
     // A name is handed on with its addresses, so that nothing looks it up again.
     host: others.length === 0 ? first : name,
     ...(others.length === 0 ? {} : { lookup: lookupOf(addresses), autoSelectFamily: true }),
     autoSelectFamilyAttemptTimeout: addressTimeoutMs,
     port,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: 60_000,
+  }
+  const securing: ConnectionOptions = {
     servername: isIP(name) === 0 ? name : '',
     secureContext,
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,
-    noDelay: true,
-    keepAlive: true,
-    keepAliveInitialDelay: 60_000,
+  }
+  const peer = peerName(others.length === 0 ? first : name, port)
+
+  return new Promise((resolve) => {
+    let tlsBegun = false
+    let socket: Socket
+    deadline.onPass = () => {
+      const step = tlsBegun ? 'finish the TLS handshake' : 'accept the connection'
+      socket.destroy()
+      resolve(failure('timeout', `${peer} did not ${step} in time`))
+    }
+    const onError = (error: NodeJS.ErrnoException) => {
+      deadline.onPass = null
+      resolve(dialFailure(error, peer, tlsBegun))
+    }
+    const onSecure = (secured: TLSSocket) => {
+      deadline.onPass = null
+      resolve(secured)
+    }
+    socket = doubtful ? connectTcp(connecting) : secureFromTheFirst(connecting, securing, onBytes, onSecure)
+    // Stays for as long as the socket: an error without a listener would end the process.
+    socket.on('error', onError)
+    socket.once('connect', () => {
+      tlsBegun = true
+      if (!doubtful) return
+      // By the host its certificate is checked where there is no server's name.
+      const secured = connectTls({ ...securing, host: name, socket }, () => onSecure(secured))
+      secured.on('data', onBytes)
+      secured.on('error', onError)
+      socket = secured
+    })
+    if (deadline.passed) deadline.onPass()
+  })
+}
+
+function secureFromTheFirst(
+  connecting: TcpNetConnectOpts,
+  securing: ConnectionOptions,
+  onBytes: (bytes: Buffer) => void,
+  onSecure: (secured: TLSSocket) => void,
+): TLSSocket {
+  const options: ConnectionOptions & TcpNetConnectOpts = {
+    ...securing,
+    ...connecting,
     onread: {
       buffer: received,
       callback: (length) => {
@@ -54,30 +108,8 @@ export function dial(
       },
     },
   }
-  const socket = connect(connecting)
-  const peer = peerName(others.length === 0 ? first : name, port)
-
-  return new Promise((resolve) => {
-    let tlsBegun = false
-    deadline.onPass = () => {
-      const step = tlsBegun ? 'finish the TLS handshake' : 'accept the connection'
-      socket.destroy()
-      resolve(failure('timeout', `${peer} did not ${step} in time`))
-    }
-    socket.once('connect', () => {
-      tlsBegun = true
-    })
-    socket.once('secureConnect', () => {
-      deadline.onPass = null
-      resolve(socket)
-    })
-    // Stays for as long as the socket: an error without a listener would end the process.
-    socket.on('error', (error) => {
-      deadline.onPass = null
-      resolve(dialFailure(error, peer, tlsBegun))
-    })
-    if (deadline.passed) deadline.onPass()
-  })
+  const secured = connectTls(options, () => onSecure(secured))
+  return secured
 }
 
 function lookupOf(addresses: readonly string[]): LookupFunction {

@@ -192,7 +192,7 @@ class TargetSender implements Sender {
       // The receiver had closed it while it was idle: not its failure. Once more, and not on another that is idle.
       // Everything that is not `stale` may have been processed, and is never sent again here (decision record 11).
     }
-    const fresh = await this.#dial(target, addresses, deadline)
+    const fresh = await this.#dial(target, addresses, ownConnection, deadline)
     if (!(fresh instanceof Connection)) return fresh
     const ended = await this.#exchange(fresh, origin, pieces, deadline)
     if (ended.kind === 'stale') throw new Error('A connection that never served cannot be stale')
@@ -213,6 +213,7 @@ class TargetSender implements Sender {
   async #dial(
     target: Target,
     addresses: readonly string[],
+    doubtful: boolean,
     deadline: Deadline,
   ): Promise<Connection | Failure> {
     this.#makeRoom()
@@ -226,6 +227,7 @@ class TargetSender implements Sender {
           port,
           addresses,
           secureContext: this.#secureContext,
+          doubtful,
           addressTimeoutMs: Math.max(10, Math.min(longestPerAddressMs, this.#timeoutMs / 4)),
         },
         deadline,
