@@ -59,6 +59,7 @@ export async function attempt(
     responseStatus: outcome.kind === 'answered' ? outcome.status : null,
     responseBody: outcome.kind === 'answered' ? outcome.responseBody : null,
     durationMs: 'durationMs' in outcome ? outcome.durationMs : 0,
+    lostHandshake: outcome.kind === 'failed' && outcome.handshake === true,
   }
 }
 

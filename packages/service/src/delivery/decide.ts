@@ -28,6 +28,8 @@ export type AttemptOutcome =
       readonly code: 'timeout' | 'connection_failed' | 'tls_error' | 'resolver_failed' | 'address_not_public'
       readonly message: string
       readonly durationMs: number
+      /** Whether a TLS handshake was made for it, or begun. */
+      readonly handshake?: boolean
     }
   /** The API would not serve the subject to the registrant: nothing was sent. */
   | { readonly kind: 'subject_unavailable'; readonly message: string }

@@ -49,9 +49,10 @@ export class LaneSlots {
     return entry
   }
 
-  end(entry: UnderWay, { verdict, responseStatus }: AttemptResult): void {
+  end(entry: UnderWay, { verdict, responseStatus, lostHandshake }: AttemptResult): void {
     this.#underWay.delete(entry)
-    if (verdict.attempted) this.#pace.ended({ ticks: entry.ticks, answered: responseStatus !== null })
+    if (verdict.attempted)
+      this.#pace.ended({ ticks: entry.ticks, answered: responseStatus !== null, lostHandshake })
     if (this.size > 0) {
       this.#slots.leave(entry.slot)
       return

@@ -65,6 +65,8 @@ export interface AttemptResult {
   readonly responseStatus: number | null
   readonly responseBody: string | null
   readonly durationMs: number
+  /** Whether a TLS handshake was made for it in vain. */
+  readonly lostHandshake: boolean
 }
 
 export interface Settled {

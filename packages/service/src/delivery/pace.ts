@@ -22,6 +22,7 @@ export class Pace {
   #window: number
   #overdue = 0
   #answered = false
+  #spent = false
 
   constructor(tier: Tier) {
     this.#tier = tier
@@ -37,9 +38,17 @@ export class Pace {
     return this.#answered && (this.#tier === 'light' || this.#tier === 'heavy')
   }
 
+  /**
+   * Whether the lane has had its turn: a handshake was made for nothing, and the next is one that others would wait behind.
+   * A hundred endpoints whose certificates had expired made five hundred a second, which left no time for anybody else.
+   */
+  get isSpent(): boolean {
+    return this.#spent
+  }
+
   /** Whether another attempt may begin beside so many. An overdue one holds up no other. */
   hasRoom(underWay: number): boolean {
-    return underWay < attemptsAtOnce && underWay - this.#overdue < this.#window
+    return !this.#spent && underWay < attemptsAtOnce && underWay - this.#overdue < this.#window
   }
 
   /** Whether an attempt that has been under way for so many ticks is overdue. */
@@ -67,7 +76,12 @@ export class Pace {
    * An attempt has ended, after so many ticks. An endpoint that does not answer, or cannot be reached, waits among the slow;
    * one that answers late has to prove itself anew, but not behind those: the worker may have been late itself.
    */
-  ended(attempt: { readonly ticks: number; readonly answered: boolean }): void {
+  ended(attempt: {
+    readonly ticks: number
+    readonly answered: boolean
+    readonly lostHandshake?: boolean
+  }): void {
+    this.#spent ||= attempt.lostHandshake ?? false
     const overdue = this.isOverdue(attempt.ticks)
     if (overdue) this.#overdue--
     if (attempt.answered) {

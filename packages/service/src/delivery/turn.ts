@@ -230,7 +230,7 @@ export class Turn {
     const { clock } = this.#services
     if (this.#queue.length === 0) return
     const age = clock.now() - this.#takenAt
-    if (!this.#goesOn || age >= freshFor || age < 0) this.#drop()
+    if (!this.#goesOn || this.#pace.isSpent || age >= freshFor || age < 0) this.#drop()
     while (this.#underWay.hasRoom) {
       const [delivery] = this.#queue
       if (delivery === undefined) return

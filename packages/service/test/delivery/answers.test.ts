@@ -164,7 +164,7 @@ describe('no answer', () => {
     const own = await bench.receiver()
     own.will(behaviour)
     const outcome = await post(sender, own)
-    expect(outcome).toEqual(failed('connection_failed', part))
+    expect(outcome).toEqual({ ...failed('connection_failed', part), handshake: true })
     expect(outcome.kind === 'failed' && outcome.message).toContain(`127.0.0.1:${own.port}`)
     // On a connection that had never served, it is not sent again.
     expect(own.requests.length).toBe(1)
@@ -173,9 +173,10 @@ describe('no answer', () => {
   test('nobody listens', async () => {
     const gone = await bench.receiver()
     await gone.close()
-    expect(await post(sender, gone)).toEqual(
-      failed('connection_failed', `127.0.0.1:${gone.port} refused the connection`),
-    )
+    expect(await post(sender, gone)).toEqual({
+      ...failed('connection_failed', `127.0.0.1:${gone.port} refused the connection`),
+      handshake: false,
+    })
   })
 
   test('a header that no request can carry is a surprise, not an outcome', async () => {

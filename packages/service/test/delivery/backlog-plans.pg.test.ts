@@ -66,6 +66,7 @@ test.each([
       responseStatus: 200,
       responseBody: '',
       durationMs: 1,
+      lostHandshake: false,
     })
 
     // More rounds than the five that PostgreSQL plans anew in any case.

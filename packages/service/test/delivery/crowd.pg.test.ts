@@ -92,6 +92,28 @@ test('slow lanes begin a few at a time, however many there are, so that what was
   expect(Math.max(...began) - since).toBeGreaterThan(looks * slowApart * 0.9)
 })
 
+test.each([
+  ['a handshake made in vain ends the turn of its lane', true, 15],
+  ['a refusal does not', false, 3],
+])('%s', async (_what, handshake, turns) => {
+  const clock = testClock()
+  await using service = await testService({ clock })
+  const { organizationId } = await service.newOrganization()
+  const { pool } = service.database
+  const { encryptionKey } = deliverySettings
+  const urls = ['/a', '/b', '/c'].map((path) => `https://127.0.0.1:1${path}`)
+  await plant(pool, { organizationId, encryptionKey, urls, backlog: 5, now: clock.now() })
+  await pool.query('update lanes set tier = 2 where organization_id = $1', [organizationId])
+  let attempts = 0
+  const send: Send = async () => {
+    attempts++
+    return { kind: 'failed', code: 'connection_failed', message: '', durationMs: 1, handshake }
+  }
+  const { engine } = testEngine(service, clock, { send })
+  expect(await engine.runDue()).toBe(turns)
+  expect(attempts).toBe(15)
+})
+
 describe('a healthy endpoint is delivered to at once', () => {
   test('while more endpoints than a worker has slots are known to hang', async () => {
     await using it = await crowd(60, 1)

@@ -55,6 +55,7 @@ describe.each(ways)('%s', (_way, way) => {
         code: 'connection_failed',
         message: `127.0.0.1:${receiver.port} did not answer with HTTP/1.1 that can be understood`,
         durationMs: expect.any(Number),
+        handshake: true,
       })
       expect(receiver.requests.length).toBe(1)
       await eventually(() => receiver.open === 0)

@@ -103,6 +103,19 @@ describe.each(ways)('%s', (_way, way) => {
 
   const delivery = { attemptCount: 0, maxAttempts: 6, isPing: false }
 
+  test.each<[boolean | undefined, DeliveryErrorCode, string]>([
+    [undefined, 'resolver_failed', 'a server that fails'],
+    [false, 'timeout', 'no connection in time'],
+    [false, 'connection_failed', 'refused'],
+    [true, 'timeout', 'no TLS in time'],
+    [true, 'timeout', 'no answer'],
+    [true, 'connection_failed', 'reset'],
+    [true, 'tls_error', 'another name'],
+  ])('a handshake was made or begun: %s for %s, %s', async (handshake, code, cause) => {
+    const outcome = await table[code][cause]?.()
+    expect(outcome?.kind === 'failed' && outcome.handshake).toBe(handshake)
+  })
+
   describe.each(Object.entries(table))('%s', (code, causes) => {
     test.each(Object.entries(causes))('%s', async (_cause, make) => {
       const { error, status } = decide(delivery, await make(), 0, [60_000])

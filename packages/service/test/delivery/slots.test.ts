@@ -118,6 +118,14 @@ describe('the pace of a lane', () => {
     expect([other.isProven, other.tier]).toEqual([true, 'light'])
   })
 
+  test('ends when a handshake was made in vain, whatever else would have room', () => {
+    const pace = new Pace('light')
+    for (let n = 0; n < 30; n++) pace.ended(quick)
+    pace.ended({ ticks: 1, answered: false, lostHandshake: true })
+    pace.ended(quick)
+    expect([pace.isSpent, room(pace)]).toEqual([true, 0])
+  })
+
   test('falls when an attempt times out; while it is overdue it holds up no other', () => {
     const pace = new Pace('light')
     expect([pace.isOverdue(ticksUntilSlow - 1), pace.isOverdue(ticksUntilSlow)]).toEqual([false, true])

@@ -112,7 +112,7 @@ test('a result that is settled twice counts once', async () => {
   const verdict = decide({ ...delivery!, isPing: false }, answered(500), now, [60_000, 60_000])
   const result = { delivery: delivery!, verdict, startedAt: now, endedAt: now, responseStatus: 500 }
   const round = {
-    results: [{ ...result, responseBody: '', durationMs: 1 }],
+    results: [{ ...result, responseBody: '', durationMs: 1, lostHandshake: false }],
     health: foldHealth(noChange, verdict, now),
     next: 'hold' as const,
     tier: 'light' as const,

@@ -65,11 +65,11 @@ export function dial(
     deadline.onPass = () => {
       const step = tlsBegun ? 'finish the TLS handshake' : 'accept the connection'
       socket.destroy()
-      resolve(failure('timeout', `${peer} did not ${step} in time`))
+      resolve({ ...failure('timeout', `${peer} did not ${step} in time`), handshake: tlsBegun })
     }
     const onError = (error: NodeJS.ErrnoException) => {
       deadline.onPass = null
-      resolve(dialFailure(error, peer, tlsBegun))
+      resolve({ ...dialFailure(error, peer, tlsBegun), handshake: tlsBegun })
     }
     const onSecure = (secured: TLSSocket) => {
       deadline.onPass = null

@@ -12,6 +12,8 @@ export interface Failure {
   readonly code: FailureCode
   /** One sentence for whoever looks after the receiver: no payload, no secret. */
   readonly message: string
+  /** Whether a TLS handshake was made for it, or begun, which costs a worker more than all else. */
+  readonly handshake?: boolean
 }
 
 export function failure(code: FailureCode, message: string): Failure {

@@ -196,7 +196,7 @@ class TargetSender implements Sender {
     if (!(fresh instanceof Connection)) return fresh
     const ended = await this.#exchange(fresh, origin, pieces, deadline)
     if (ended.kind === 'stale') throw new Error('A connection that never served cannot be stale')
-    return ended
+    return ended.kind === 'failed' ? { ...ended, handshake: true } : ended
   }
 
   async #resolve(hostname: string, deadline: Deadline): Promise<Resolution> {
