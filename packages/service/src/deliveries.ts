@@ -56,13 +56,13 @@ export function createWorker(options: {
   const box = createSecretBox(settings.encryptionKey)
   const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
   const sender = createSender({ resolver, clock, targetCa, answerTimeoutMs: schedule.answerTimeout })
-  const signer = createSigner()
+  const signer = createSigner(box.open)
   const scopes = new Map(kinds.map((kind) => [kind.name, `${kind.plural}:read`]))
   const tables = kinds.map((kind) => kind.table)
   const turns: TurnServices = {
     lanes: createLanes(pool, tables),
     send: (request) => sender.send(request),
-    signerOf: (taken) => signer(taken.endpoint.sealedSecrets.map((sealed) => box.open(sealed, taken))),
+    signerOf: (taken) => signer(taken.endpoint.sealedSecrets, taken),
     scopeOf: (subjectKind) => scopes.get(subjectKind) ?? null,
     clock,
     schedule,

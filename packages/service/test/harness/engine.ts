@@ -48,7 +48,7 @@ export function testEngine(
     return { kind: 'answered', status, responseBody: `answered ${status}`, durationMs: 5 }
   }
   const box = createSecretBox(deliverySettings.encryptionKey)
-  const signer = createSigner()
+  const signer = createSigner(box.open)
   const lanes = createLanes(
     service.database.pool,
     kinds.map((kind) => kind.table),
@@ -57,7 +57,7 @@ export function testEngine(
     {
       lanes,
       send: options.send ?? scripted,
-      signerOf: (taken) => signer(taken.endpoint.sealedSecrets.map((sealed) => box.open(sealed, taken))),
+      signerOf: (taken) => signer(taken.endpoint.sealedSecrets, taken),
       scopeOf: (subjectKind) => {
         const kind = kinds.find(({ name }) => name === subjectKind)
         return kind === undefined ? null : `${kind.plural}:read`

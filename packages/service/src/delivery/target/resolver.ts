@@ -145,10 +145,8 @@ export function createResolver(options: {
 
 /** A URL's `hostname` without what only URLs have. */
 function nameOf(hostname: string): string {
-  return hostname
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/\.$/, '')
-    .toLowerCase()
+  const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
+  return (bare.endsWith('.') ? bare.slice(0, -1) : bare).toLowerCase()
 }
 
 /** The block is named, the address is not: what a private name server says is nobody else's business. */
