@@ -211,7 +211,8 @@ test('time comes from a clock', () => {
 })
 
 test('one place opens connections to receivers, to addresses that were checked', () => {
-  const sending = /\b(fetch|connect|createConnection)\(|new (Client|Pool|Agent|Socket)\(|from 'node:https?'/
+  const sending =
+    /\b(fetch|connect|createConnection)\(|connect as|new (Client|Pool|Agent|Socket)\(|from 'node:https?'/
   const delivery = violations(sending).filter((path) => path.startsWith('delivery/'))
   expect(delivery).toEqual(['delivery/send/dial.ts'])
 })

@@ -39,8 +39,8 @@ export class Pace {
   }
 
   /**
-   * Whether the lane has had its turn: a handshake was made for nothing, and the next is one that others would wait behind.
-   * A hundred endpoints whose certificates had expired made five hundred a second, which left no time for anybody else.
+   * Whether the lane has had its turn: a handshake was made in vain, and others would wait behind the next. A crowd of
+   * endpoints with the wrong certificate, each with a backlog, left the worker time for nothing else.
    */
   get isSpent(): boolean {
     return this.#spent

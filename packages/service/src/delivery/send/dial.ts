@@ -1,12 +1,6 @@
 /** The only place that opens a connection to a receiver, and only to addresses that were checked (invariant 9). */
-import {
-  connect as connectTcp,
-  isIP,
-  type LookupFunction,
-  type Socket,
-  type TcpNetConnectOpts,
-} from 'node:net'
-import { type ConnectionOptions, connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
+import * as net from 'node:net'
+import * as tls from 'node:tls'
 import type { Deadline } from './deadlines.ts'
 import { dialFailure, type Failure, failure, peerName } from './failure.ts'
 
@@ -16,7 +10,7 @@ export interface Dialing {
   readonly port: number
   /** Checked addresses of that name, in the order of trying. */
   readonly addresses: readonly string[]
-  readonly secureContext: SecureContext
+  readonly secureContext: tls.SecureContext
   /** Milliseconds after which an address that does not answer is given up for the next; the last has until the deadline. */
   readonly addressTimeoutMs: number
   /** Whether it may well be refused: then what TLS needs is made only once the connection is accepted. */
@@ -37,11 +31,11 @@ export function dial(
   dialing: Dialing,
   deadline: Deadline,
   onBytes: (bytes: Buffer) => void,
-): Promise<TLSSocket | Failure> {
+): Promise<tls.TLSSocket | Failure> {
   const { hostname, port, addresses, secureContext, addressTimeoutMs, doubtful } = dialing
   const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   const [first = '', ...others] = addresses
-  const connecting: TcpNetConnectOpts = {
+  const connecting: net.TcpNetConnectOpts = {
     // A name is handed on with its addresses, so that nothing looks it up again.
     host: others.length === 0 ? first : name,
     ...(others.length === 0 ? {} : { lookup: lookupOf(addresses), autoSelectFamily: true }),
@@ -51,8 +45,8 @@ export function dial(
     keepAlive: true,
     keepAliveInitialDelay: 60_000,
   }
-  const securing: ConnectionOptions = {
-    servername: isIP(name) === 0 ? name : '',
+  const securing: tls.ConnectionOptions = {
+    servername: net.isIP(name) === 0 ? name : '',
     secureContext,
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,
@@ -61,7 +55,7 @@ export function dial(
 
   return new Promise((resolve) => {
     let tlsBegun = false
-    let socket: Socket
+    let socket: net.Socket
     deadline.onPass = () => {
       const step = tlsBegun ? 'finish the TLS handshake' : 'accept the connection'
       socket.destroy()
@@ -71,18 +65,18 @@ export function dial(
       deadline.onPass = null
       resolve({ ...dialFailure(error, peer, tlsBegun), handshake: tlsBegun })
     }
-    const onSecure = (secured: TLSSocket) => {
+    const onSecure = (secured: tls.TLSSocket) => {
       deadline.onPass = null
       resolve(secured)
     }
-    socket = doubtful ? connectTcp(connecting) : secureFromTheFirst(connecting, securing, onBytes, onSecure)
+    socket = doubtful ? net.connect(connecting) : secureFromTheFirst(connecting, securing, onBytes, onSecure)
     // Stays for as long as the socket: an error without a listener would end the process.
     socket.on('error', onError)
     socket.once('connect', () => {
       tlsBegun = true
       if (!doubtful) return
       // By the host its certificate is checked where there is no server's name.
-      const secured = connectTls({ ...securing, host: name, socket }, () => onSecure(secured))
+      const secured = tls.connect({ ...securing, host: name, socket }, () => onSecure(secured))
       secured.on('data', onBytes)
       secured.on('error', onError)
       socket = secured
@@ -92,12 +86,12 @@ export function dial(
 }
 
 function secureFromTheFirst(
-  connecting: TcpNetConnectOpts,
-  securing: ConnectionOptions,
+  connecting: net.TcpNetConnectOpts,
+  securing: tls.ConnectionOptions,
   onBytes: (bytes: Buffer) => void,
-  onSecure: (secured: TLSSocket) => void,
-): TLSSocket {
-  const options: ConnectionOptions & TcpNetConnectOpts = {
+  onSecure: (secured: tls.TLSSocket) => void,
+): tls.TLSSocket {
+  const options: tls.ConnectionOptions & net.TcpNetConnectOpts = {
     ...securing,
     ...connecting,
     onread: {
@@ -108,12 +102,12 @@ function secureFromTheFirst(
       },
     },
   }
-  const secured = connectTls(options, () => onSecure(secured))
+  const secured = tls.connect(options, () => onSecure(secured))
   return secured
 }
 
-function lookupOf(addresses: readonly string[]): LookupFunction {
-  const found = addresses.map((address) => ({ address, family: isIP(address) }))
+function lookupOf(addresses: readonly string[]): net.LookupFunction {
+  const found = addresses.map((address) => ({ address, family: net.isIP(address) }))
   return (_name, options, callback) => {
     // Never before `connect` has returned: it expects an answer that comes later.
     process.nextTick(() => {
