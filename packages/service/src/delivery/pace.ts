@@ -81,8 +81,9 @@ export class Pace {
     readonly answered: boolean
     readonly lostHandshake?: boolean
   }): void {
-    this.#spent ||= attempt.lostHandshake ?? false
     const overdue = this.isOverdue(attempt.ticks)
+    // One that hung has kept its own pace, and holds up nothing else of its endpoint.
+    this.#spent ||= attempt.lostHandshake === true && !overdue
     if (overdue) this.#overdue--
     if (attempt.answered) {
       this.#answered = true

@@ -126,6 +126,13 @@ describe('the pace of a lane', () => {
     expect([pace.isSpent, room(pace)]).toEqual([true, 0])
   })
 
+  test('goes on when what was lost had taken its time: a hang holds up nothing else of its endpoint', () => {
+    const pace = new Pace('light')
+    for (const _ of [1, 2]) pace.becameOverdue()
+    pace.ended({ ticks: 400, answered: false, lostHandshake: true })
+    expect([pace.isSpent, pace.hasRoom(1)]).toEqual([false, true])
+  })
+
   test('falls when an attempt times out; while it is overdue it holds up no other', () => {
     const pace = new Pace('light')
     expect([pace.isOverdue(ticksUntilSlow - 1), pace.isOverdue(ticksUntilSlow)]).toEqual([false, true])
