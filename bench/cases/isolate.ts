@@ -66,9 +66,9 @@ async function addEndpoints(
 ): Promise<void> {
   const { receiver } = installation
   const well = Array.from({ length: healthyEach }, (_, n) => `${receiver.origin}/well/${n}`)
-  const sick = Array.from({ length: hanging === null ? 0 : sickEach }, (_, n) =>
-    n % 2 === 0 ? `${hanging?.origin}/hang/${organizationId}/${n}` : `${refusing}/${n}`,
-  )
+  const sickUrl = ({ origin }: BenchReceiver, n: number) =>
+    n % 2 === 0 ? `${origin}/hang/${organizationId}/${n}` : `${refusing}/${n}`
+  const sick = hanging === null ? [] : Array.from({ length: sickEach }, (_, n) => sickUrl(hanging, n))
   const pool: Pool = installation.pool
   const encryptionKey = await installation.encryptionKey()
   await plant(pool, { organizationId, encryptionKey, urls: [...well, ...sick], backlog: 0, now: Date.now() })
