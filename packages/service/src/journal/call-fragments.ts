@@ -6,17 +6,22 @@
 
 export const lockClock = `perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;`
 
+/** What a kept answer is while its key stands for that request (decisions, section 8). */
+export const unexpired = "created_at > p_now - interval '24 hours'"
+
+/** Ends the insert of kept answers, before which unexpired ones were looked for: what is there now has expired. */
+export const insteadOfExpired = `on conflict (organization_id, api_key_id, method, path, key) do update
+      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at`
+
 /**
  * Answers 'replayed' when the request's idempotency key has committed. Looked at before anything can refuse: what a
  * twin just did is no reason to refuse what it was asked.
  */
 export const replayed = `if p_keep is not null then
-    delete from idempotency_keys where organization_id = p_organization_id
-      and api_key_id = (p_keep->>'api_key_id')::uuid and method = p_keep->>'method' and path = p_keep->>'path'
-      and key = p_keep->>'key' and created_at <= p_now - interval '24 hours';
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
-      and k.key = p_keep->>'key';
+      and k.key = p_keep->>'key' and k.${unexpired};
     if found then
       return 'replayed';
     end if;
@@ -29,5 +34,6 @@ export function keepAnswerAbout(subject: string): string {
     select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
         decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, ${subject},
         decode(p_keep->>'sealed', 'hex'), p_now
-      where p_keep is not null;`
+      where p_keep is not null
+      ${insteadOfExpired};`
 }

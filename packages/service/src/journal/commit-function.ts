@@ -15,6 +15,7 @@
  * It takes the changes as one JSON object; `commit-call.ts` makes it and says what is in it.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { insteadOfExpired, unexpired } from './call-fragments.ts'
 import { checkSection, unitSection } from './commit-checks.ts'
 import { eventRecords, refuseFound, timestampText } from './commit-fragments.ts'
 import { removeSection } from './commit-removals.ts'
@@ -91,7 +92,8 @@ ${fanOutSection}
           i.subject_id, coalesce(i.answer, d.body), p_now
         from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
           key text, request_hash text, status int, answer text)
-        join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = i.subject_id;
+        join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = i.subject_id
+      ${insteadOfExpired};
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
@@ -132,14 +134,9 @@ const replaySection = `
         as i(subject_id uuid, api_key_id uuid, method text, path text, key text)
       join idempotency_keys k on k.organization_id = p_organization_id and k.api_key_id = i.api_key_id
         and k.method = i.method and k.path = i.path and k.key = i.key
-        and k.created_at > p_now - interval '24 hours';
+        and k.${unexpired};
     if v_found is not null then
       ${refuseFound}
     end if;
-    delete from idempotency_keys k using jsonb_to_recordset(p_changes->'idempotency')
-        as i(api_key_id uuid, method text, path text, key text)
-      where k.organization_id = p_organization_id and k.api_key_id = i.api_key_id
-        and k.method = i.method and k.path = i.path and k.key = i.key
-        and k.created_at <= p_now - interval '24 hours';
   end if;
 `
