@@ -15,6 +15,7 @@ import type { Kind } from './resource/kind.ts'
 import { kinds as deskKinds } from './resources/index.ts'
 import { summarizerMigrations } from './summarizer/migrations.ts'
 import { webhookFunctions } from './webhooks/functions.ts'
+import { logFunctions } from './webhooks/log-functions.ts'
 import { recoverFunction as beginRecovery } from './webhooks/recovery-functions.ts'
 
 /** What a database needs for an installation with these kinds. */
@@ -40,6 +41,7 @@ export function schemaOf(
       ...deliveryFunctions,
       expireFunction,
       ...webhookFunctions,
+      ...logFunctions,
       beginRecovery,
       ...keyFunctions,
     ],

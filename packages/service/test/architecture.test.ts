@@ -196,11 +196,13 @@ describe('SQL', () => {
       "log-weeks.ts: select 1 from deliveries d where d.log_day = 'infi",
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
       'resource/browse.ts: select ${total} as total, (select count(*)::int fr',
+      // Its arms name it, each for itself.
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
-      'webhooks/log.ts: select ${columns} from (\n          ${union(columns',
+      'webhooks/log-functions.ts: select 1 from (select 1 ${part} limit ${countedAtM',
+      'webhooks/log-functions.ts: select d.id, d.log_day from (select d.id, d.log_da',
+      // An argument names it.
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
-      'webhooks/log.ts: select ${names} from (${select(part)}) d',
-      'webhooks/log.ts: select count(*) as total from (\n          ${union(',
+      'webhooks/log.ts: select ${deliveryColumns} from ${readLogFunction.n',
     ])
   })
 })

@@ -16,19 +16,25 @@ export interface Schema {
   readonly functions: readonly SchemaFunction[]
 }
 
-/** A plpgsql function with these arguments, named after its purpose and its text. */
+/** A plpgsql function with these arguments, named after its purpose and its text. `settings` hold while it runs. */
 export function schemaFunction(
   purpose: string,
-  signature: { readonly arguments: string; readonly returns: string },
+  signature: {
+    readonly arguments: string
+    readonly returns: string
+    readonly settings?: Readonly<Record<string, string>>
+  },
   body: string,
 ): SchemaFunction {
-  const hash = createHash('sha256').update(signature.arguments).update(signature.returns).update(body)
-  const name = `${purpose}_${hash.digest('hex').slice(0, 12)}`
-  const definition = `create or replace function ${name}(${signature.arguments}) returns ${signature.returns}
-language plpgsql volatile as $function$
+  const settings = Object.entries(signature.settings ?? {}).map(([name, value]) => ` set ${name} = ${value}`)
+  const text = (
+    name: string,
+  ) => `create or replace function ${name}(${signature.arguments}) returns ${signature.returns}
+language plpgsql volatile${settings.join('')} as $function$
 ${body}
 $function$`
-  return { name, definition }
+  const name = `${purpose}_${createHash('sha256').update(text(purpose)).digest('hex').slice(0, 12)}`
+  return { name, definition: text(name) }
 }
 
 /** One step of the schema, applied once and never edited after a release. */

@@ -1,0 +1,134 @@
+/**
+ * Pages and totals of the delivery log. They are functions so that they are planned once a connection, and alike whatever the
+ * statistics say: over all the weeks, planning took longer than reading, and a plan that sorts, which is cheap for most
+ * endpoints, would read the whole log of a large one.
+ */
+import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import type { DeliveryRow } from './webhook.ts'
+
+/** Beyond this the total is not counted (decisions, section 7). */
+export const countedAtMost = 10_000
+
+const columnTypes: Readonly<Record<keyof DeliveryRow, string>> = {
+  id: 'uuid',
+  webhook_id: 'uuid',
+  event_id: 'uuid',
+  event_type: 'text',
+  status: 'text',
+  attempt_count: 'int',
+  max_attempts: 'int',
+  response_status: 'int',
+  last_error_code: 'text',
+  last_error_message: 'text',
+  duration_ms: 'int',
+  last_attempt_at: 'timestamptz',
+  next_attempt_at: 'timestamptz',
+  delivered_at: 'timestamptz',
+  created_at: 'timestamptz',
+  updated_at: 'timestamptz',
+}
+
+/** Of a row `d` of the log. */
+export const deliveryColumns: string = Object.keys(columnTypes)
+  .map((name) => `d.${name}`)
+  .join(', ')
+
+/** What stands where: in the queue, or in the log, by days. `since`, of this and of the ids, is an SQL expression. */
+export const standing = {
+  pending: `d.log_day = 'infinity'`,
+  settled: (since: string) =>
+    `d.log_day >= (${since}::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'`,
+} as const
+
+/** The first id that was made after that time: an id says when it was made, so that indexes answer alone. */
+export const firstIdSince = (since: string): string =>
+  `first_uuid_v7(${since}::timestamptz + interval '1 millisecond')`
+
+const filters = [null, 'pending', 'succeeded', 'failed'].flatMap((status) => [
+  { status, ofType: false },
+  { status, ofType: true },
+])
+
+/** Some of the log, the latest first: what is selected of it, at most so many rows. */
+type Part = (select: string, limit: string) => string
+
+/**
+ * What stands there with these columns as they are to be: a piece of one index, which has them first and then the id. They
+ * are compared as a row, and are part of the order, which no other index has: with `=` for each, any index of the endpoint's
+ * is as good to a planner who expects few rows.
+ */
+function part(where: string, firstId: string, columns: Readonly<Record<string, string>>): Part {
+  const row = [...Object.keys(columns), 'id'].map((name) => `d.${name}`)
+  const bound = (id: string) => `(${[...Object.values(columns), id].join(', ')})`
+  return (select, limit) => `select ${select} from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and ${where}
+          and (${row.join(', ')}) >= ${bound(firstId)} and (${row.join(', ')}) <= ${bound("'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid")}
+        order by ${row.map((name) => `${name} desc`).join(', ')} limit ${limit}`
+}
+
+/** The log by this filter. Of what is settled the index by type has each status apart. */
+function partsOf({ status, ofType }: (typeof filters)[number]): readonly Part[] {
+  const type = ofType ? { event_type: 'p_event_type' } : {}
+  const pending = part(
+    standing.pending,
+    "'00000000-0000-0000-0000-000000000000'::uuid",
+    ofType ? { ...type, status: "'pending'" } : {},
+  )
+  const settled = (columns: Readonly<Record<string, string>>) =>
+    part(standing.settled('p_since'), firstIdSince('p_since'), { ...type, ...columns })
+  const settledAs = (one: string) => settled({ status: `'${one}'` })
+  if (status === 'pending') return [pending]
+  if (status !== null) return [settledAs(status)]
+  return ofType ? [pending, settledAs('succeeded'), settledAs('failed')] : [pending, settled({})]
+}
+
+/** A statement of its own for each filter, as each has an index of its own. */
+function byFilter(statement: (parts: readonly Part[]) => string): string {
+  const cases = filters.map(
+    (filter) => `p_status is not distinct from ${filter.status === null ? 'null' : `'${filter.status}'`}
+        and (p_event_type is not null) = ${filter.ofType} then
+      ${statement(partsOf(filter))}`,
+  )
+  return `#variable_conflict use_column
+begin
+  if ${cases.join('\n  elsif ')}
+  end if;
+end;`
+}
+
+const asked =
+  'p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz'
+const settings = { plan_cache_mode: 'force_generic_plan', enable_sort: 'off' }
+
+/** The rows of a page, the latest first. */
+export const readLogFunction: SchemaFunction = schemaFunction(
+  'read_log',
+  {
+    arguments: `${asked}, p_limit bigint, p_offset bigint`,
+    returns: `table (${Object.entries(columnTypes)
+      .map(([name, type]) => `${name} ${type}`)
+      .join(', ')})`,
+    settings,
+  },
+  // Found by index, and only then read, by the primary key: what the offset leaves out costs no row.
+  byFilter((parts) => {
+    const found = parts.map((some) => `select f.* from (${some('d.id, d.log_day', 'p_offset + p_limit')}) f`)
+    return `return query select ${deliveryColumns} from (
+          select f.id, f.log_day from (${found.join(' union all ')}) f order by f.id desc limit p_limit offset p_offset) f
+        cross join lateral (select ${deliveryColumns} from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+        order by f.id desc;`
+  }),
+)
+
+/** How many rows match, as far as they are counted: one more than `countedAtMost` says that there are more. */
+export const countLogFunction: SchemaFunction = schemaFunction(
+  'count_log',
+  { arguments: asked, returns: 'bigint', settings },
+  byFilter((parts) => {
+    const some = parts.map((one) => `select 1 from (${one('1', String(countedAtMost + 1))}) c`)
+    return `return (select count(*) from (${some.join(' union all ')} limit ${countedAtMost + 1}) c);`
+  }),
+)
+
+export const logFunctions: readonly SchemaFunction[] = [readLogFunction, countLogFunction]
