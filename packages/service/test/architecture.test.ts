@@ -197,9 +197,8 @@ describe('SQL', () => {
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
       'resource/browse.ts: select ${total} as total, (select count(*)::int fr',
       // Its arms name it, each for itself.
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
-      'webhooks/log-functions.ts: select 1 from (select 1 ${part} limit ${countedAtM',
-      'webhooks/log-functions.ts: select d.id, d.log_day from (select d.id, d.log_da',
+      "webhooks/log-functions.ts: select 1 from (${some('1', String(countedAtMost + ",
+      "webhooks/log-functions.ts: select f.id, f.log_day from (${some('d.id, d.log_d",
       // An argument names it.
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
       'webhooks/log.ts: select ${deliveryColumns} from ${readLogFunction.n',

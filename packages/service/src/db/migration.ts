@@ -27,14 +27,13 @@ export function schemaFunction(
   body: string,
 ): SchemaFunction {
   const settings = Object.entries(signature.settings ?? {}).map(([name, value]) => ` set ${name} = ${value}`)
-  const text = (
-    name: string,
-  ) => `create or replace function ${name}(${signature.arguments}) returns ${signature.returns}
+  const hash = createHash('sha256').update(signature.arguments).update(signature.returns).update(body)
+  const name = `${purpose}_${hash.update(settings.join('')).digest('hex').slice(0, 12)}`
+  const definition = `create or replace function ${name}(${signature.arguments}) returns ${signature.returns}
 language plpgsql volatile${settings.join('')} as $function$
 ${body}
 $function$`
-  const name = `${purpose}_${createHash('sha256').update(text(purpose)).digest('hex').slice(0, 12)}`
-  return { name, definition: text(name) }
+  return { name, definition }
 }
 
 /** One step of the schema, applied once and never edited after a release. */

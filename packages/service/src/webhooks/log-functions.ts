@@ -112,7 +112,9 @@ export const readLogFunction: SchemaFunction = schemaFunction(
   },
   // Found by index, and only then read, by the primary key: what the offset leaves out costs no row.
   byFilter((parts) => {
-    const found = parts.map((some) => `select f.* from (${some('d.id, d.log_day', 'p_offset + p_limit')}) f`)
+    const found = parts.map(
+      (some) => `select f.id, f.log_day from (${some('d.id, d.log_day', 'p_offset + p_limit')}) f`,
+    )
     return `return query select ${deliveryColumns} from (
           select f.id, f.log_day from (${found.join(' union all ')}) f order by f.id desc limit p_limit offset p_offset) f
         cross join lateral (select ${deliveryColumns} from deliveries d where d.organization_id = p_organization_id
@@ -126,8 +128,8 @@ export const countLogFunction: SchemaFunction = schemaFunction(
   'count_log',
   { arguments: asked, returns: 'bigint', settings },
   byFilter((parts) => {
-    const some = parts.map((one) => `select 1 from (${one('1', String(countedAtMost + 1))}) c`)
-    return `return (select count(*) from (${some.join(' union all ')} limit ${countedAtMost + 1}) c);`
+    const found = parts.map((some) => `select 1 from (${some('1', String(countedAtMost + 1))}) f`)
+    return `return (select count(*) from (${found.join(' union all ')} limit ${countedAtMost + 1}) c);`
   }),
 )
 
