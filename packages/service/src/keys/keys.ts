@@ -2,12 +2,14 @@
  * What can be done with a key, apart from HTTP: each operation checks what the caller sent and may do, decides on the
  * record as it stands, and commits in one call; when another change was quicker it decides again.
  */
+
 import type { Caller } from '../access/directory.ts'
 import { hashToken, newToken } from '../access/token.ts'
 import { encodeKept } from '../http/idempotency.ts'
 import { type Outcome, refused } from '../http/outcome.ts'
 import type { IdempotencyRecord } from '../journal/change.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { decideAnew } from '../kernel/decide-anew.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { parseCreation, parsePatch } from '../resource/validate.ts'
@@ -29,7 +31,6 @@ import type { KeyStore } from './store.ts'
 export const keyLimit = 1_000
 /** How long a replaced token goes on working, in milliseconds (decisions, section 3). */
 const tokenOverlap = 24 * 60 * 60 * 1_000
-const attempts = 5
 
 export interface KeyServices {
   readonly store: KeyStore
@@ -164,15 +165,15 @@ export function createKeys(services: KeyServices): Keys {
     id: string,
     decide: (row: KeyRow) => Promise<Outcome<T> | 'conflict' | 'caller_changed' | 'last_managing_key'>,
   ): Promise<Outcome<T>> {
-    for (let attempt = 0; attempt < attempts; attempt++) {
+    const outcome = await decideAnew(async () => {
       const row = await store.read(caller.organizationId, id, clock.now())
       if (row === null) return refused(noSuchKey(id))
       const decided = await decide(row)
       if (decided === 'caller_changed') return refused(callerChanged)
       if (decided === 'last_managing_key') return refused(lastManagingKey)
-      if (decided !== 'conflict') return decided
-    }
-    return refused(problem('unavailable', 'The key keeps changing. Send it again.'))
+      return decided === 'conflict' ? null : decided
+    })
+    return outcome ?? refused(problem('unavailable', 'The key keeps changing. Send it again.'))
   }
 
   function keep(

@@ -1,7 +1,9 @@
 /** Reading and renaming an organization. A change that changes nothing is none. */
+
 import type { Pool } from 'pg'
 import { type Outcome, refused } from '../http/outcome.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { decideAnew } from '../kernel/decide-anew.ts'
 import { problem } from '../kernel/errors.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { parsePatch } from '../resource/validate.ts'
@@ -16,8 +18,6 @@ export interface Organizations {
   read(organizationId: string): Promise<OrganizationRecord>
   change(organizationId: string, body: unknown): Promise<Outcome<OrganizationRecord>>
 }
-
-const attempts = 5
 
 export function createOrganizations(pool: Pool, clock: Clock): Organizations {
   async function find(organizationId: string): Promise<OrganizationRow> {
@@ -35,7 +35,7 @@ export function createOrganizations(pool: Pool, clock: Clock): Organizations {
     read: async (organizationId) => organizationRecord(await find(organizationId)),
 
     async change(organizationId, body) {
-      for (let attempt = 0; attempt < attempts; attempt++) {
+      const outcome = await decideAnew<Outcome<OrganizationRecord>>(async () => {
         const row = await find(organizationId)
         const parsed = parsePatch(organizationShape, { name: row.name }, body)
         if (!parsed.ok) return refused(parsed.error)
@@ -52,11 +52,10 @@ export function createOrganizations(pool: Pool, clock: Clock): Organizations {
             formatTimestamp(row.updated_at.getTime()),
           ],
         )
-        if (rowCount === 1) {
-          return { outcome: 'done', value: organizationRecord({ ...row, name, updated_at }) }
-        }
-      }
-      return refused(problem('unavailable', 'The organization keeps changing. Send it again.'))
+        if (rowCount !== 1) return null
+        return { outcome: 'done', value: organizationRecord({ ...row, name, updated_at }) }
+      })
+      return outcome ?? refused(problem('unavailable', 'The organization keeps changing. Send it again.'))
     },
   }
 }

@@ -3,12 +3,14 @@
  * rest commits together. Some refusals show only when the batch is about to commit; what is left is then decided
  * again, so that the answer is true of one moment.
  */
+
 import type { Change, IdempotencyRecord, UnitOutcome } from '../journal/change.ts'
+import { decideAnew } from '../kernel/decide-anew.ts'
 import type { Problem } from '../kernel/errors.ts'
 import { batchAnswer, externalIdOf } from './batch-item.ts'
 import { type Planned, planBatch } from './batch-plan.ts'
 import type { BatchRequest } from './batch-request.ts'
-import { attempts, type ChangeServices } from './changes.ts'
+import type { ChangeServices } from './changes.ts'
 import { refusalProblem, tooBusy } from './outcomes.ts'
 
 export type BatchResult =
@@ -33,7 +35,7 @@ export function createBatch(services: ChangeServices): Batch {
   return {
     async run(organizationId, { operation, items }, idempotency) {
       const refusals = new Map<number, Problem>()
-      for (let attempt = 0; attempt < attempts; attempt++) {
+      const result = await decideAnew<BatchResult>(async () => {
         const existing = operation === 'upsert' ? await findExisting(organizationId, items) : null
         const plan = await planBatch(services, organizationId, { items, existing, refusals })
         const { planned, rest } = plan
@@ -44,8 +46,9 @@ export function createBatch(services: ChangeServices): Batch {
         if (outcome.outcome === 'done') return { outcome: 'done', answer, committed: true }
         if (isReplay(outcome)) return { outcome: 'replayed' }
         for (const [index, problem] of lasting(planned, outcome, operation)) refusals.set(index, problem)
-      }
-      return { outcome: 'refused', problem: tooBusy }
+        return null
+      })
+      return result ?? { outcome: 'refused', problem: tooBusy }
     },
   }
 

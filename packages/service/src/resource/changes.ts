@@ -6,6 +6,7 @@ import type { Change, IdempotencyRecord, Refusal, UnitOutcome } from '../journal
 import type { Journal } from '../journal/journal.ts'
 import type { StoredRow } from '../journal/rows.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { decideAnew } from '../kernel/decide-anew.ts'
 import type { Problem } from '../kernel/errors.ts'
 import type { KeyedQueue } from '../kernel/keyed-queue.ts'
 import { ok, type Result } from '../kernel/result.ts'
@@ -50,9 +51,6 @@ export interface ChangeServices {
   readonly queue: KeyedQueue
 }
 
-/** Other processes may win the race for a row this often before its writer is told to try again. */
-export const attempts = 10
-
 /** A new state for the row as it is, or why not. */
 type Decide = (before: State) => Result<State, Problem>
 
@@ -72,7 +70,7 @@ export function createChanges(services: ChangeServices): Changes {
     return queue.run(`${organizationId} ${kind.alongside.queuedBehind(draft.value)}`, attemptCreation)
 
     async function attemptCreation(): Promise<ChangeResult> {
-      for (let attempt = 0; attempt < attempts; attempt++) {
+      const result = await decideAnew(async () => {
         const drafts = draft.ok ? [draft.value] : []
         const { changes, rest } = await planCreations(services, organizationId, drafts, idempotency)
         const [change] = changes
@@ -82,10 +80,9 @@ export function createChanges(services: ChangeServices): Changes {
           kind.alongside === null
             ? await journal.commit(organizationId, change.value)
             : await commitWith(organizationId, change.value, rest)
-        const result = settled(outcome)
-        if (result !== null) return result
-      }
-      return refused(tooBusy)
+        return settled(outcome)
+      })
+      return result ?? refused(tooBusy)
     }
   }
 
@@ -148,7 +145,7 @@ export function createChanges(services: ChangeServices): Changes {
     decide: (row: StoredRow) => Result<Change | null, Problem>,
   ): Promise<ChangeResult> {
     return queue.run(`${organizationId} ${id}`, async () => {
-      for (let attempt = 0; attempt < attempts; attempt++) {
+      const result = await decideAnew<ChangeResult>(async () => {
         const row = await rows(kind).read(organizationId, id)
         if (row === null) return refused(noSuch(kind, id))
         const unmet = precondition(row)
@@ -156,10 +153,9 @@ export function createChanges(services: ChangeServices): Changes {
         const decision = decide(row)
         if (!decision.ok) return refused(decision.error)
         if (decision.value === null) return { outcome: 'done', body: row.body }
-        const result = settled(await journal.commit(organizationId, decision.value))
-        if (result !== null) return result
-      }
-      return refused(tooBusy)
+        return settled(await journal.commit(organizationId, decision.value))
+      })
+      return result ?? refused(tooBusy)
     })
   }
 

@@ -2,10 +2,12 @@
  * What can be done with an endpoint, apart from HTTP: each operation checks what the caller sent and may do, decides
  * on the record as it stands, and commits in one call; when another change was quicker it decides again.
  */
+
 import type { Caller } from '../access/directory.ts'
 import { type Outcome, refused } from '../http/outcome.ts'
 import type { IdempotencyRecord } from '../journal/change.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { decideAnew } from '../kernel/decide-anew.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
@@ -19,7 +21,6 @@ import { type WebhookRecord, type WebhookRow, webhookRecord } from './webhook.ts
 
 /** At most so many endpoints an organization (decisions, section 7). */
 const endpointLimit = 50
-const attempts = 5
 
 /** Whether a URL may be a receiver now: null, or why not. Always a fresh look, never a remembered one. */
 export type CheckTarget = (url: string) => Promise<Problem | null>
@@ -147,13 +148,11 @@ export function createEndpoints(services: EndpointServices): Endpoints {
     id: string,
     decide: (row: WebhookRow) => Promise<Outcome<T> | null>,
   ): Promise<Outcome<T>> {
-    for (let attempt = 0; attempt < attempts; attempt++) {
+    const outcome = await decideAnew(async () => {
       const row = await store.read(organizationId, id, clock.now())
-      if (row === null) return refused(noSuchWebhook(id))
-      const outcome = await decide(row)
-      if (outcome !== null) return outcome
-    }
-    return refused(problem('unavailable', 'The endpoint keeps changing. Send it again.'))
+      return row === null ? refused(noSuchWebhook(id)) : decide(row)
+    })
+    return outcome ?? refused(problem('unavailable', 'The endpoint keeps changing. Send it again.'))
   }
 
   /** The row after the change, the very same when nothing changes. */
