@@ -1,5 +1,4 @@
 /** Reading and renaming an organization. A change that changes nothing is none. */
-
 import type { Pool } from 'pg'
 import { type Outcome, refused } from '../http/outcome.ts'
 import type { Clock } from '../kernel/clock.ts'

@@ -3,7 +3,6 @@
  * rest commits together. Some refusals show only when the batch is about to commit; what is left is then decided
  * again, so that the answer is true of one moment.
  */
-
 import type { Change, IdempotencyRecord, UnitOutcome } from '../journal/change.ts'
 import { decideAnew } from '../kernel/decide-anew.ts'
 import type { Problem } from '../kernel/errors.ts'
