@@ -72,14 +72,23 @@ export function finality(lines: readonly Line[]): (version: Version) => boolean 
   return ([, id, at]) => latest.get(id) === at
 }
 
-/** Whether nobody had asked for anything that could replace a version before a line. */
+/** Whether nothing that anybody had asked for before a line could have replaced a version by then. */
 export function isUnchallenged(lines: readonly Line[], version: Version, before: number): boolean {
   const [, id, , , by, of = []] = version
   const about = new Set([id, ...of])
   const own = lines.findIndex((line) => line.does === 'ask' && line.n === by)
+  // What was asked earlier can be done later, until its answer says that it was.
+  const isOver = (n: number) =>
+    lines.slice(0, own).some((line) => line.does === 'told' && line.n === n && line.outcome !== 'unknown')
   return !lines
-    .slice(own + 1, before)
-    .some((line) => line.does === 'ask' && (about.has(line.id ?? '') || about.has(line.touches ?? '')))
+    .slice(0, before)
+    .some(
+      (line, at) =>
+        line.does === 'ask' &&
+        at !== own &&
+        (about.has(line.id ?? '') || about.has(line.touches ?? '')) &&
+        (at > own || !isOver(line.n)),
+    )
 }
 
 /** Whether the follower was shown an earlier version of a row, in its one and only copy. */
