@@ -72,23 +72,57 @@ export function finality(lines: readonly Line[]): (version: Version) => boolean 
   return ([, id, at]) => latest.get(id) === at
 }
 
-/** Whether nothing that anybody had asked for before a line could have replaced a version by then. */
-export function isUnchallenged(lines: readonly Line[], version: Version, before: number): boolean {
-  const [, id, , , by, of = []] = version
-  const about = new Set([id, ...of])
-  const own = lines.findIndex((line) => line.does === 'ask' && line.n === by)
-  // What was asked earlier can be done later, until its answer says that it was.
-  const isOver = (n: number) =>
-    lines.slice(0, own).some((line) => line.does === 'told' && line.n === n && line.outcome !== 'unknown')
-  return !lines
-    .slice(0, before)
-    .some(
-      (line, at) =>
-        line.does === 'ask' &&
-        at !== own &&
-        (about.has(line.id ?? '') || about.has(line.touches ?? '')) &&
-        (at > own || !isOver(line.n)),
-    )
+/** The versions that a line tells of, shows or stores. */
+const versionsOf = (line: Line): readonly Version[] => {
+  if (line.does === 'told') return line.version === undefined ? [] : [line.version]
+  return line.does === 'page' || line.does === 'stored' ? line.versions : []
+}
+
+/** Says whether nothing that anybody had asked for before a line could have replaced a version by then. */
+export function unchallenged(lines: readonly Line[]): (version: Version, before: number) => boolean {
+  // What a row belongs to at other times too: of an ask without an answer nobody knows at which it came.
+  const parents = new Map<string, Set<string>>()
+  for (const [, id, , , , of = []] of lines.flatMap(versionsOf)) {
+    parents.set(id, new Set([...(parents.get(id) ?? []), ...of]))
+  }
+  return ([, id, , , by], before) => {
+    const about = new Set([id, ...(parents.get(id) ?? [])])
+    const own = lines.findIndex((line) => line.does === 'ask' && line.n === by)
+    // What was asked earlier can be done later, until its answer says that it was.
+    const isOver = (n: number) =>
+      lines.slice(0, own).some((line) => line.does === 'told' && line.n === n && line.outcome !== 'unknown')
+    return !lines
+      .slice(0, before)
+      .some(
+        (line, at) =>
+          line.does === 'ask' &&
+          at !== own &&
+          (about.has(line.id ?? '') || about.has(line.touches ?? '')) &&
+          (at > own || !isOver(line.n)),
+      )
+  }
+}
+
+/** Says whether a version is told of, shown or stored elsewhere too: what nobody knows of, nobody can miss. */
+export function knownElsewhere(lines: readonly Line[]): (place: Place) => boolean {
+  const seen = new Map<string, Set<number>>()
+  lines.forEach((line, at) => {
+    for (const version of versionsOf(line)) {
+      const text = placeText(version)
+      seen.set(text, (seen.get(text) ?? new Set()).add(at))
+    }
+  })
+  return ({ version }) => (seen.get(placeText(version))?.size ?? 0) > 1
+}
+
+/** Whether its writer had been told of a version before its page was asked for. */
+export function wasAcknowledged(lines: readonly Line[], { line, page, version }: Place): boolean {
+  const asked = lines.findLastIndex(
+    (one, at) => at < line && one.does === 'read' && one.follower === page.follower,
+  )
+  return lines
+    .slice(0, asked)
+    .some((one) => one.does === 'told' && versionsOf(one).some((told) => isSame(told, version)))
 }
 
 /** Whether the follower was shown an earlier version of a row, in its one and only copy. */

@@ -5,11 +5,13 @@ import {
   held,
   isRemoval,
   isSame,
-  isUnchallenged,
+  knownElsewhere,
   type Place,
   pagesOf,
   placesOf,
   readBefore,
+  unchallenged,
+  wasAcknowledged,
   without,
   withVersions,
 } from './places.ts'
@@ -20,14 +22,17 @@ function passedOver(isThere: (lines: readonly Line[], place: Place) => boolean):
   return {
     sorts: ['lost', 'unseen', 'checkpoint'],
     plant(lines, pick) {
+      const [isUnchallenged, isKnownElsewhere] = [unchallenged(lines), knownElsewhere(lines)]
       const place = pick(
         placesOf(lines).filter(
           (one) =>
-            // Without its last record a page ends earlier, and the next one may have it.
-            (one.at < one.page.versions.length - 1 || one.page.checkpoint !== null) &&
+            // Without its last record a page ends earlier, and the next one may have it, if that did not have to be there.
+            (one.at < one.page.versions.length - 1 ||
+              (one.page.checkpoint !== null && wasAcknowledged(lines, one))) &&
             !isRemoval(one.version) &&
             isThere(lines, one) &&
-            isUnchallenged(lines, one.version, one.line),
+            isKnownElsewhere(one) &&
+            isUnchallenged(one.version, one.line),
         ),
       )
       return place === undefined

@@ -10,11 +10,12 @@ import {
   held,
   isRemoval,
   isSame,
-  isUnchallenged,
+  knownElsewhere,
   later,
   pagesOf,
   placesOf,
-  placeText,
+  unchallenged,
+  wasAcknowledged,
   without,
   withVersions,
 } from './places.ts'
@@ -47,11 +48,15 @@ export const plants: Readonly<Record<string, Plant>> = {
   'a record that is passed over once, and current then': {
     sorts: ['lost', 'unseen', 'checkpoint'],
     plant(lines, pick) {
+      const [isUnchallenged, isKnownElsewhere] = [unchallenged(lines), knownElsewhere(lines)]
       const place = pick(
         placesOf(lines).filter(
           // Without its last record a page ends earlier, and the next one may have it.
-          ({ version, line, at, page }) =>
-            at < page.versions.length - 1 && !isRemoval(version) && isUnchallenged(lines, version, line),
+          (one) =>
+            one.at < one.page.versions.length - 1 &&
+            !isRemoval(one.version) &&
+            isKnownElsewhere(one) &&
+            isUnchallenged(one.version, one.line),
         ),
       )
       return place === undefined
@@ -62,22 +67,15 @@ export const plants: Readonly<Record<string, Plant>> = {
   'a page that is older than what was acknowledged': {
     sorts: ['unseen'],
     plant(lines, pick) {
-      const told = new Map(
-        lines.flatMap((line, at): [string, number][] =>
-          line.does === 'told' && line.version !== undefined ? [[placeText(line.version), at]] : [],
+      const isUnchallenged = unchallenged(lines)
+      const place = pick(
+        placesOf(lines).filter(
+          (one) =>
+            one.page.checkpoint !== null &&
+            wasAcknowledged(lines, one) &&
+            isUnchallenged(one.version, one.line),
         ),
       )
-      const places = placesOf(lines).filter(({ page, line, version }) => {
-        const asked = lines.findLastIndex(
-          (one, at) => at < line && one.does === 'read' && one.follower === page.follower,
-        )
-        return (
-          page.checkpoint !== null &&
-          (told.get(placeText(version)) ?? line) < asked &&
-          isUnchallenged(lines, version, line)
-        )
-      })
-      const place = pick(places)
       return place === undefined ? null : withVersions(lines, place.line, [])
     },
   },

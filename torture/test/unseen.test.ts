@@ -1,52 +1,40 @@
 /** Histories by hand: what a write may explain that nobody was shown, and what it may not. */
-import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { checkHistory } from '../history/check.ts'
-import type { Line, Version } from '../history/format.ts'
+import type { Line } from '../history/format.ts'
+import { checkpoint, version } from './by-hand.ts'
 import { historyOf } from './recorded.ts'
 
 const [ada, bob] = ['01a1fc80-0000-7000-8000-00000000000a', '01a1fc80-0000-7000-8000-00000000000b'] as const
-const at = (n: number) => `2026-01-31T09:30:00.00${n}Z`
-const version = (id: string, n: number, by: number): Version => [
-  'customer',
-  id,
-  at(n),
-  `000000000000${n}`,
-  by,
-]
+const customer = (id: string, n: number, by: number) => version('customer', id, n, by)
 
 /** A follower has read the first version of a row when it changes, and comes past its place once another row is there. */
 function history(between: readonly Line[]): Line[] {
   const last = between.length === 0 ? 2 : 3
-  const digests = [`${ada}:${at(6)}`, `${bob}:${at(4)}`].map((text) =>
-    createHash('sha256').update(text).digest().readBigUInt64BE(0),
-  )
-  const digest = BigInt.asUintN(64, digests[0]! + digests[1]!)
-    .toString(16)
-    .padStart(16, '0')
+  const copy = [customer(bob, 4, last), customer(ada, 6, last + 1)]
   return [
     { does: 'ask', n: 0, op: 'create', kind: 'customer' },
-    { does: 'told', n: 0, outcome: 'done', version: version(ada, 1, 0) },
+    { does: 'told', n: 0, outcome: 'done', version: customer(ada, 1, 0) },
     { does: 'follow', follower: 'f', kinds: ['customer'] },
     { does: 'read', follower: 'f', from: 'start' },
-    { does: 'page', follower: 'f', versions: [version(ada, 1, 0)], checkpoint: null },
+    { does: 'page', follower: 'f', versions: [customer(ada, 1, 0)], checkpoint: null },
     { does: 'ask', n: 1, op: 'change', kind: 'customer', id: ada },
-    { does: 'told', n: 1, outcome: 'done', version: version(ada, 2, 1) },
+    { does: 'told', n: 1, outcome: 'done', version: customer(ada, 2, 1) },
     ...between,
     { does: 'ask', n: last, op: 'create', kind: 'customer' },
-    { does: 'told', n: last, outcome: 'done', version: version(bob, 4, last) },
+    { does: 'told', n: last, outcome: 'done', version: customer(bob, 4, last) },
     { does: 'read', follower: 'f', from: 'next' },
-    { does: 'page', follower: 'f', versions: [version(bob, 4, last)], checkpoint: null },
+    { does: 'page', follower: 'f', versions: [customer(bob, 4, last)], checkpoint: null },
     { does: 'ask', n: last + 1, op: 'change', kind: 'customer', id: ada },
-    { does: 'told', n: last + 1, outcome: 'done', version: version(ada, 6, last + 1) },
+    { does: 'told', n: last + 1, outcome: 'done', version: customer(ada, 6, last + 1) },
     { does: 'read', follower: 'f', from: 'next' },
     {
       does: 'page',
       follower: 'f',
-      versions: [version(ada, 6, last + 1)],
-      checkpoint: { customer: { count: 2, digest } },
+      versions: [customer(ada, 6, last + 1)],
+      checkpoint: checkpoint('customer', ...copy),
     },
-    { does: 'stored', versions: [version(bob, 4, last), version(ada, 6, last + 1)] },
+    { does: 'stored', versions: copy },
   ]
 }
 
@@ -61,34 +49,20 @@ test('and it is not, when a write that was never answered may have moved it furt
 })
 
 const talk = '01a1fc80-0000-7000-8000-00000000000c'
-const of = (kind: string, id: string, n: number, by: number | null, ...owners: string[]): Version => {
-  const bare = [kind, id, at(n), `000000000000${n}`, by] as const
-  return owners.length === 0 ? bare : [...bare, owners]
-}
-const checkpoint = (...held: readonly Version[]) => {
-  const terms = held.map(([, id, at]) =>
-    createHash('sha256').update(`${id}:${at}`).digest().readBigUInt64BE(0),
-  )
-  const digest = BigInt.asUintN(
-    64,
-    terms.reduce((sum, term) => sum + term, 0n),
-  )
-  return { conversation: { count: held.length, digest: digest.toString(16).padStart(16, '0') } }
-}
 
 /** A conversation that is changed, perhaps moved by a message, passed by a reader, and changed again. */
 function conversation(message: readonly Line[]): Line[] {
   const next = message.length === 0 ? 2 : 3
-  const other = of('conversation', bob, 4, next)
-  const last = of('conversation', talk, 6, next + 1)
+  const other = version('conversation', bob, 4, next)
+  const last = version('conversation', talk, 6, next + 1)
   return [
     { does: 'ask', n: 0, op: 'create', kind: 'conversation' },
-    { does: 'told', n: 0, outcome: 'done', version: of('conversation', talk, 1, 0) },
+    { does: 'told', n: 0, outcome: 'done', version: version('conversation', talk, 1, 0) },
     { does: 'follow', follower: 'f', kinds: ['conversation'] },
     { does: 'read', follower: 'f', from: 'start' },
-    { does: 'page', follower: 'f', versions: [of('conversation', talk, 1, 0)], checkpoint: null },
+    { does: 'page', follower: 'f', versions: [version('conversation', talk, 1, 0)], checkpoint: null },
     { does: 'ask', n: 1, op: 'change', kind: 'conversation', id: talk },
-    { does: 'told', n: 1, outcome: 'done', version: of('conversation', talk, 2, 1) },
+    { does: 'told', n: 1, outcome: 'done', version: version('conversation', talk, 2, 1) },
     ...message,
     { does: 'ask', n: next, op: 'create', kind: 'conversation' },
     { does: 'told', n: next, outcome: 'done', version: other },
@@ -97,13 +71,13 @@ function conversation(message: readonly Line[]): Line[] {
     { does: 'ask', n: next + 1, op: 'change', kind: 'conversation', id: talk },
     { does: 'told', n: next + 1, outcome: 'done', version: last },
     { does: 'read', follower: 'f', from: 'next' },
-    { does: 'page', follower: 'f', versions: [last], checkpoint: checkpoint(other, last) },
+    { does: 'page', follower: 'f', versions: [last], checkpoint: checkpoint('conversation', other, last) },
   ]
 }
 
 const messageTo = (id: string): Line[] => [
   { does: 'ask', n: 2, op: 'create', kind: 'message', touches: id },
-  { does: 'told', n: 2, outcome: 'done', version: of('message', ada, 3, 2, id) },
+  { does: 'told', n: 2, outcome: 'done', version: version('message', ada, 3, 2, id) },
 ]
 
 test('nor is it when an acknowledged write has moved its row on, and was itself moved on before anybody looked', async () => {
@@ -115,17 +89,17 @@ test('nor is it when an acknowledged write has moved its row on, and was itself 
 
 /** A customer is removed, and with it tickets of which nobody has seen anything before. */
 function cascade(tickets: readonly string[], unanswered: number): Line[] {
-  const gone = tickets.map((id) => of('ticket', id, 4, null))
+  const gone = tickets.map((id) => version('ticket', id, 4, null))
   return [
     { does: 'ask', n: 0, op: 'create', kind: 'customer' },
-    { does: 'told', n: 0, outcome: 'done', version: of('customer', ada, 1, 0) },
+    { does: 'told', n: 0, outcome: 'done', version: version('customer', ada, 1, 0) },
     ...Array.from(
       { length: unanswered },
       (_, n): Line => ({ does: 'ask', n: n + 1, op: 'create', kind: 'ticket' }),
     ),
     { does: 'ask', n: unanswered + 1, op: 'remove', kind: 'customer', id: ada },
     { does: 'told', n: unanswered + 1, outcome: 'done' },
-    { does: 'stored', versions: [of('customer', ada, 4, null), ...gone] },
+    { does: 'stored', versions: [version('customer', ada, 4, null), ...gone] },
   ]
 }
 
