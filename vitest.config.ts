@@ -23,7 +23,8 @@ export default defineConfig({
     // Files share what they import: loading the service for each took a third of the time of those that use it in process.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // No test is about these: far longer than the longest takes on a machine that has much else to do.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
   },
 })

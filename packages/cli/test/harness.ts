@@ -153,9 +153,9 @@ export async function npmStart(settings: Record<string, string>, line?: string):
 
 /** Asks again and again, for a minute at most. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 55_000
+  const deadline = performance.now() + 120_000
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`not within 55 s: ${what}`)
+    if (performance.now() > deadline) throw new Error(`not within 120 s: ${what}`)
     await delay(20)
   }
 }

@@ -108,7 +108,7 @@ test('the README says how to start and to test', () => {
   expect(readme).toContain('\n```\nnpm ci && npm test\n```\n')
 })
 
-test('the walk works as it is written', { timeout: 240_000 }, async () => {
+test('the walk works as it is written', async () => {
   await using dataDir = await temporaryDataDir()
   await using first = await npmStart({ DESKWIRE_DATA_DIR: dataDir.path })
   const [key = ''] = /dwk_[0-9A-Za-z]{36}/.exec(first.output.stdout) ?? []

@@ -89,7 +89,7 @@ export function post(
 /** Waits until something that sockets bring about has come about. */
 export async function eventually(condition: () => boolean): Promise<void> {
   for (let turns = 0; !condition(); turns++) {
-    if (turns > 5000) throw new Error('It never came about')
+    if (turns > 20_000) throw new Error('It never came about')
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
 }

@@ -3,11 +3,11 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { processesOf, signal } from '../../src/db/embedded/processes.ts'
+import { eventually } from '../harness/locks.ts'
 import {
   bystander,
   commandLine,
   emptyDataDir,
-  eventually,
   type Fixture,
   type Identity,
   identities,

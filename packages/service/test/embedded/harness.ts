@@ -5,10 +5,10 @@ import { once } from 'node:events'
 import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { commandOf, processesOf } from '../../src/db/embedded/processes.ts'
+import { eventually } from '../harness/locks.ts'
 
 /** An account that runs a fixture. */
 export interface Identity {
@@ -167,21 +167,6 @@ export function lastAcknowledged(inserting: Fixture): number {
 /** The process id of the server on a data directory, from its own file. */
 export async function serverPid(dataDir: string): Promise<number> {
   return Number((await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0])
-}
-
-/** Waits for a condition. @throws when it does not come true in time. */
-export async function eventually<T>(
-  what: string,
-  look: () => Promise<T | null | false>,
-  ms = 20_000,
-): Promise<T> {
-  const deadline = performance.now() + ms
-  for (;;) {
-    const found = await look()
-    if (found !== null && found !== false) return found
-    if (performance.now() > deadline) throw new Error(`it did not happen within ${ms} ms: ${what}`)
-    await delay(5)
-  }
 }
 
 /** The command line of a process. */

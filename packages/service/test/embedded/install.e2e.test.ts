@@ -3,11 +3,11 @@
 import { chmod, chown, lstat, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { eventually } from '../harness/locks.ts'
 import {
   commandLine,
   copyProject,
   emptyDataDir,
-  eventually,
   identities,
   isRoot,
   newDataDir,

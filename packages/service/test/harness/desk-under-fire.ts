@@ -103,7 +103,7 @@ export async function openDesk(settings: Environment): Promise<Desk> {
           const roll = dice(seed + n)
           const over = () => stopping || load.acknowledged.length >= enough
           while (!over()) {
-            await eventually('a service takes changes', () => over() || serving().length > 0, 60_000)
+            await eventually('a service takes changes', () => over() || serving().length > 0)
             const at = serving()
             const service = at[n % at.length]
             if (service !== undefined) await load.write(callOf(service.url, token), roll)

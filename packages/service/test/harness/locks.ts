@@ -3,17 +3,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import type { TestDatabase } from './database.ts'
 
-/** Polls until the condition holds. Fails when it does not come true in time. */
+/** Far longer than anything takes, on a machine that has much else to do; ms. */
+const patience = 60_000
+
+/** Polls until the condition holds. Fails when it does not come true. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | null | false> | T | null | false,
-  milliseconds = 20_000,
 ): Promise<T> {
-  const deadline = performance.now() + milliseconds
+  const deadline = performance.now() + patience
   for (;;) {
     const found = await look()
     if (found !== null && found !== false) return found
-    if (performance.now() > deadline) throw new Error(`not within ${milliseconds} ms: ${what}`)
+    if (performance.now() > deadline) throw new Error(`not within ${patience} ms: ${what}`)
     await delay(5)
   }
 }

@@ -91,15 +91,11 @@ async function ready(child: ChildProcess): Promise<ServiceProcess> {
     })
   }
   const ended = once(child, 'close').then(([code]) => code as number | null)
-  const url = await eventually(
-    'the service is ready',
-    () => {
-      if (!isRunning(child)) throw new Error(`it ended before it was ready: ${output}`)
-      const [found, address] = /^(?:delivering|listening on (\S+))$/m.exec(output) ?? []
-      return found === undefined ? null : (address ?? '')
-    },
-    40_000,
-  )
+  const url = await eventually('the service is ready', () => {
+    if (!isRunning(child)) throw new Error(`it ended before it was ready: ${output}`)
+    const [found, address] = /^(?:delivering|listening on (\S+))$/m.exec(output) ?? []
+    return found === undefined ? null : (address ?? '')
+  })
   return {
     pid: child.pid!,
     url,
