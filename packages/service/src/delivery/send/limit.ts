@@ -10,11 +10,6 @@ export class Limit {
     this.#most = most
   }
 
-  /** Nobody is in and nobody waits. */
-  get idle(): boolean {
-    return this.#taken === 0
-  }
-
   /** False when the deadline passed first; otherwise `leave` is to be called once. */
   enter(deadline: Deadline): boolean | Promise<boolean> {
     if (this.#taken < this.#most) {

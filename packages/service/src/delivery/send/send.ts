@@ -71,9 +71,6 @@ export interface SenderOptions {
  */
 const longestPerAddressMs = 2000
 
-/** Attempts to one URL at once. */
-const perTarget = 16
-
 /**
  * Idle connections kept to one origin unless told. Many endpoints may share it: with as few as one of them may use, a hundred
  * endpoints of one host spent a sixth of the worker's time in handshakes.
@@ -85,7 +82,7 @@ export function createSender(options: SenderOptions): Sender {
   return new TargetSender(options)
 }
 
-/** A URL while requests to it are under way. */
+/** A URL, taken apart. */
 interface Target {
   readonly hostname: string
   readonly port: number
@@ -93,7 +90,6 @@ interface Target {
   /** As a request names it, with the port where that is not the usual one. */
   readonly host: string
   readonly path: string
-  readonly limit: Limit
 }
 
 class TargetSender implements Sender {
@@ -104,7 +100,6 @@ class TargetSender implements Sender {
   readonly #secureContext: SecureContext
   readonly #deadlines: ReturnType<typeof createDeadlines>
   readonly #all: Limit
-  readonly #targets = new Map<string, Target>()
   readonly #idle: IdleConnections
   readonly #open = new Set<Connection>()
   #dialing = 0
@@ -150,38 +145,23 @@ class TargetSender implements Sender {
     return Math.max(0, now - startedAt)
   }
 
-  /**
-   * By URL and not by host: many endpoints may share a host, and one path of it that hangs must not hold up the
-   * others.
-   */
+  /** No limit by URL or host: these may be shared by endpoints, each of which has its own (decision record 9). */
   async #inTurn(request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
-    const { url } = request
-    const target = this.#targets.get(url) ?? targetOf(url)
-    this.#targets.set(url, target)
-    const { limit } = target
-    const entered = limit.enter(deadline)
-    if (entered !== true && !(await entered)) {
-      return failure('timeout', `${perTarget} earlier requests to this URL were not answered in time`)
+    const admitted = this.#all.enter(deadline)
+    if (admitted !== true && !(await admitted)) {
+      return failure('timeout', `All ${this.#maxSockets} connections of this process were busy`)
     }
     try {
-      const admitted = this.#all.enter(deadline)
-      if (admitted !== true && !(await admitted)) {
-        return failure('timeout', `All ${this.#maxSockets} connections of this process were busy`)
-      }
-      try {
-        return await this.#attempt(target, request, deadline)
-      } finally {
-        this.#all.leave()
-      }
+      return await this.#attempt(request, deadline)
     } finally {
-      limit.leave()
-      if (limit.idle) this.#targets.delete(url)
+      this.#all.leave()
     }
   }
 
-  async #attempt(target: Target, request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
+  async #attempt(request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
+    const { url, headers, body, ownConnection = false } = request
+    const target = targetOf(url)
     const { hostname, origin, host, path } = target
-    const { headers, body, ownConnection = false } = request
     const pieces = requestPieces(host, { path, headers, body })
     const addresses = usable(this.#resolver.known(hostname) ?? (await this.#resolve(hostname, deadline)))
     if ('kind' in addresses) return addresses
@@ -278,7 +258,6 @@ function targetOf(text: string): Target {
     origin,
     host,
     path: pathname + search,
-    limit: new Limit(perTarget),
   }
 }
 
