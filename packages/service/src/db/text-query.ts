@@ -41,13 +41,21 @@ export function milliseconds(time: string): string {
 /** The columns of a row, in the statement's order. */
 export type TextRow = readonly (string | null)[]
 
+/** A statement and the values of its parameters. */
+export type TextAsk = readonly [statement: PreparedStatement, values: readonly Parameter[]]
+
 /** The statement's rows, from any connection of the pool. Rejects as `pool.query` does. */
-export async function queryText(
+export function queryText(
   pool: Pool,
   statement: PreparedStatement,
   values: readonly Parameter[],
 ): Promise<readonly TextRow[]> {
-  const query: Submittable = new TextQuery(statement, values)
+  return queryTextWhenSent(pool, () => [statement, values])
+}
+
+/** The same for what is to be decided once there is a connection: whoever waits for one does so before. */
+export async function queryTextWhenSent(pool: Pool, ask: () => TextAsk): Promise<readonly TextRow[]> {
+  const query: Submittable = new TextQuery(ask)
   // Declared to return what it is given, as a client does: a pool returns a promise of what that calls back with.
   return pool.query(query) as unknown as Promise<readonly TextRow[]>
 }
@@ -59,28 +67,29 @@ interface PreparingConnection extends Connection {
 
 /** Speaks to a connection and hears from its client as pg's own queries and cursors do. */
 class TextQuery implements Submittable {
-  readonly name: string
-  readonly text: string
+  name = ''
+  text = ''
   /** Set by the client. */
   callback: ((error: Error | null, rows?: readonly TextRow[]) => void) | undefined
-  readonly #values: readonly Parameter[]
+  readonly #ask: () => TextAsk
   readonly #rows: TextRow[] = []
 
-  constructor({ name, text }: PreparedStatement, values: readonly Parameter[]) {
-    this.name = name
-    this.text = text
-    this.#values = values
+  constructor(ask: () => TextAsk) {
+    this.#ask = ask
   }
 
   /** Returns what is wrong instead of throwing it: the client hands it to `handleError`. */
   submit(connection: Connection): Error | null {
-    const { name, text } = this
+    const [{ name, text }, values] = this.#ask()
+    // The client remembers by them what it has prepared.
+    this.name = name
+    this.text = text
     const { parsedStatements } = connection as PreparingConnection
     const prepared = parsedStatements[name]
     if (prepared !== undefined && prepared !== text) return new Error(`two statements are named ${name}`)
     connection.stream.cork()
     if (prepared === undefined) connection.parse({ name, text, types: [] }, true)
-    connection.bind({ statement: name, values: [...this.#values] }, true)
+    connection.bind({ statement: name, values: [...values] }, true)
     connection.execute(null, true)
     connection.sync()
     connection.stream.uncork()

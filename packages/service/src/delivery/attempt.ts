@@ -53,6 +53,7 @@ export async function attempt(
   const verdict = decide({ ...delivery, isPing }, outcome, endedAt, schedule.retryDelays)
   return {
     delivery,
+    url: destination.taken.endpoint.url,
     verdict,
     startedAt,
     endedAt,

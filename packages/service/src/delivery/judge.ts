@@ -2,7 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Alarm } from './alarm.ts'
 import { hasFailedTooLong } from './decide.ts'
-import type { AttemptResult, Lanes, Taken } from './lanes.ts'
+import type { AttemptResult, LaneKey, Lanes } from './lanes.ts'
 import type { DeliveryObserver } from './observer.ts'
 import type { DeliverySchedule } from './schedule.ts'
 
@@ -17,33 +17,32 @@ interface JudgeServices {
 /** An endpoint whose registrant is gone is disabled, and says so. */
 export async function disableRevoked(
   services: Omit<JudgeServices, 'alarm'>,
-  taken: Taken,
+  lane: LaneKey,
   now: number,
 ): Promise<void> {
-  await disable(services, taken, 'registrant_revoked', now)
+  await disable(services, lane, null, 'registrant_revoked', now)
 }
 
 /**
- * Disables the endpoint when its results say so, and fails what is pending; answers why, or null. Times in milliseconds
- * since the Unix epoch; `failingSince` is null while it does not fail.
+ * Disables the endpoint when its results say so; answers why, or null. What is pending then is left to the lane's next turn, as
+ * some may be under way. Times in milliseconds since the Unix epoch; `failingSince` is null while it does not fail.
  */
 export async function judge(
   services: JudgeServices,
-  taken: Taken,
+  lane: LaneKey,
   results: readonly AttemptResult[],
   failingSince: number | null,
   now: number,
 ): Promise<string | null> {
-  const { lanes, schedule, log, alarm } = services
-  const notPublic = results.some(({ verdict }) => verdict.disable !== null)
-  const reason = notPublic
-    ? 'address_not_public'
-    : hasFailedTooLong(failingSince, now, schedule.disableAfter)
-      ? 'failing'
-      : null
-  if (reason === null) {
-    const { organizationId, webhookId } = taken
-    const warning = alarm.warning(taken, failingSince, now, schedule.disableAfter)
+  const { schedule, log, alarm } = services
+  // The endpoint may have been given another URL between two of them.
+  const notPublic = new Set(results.flatMap(({ verdict, url }) => (verdict.disable === null ? [] : [url])))
+  for (const url of notPublic) {
+    if (await disable(services, lane, url, 'address_not_public', now)) return 'address_not_public'
+  }
+  if (!hasFailedTooLong(failingSince, now, schedule.disableAfter)) {
+    const { organizationId, webhookId } = lane
+    const warning = alarm.warning(lane, failingSince, now, schedule.disableAfter)
     if (warning !== null)
       log.warn(
         { organizationId, webhookId, ...warning },
@@ -51,21 +50,20 @@ export async function judge(
       )
     return null
   }
-  if (!(await disable(services, taken, reason, now))) return null
-  await lanes.failPending(taken, reason, now)
-  return reason
+  return (await disable(services, lane, null, 'failing', now)) ? 'failing' : null
 }
 
 /** Whether this did it: not when the endpoint has changed, and what was found holds no more. */
 async function disable(
   { lanes, schedule, log, observer }: Omit<JudgeServices, 'alarm'>,
-  taken: Taken,
+  lane: LaneKey,
+  tried: string | null,
   reason: string,
   now: number,
 ): Promise<boolean> {
-  const done = await lanes.disable(taken, reason, now, now - schedule.disableAfter)
+  const done = await lanes.disable(lane, tried, reason, now, now - schedule.disableAfter)
   if (!done) return false
-  const { organizationId, webhookId } = taken
+  const { organizationId, webhookId } = lane
   observer.disabled(reason)
   log.warn({ organizationId, webhookId, reason }, 'an endpoint was disabled')
   return true

@@ -3,7 +3,7 @@
  * may not see, though the lane was woken for it; settling looks again, with a later snapshot.
  */
 import type { Pool } from 'pg'
-import { arrayParameter, type PreparedStatement, queryText, type TextRow } from '../db/text-query.ts'
+import { arrayParameter, type PreparedStatement, queryTextWhenSent, type TextRow } from '../db/text-query.ts'
 import { timestampText } from '../journal/commit-fragments.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -42,17 +42,23 @@ export function createTake(pool: Pool, tables: readonly StreamTable[]): Lanes['t
     statements.set(limit, statement)
     return statement
   }
-  return async ({ organizationId, webhookId }, lease, now, limit, known = []) => {
-    const rows = await queryText(pool, statementFor(limit), [
-      organizationId,
-      webhookId,
-      lease.id,
-      formatTimestamp(now),
-      formatTimestamp(lease.until),
-      lease.workerId,
-      String(lease.listening),
-      arrayParameter(known),
-    ])
+  return async ({ organizationId, webhookId }, taking, known = []) => {
+    let leaseId = ''
+    const rows = await queryTextWhenSent(pool, () => {
+      const { lease, now, limit } = taking()
+      leaseId = lease.id
+      const values = [
+        organizationId,
+        webhookId,
+        lease.id,
+        formatTimestamp(now),
+        formatTimestamp(lease.until),
+        lease.workerId,
+        String(lease.listening),
+        arrayParameter(known),
+      ]
+      return [statementFor(limit), values]
+    })
     const endpoint = endpointIn(rows)
     if (endpoint === null) return null
     const taken = rows.flatMap((row) => deliveryIn(row) ?? [])
@@ -65,7 +71,7 @@ export function createTake(pool: Pool, tables: readonly StreamTable[]): Lanes['t
     return {
       organizationId,
       webhookId,
-      leaseId: lease.id,
+      leaseId,
       endpoint: {
         url: endpoint.url,
         disabledReason: endpoint.disabledReason,

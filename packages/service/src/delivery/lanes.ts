@@ -58,6 +58,8 @@ export interface Taken extends LaneKey {
 /** What came of one delivery that was taken. */
 export interface AttemptResult {
   readonly delivery: TakenDelivery
+  /** Where it went: the endpoint may have another URL by now. */
+  readonly url: string
   readonly verdict: Verdict
   /** When the attempt began and ended, in milliseconds since the Unix epoch. */
   readonly startedAt: number
@@ -92,29 +94,36 @@ export interface Lease {
   readonly listening: boolean
 }
 
+/** What a worker takes, and for how long. `now` in milliseconds since the Unix epoch. */
+export interface Taking {
+  readonly lease: Lease
+  readonly now: number
+  /** Deliveries at most. */
+  readonly limit: number
+}
+
 export interface Lanes {
   /** Of each open tier a few lanes that are to be looked at (`foundAtOnce`), those that have waited longest first. */
   findDue(workerId: string, now: number, open: readonly Tier[]): Promise<readonly DueLane[]>
   /**
    * Leases the lane, or prolongs the lease, and reads its endpoint and up to `limit` of the next deliveries, apart from
-   * those `known`; null when somebody else has it.
+   * those `known`; null when somebody else has it. What is taken is asked for when there is a connection: to wait for one
+   * shortens no lease.
    */
-  take(
-    lane: LaneKey,
-    lease: Lease,
-    now: number,
-    limit: number,
-    known?: readonly string[],
-  ): Promise<Taken | null>
+  take(lane: LaneKey, taking: () => Taking, known?: readonly string[]): Promise<Taken | null>
   settle(
     lane: LaneKey & { readonly leaseId: string },
     settling: Settling,
     now: number,
     leaseUntil: number,
   ): Promise<Settled>
-  /** Whether this call disabled it. It does not when it has changed, and what was found holds no more. */
+  /**
+   * Whether this call disabled it. It does not when it has changed, and what was found holds no more: of an address that is not
+   * public, when `tried` is not its URL any more.
+   */
   disable(
-    taken: LaneKey & { readonly endpoint: Pick<Endpoint, 'url'> },
+    lane: LaneKey,
+    tried: string | null,
     reason: string,
     now: number,
     failingBefore: number,
@@ -183,13 +192,13 @@ export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
       }
     },
 
-    async disable({ organizationId, webhookId, endpoint }, reason, now, failingBefore) {
+    async disable({ organizationId, webhookId }, tried, reason, now, failingBefore) {
       const { rows } = await pool.query<{ disabled: boolean }>({
         text: `select ${disableFunction.name}($1, $2, $3, $4, $5, $6) as disabled`,
         values: [
           organizationId,
           webhookId,
-          endpoint.url,
+          tried,
           reason,
           formatTimestamp(now),
           formatTimestamp(failingBefore),

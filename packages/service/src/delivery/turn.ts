@@ -178,24 +178,26 @@ export class Turn {
 
   async #take(): Promise<void> {
     const { lanes, clock, schedule } = this.#services
-    const now = clock.now()
-    const size = this.#shared.payloads > payloadsInMemory ? takenWhenFull : takeSizes[this.#pace.tier]
     const listening = this.#pace.tier === 'light'
-    const lease = {
-      id: this.#leaseId,
-      workerId: this.#shared.workerId,
-      until: now + leaseOf(schedule),
-      listening,
+    let limit = 0
+    const taking = () => {
+      const now = clock.now()
+      limit = this.#shared.payloads > payloadsInMemory ? takenWhenFull : takeSizes[this.#pace.tier]
+      const until = now + leaseOf(schedule)
+      return { lease: { id: this.#leaseId, workerId: this.#shared.workerId, until, listening }, now, limit }
     }
     this.#woken = false
-    const taken = await lanes.take(this.#lane, lease, now, size, [...this.#known])
+    const taken = await lanes.take(this.#lane, taking, [...this.#known])
+    // Counted from here, so that it is sent however long the taking took: what would be too old to be sent when it comes would
+    // be taken anew for ever.
+    this.#takenAt = clock.now()
     this.#quiet = 0
     if (taken === null) return this.#lose()
     this.#taken = taken
     this.#disabled = taken.endpoint.disabledReason
     // Sure of it only once it was settled so: a commit of that very moment was not seen.
     this.#listening = false
-    const full = taken.deliveries.length === size
+    const full = taken.deliveries.length === limit
     this.#more = full || this.#woken
     if (full) {
       this.#fullTakes++
@@ -216,7 +218,6 @@ export class Turn {
       }
       await lanes.failPending(this.#lane, this.#disabled, clock.now())
     }
-    this.#takenAt = now
     for (const delivery of taken.deliveries) {
       this.#queue.push(delivery)
       this.#known.add(delivery.id)
@@ -298,12 +299,12 @@ export class Turn {
     this.#listening = next === 'listen'
     const disabled = await judge(
       { ...this.#services, alarm: this.#shared.alarm },
-      this.#taken as Taken,
+      this.#lane,
       results,
       settled.failingSince,
       now,
     )
-    // What is left is not sent any more.
+    // What is left is not sent any more; what is under way may still arrive, and the next turn fails the rest.
     if (disabled !== null) this.#disabled = disabled
     return settled.more || disabled !== null
   }

@@ -61,6 +61,7 @@ test.each([
         counts: 'success',
         disable: null,
       } as const,
+      url: 'https://hook.test/',
       startedAt: now,
       endedAt: now,
       responseStatus: 200,
@@ -75,7 +76,7 @@ test.each([
     let known: TakenDelivery[] = []
     for (let round = 0; round < rounds; round++) {
       const ids = known.map(({ id }) => id)
-      const taken = await lanes.take(lane, lease, now, size, ids)
+      const taken = await lanes.take(lane, () => ({ lease, now, limit: size }), ids)
       expect(taken?.deliveries).toHaveLength(size)
       const results = known.map(succeeded)
       known = [...taken!.deliveries]

@@ -246,7 +246,8 @@ test('no search steps over lanes at work or waiting, and no claim over another b
     [await ownerOf(pool, dead[7]!.id), dead[7]!, 16],
   ] as const) {
     const lane = { organizationId: owner, webhookId: endpoint.id }
-    expect((await lanes.take(lane, lease, now, 16))?.deliveries).toHaveLength(count)
+    const taken = await lanes.take(lane, () => ({ lease, now, limit: 16 }))
+    expect(taken?.deliveries).toHaveLength(count)
     // The same claim by its own words: as many rows as it takes, from the index.
     const claim = await nodesOf(
       pool,

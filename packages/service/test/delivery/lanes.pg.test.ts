@@ -105,7 +105,7 @@ describe('a lane that does not say what is so', () => {
       until: it.clock.now() + 15 * second,
       listening: false,
     }
-    await it.lanes.take(it.lane, lease, it.clock.now(), 64)
+    await it.lanes.take(it.lane, () => ({ lease, now: it.clock.now(), limit: 64 }))
     await it.setDue(null)
     expect(await it.lanes.sweep(it.clock.now(), minute)).toBe(0)
   })

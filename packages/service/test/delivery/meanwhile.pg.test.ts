@@ -13,7 +13,7 @@ import {
   receiverUrl,
   second,
 } from '../harness/hooks.ts'
-import { lockRow, waitingBackends } from '../harness/locks.ts'
+import { eventually, lockRow, waitingBackends } from '../harness/locks.ts'
 import { testService } from '../harness/service.ts'
 
 async function desk() {
@@ -69,6 +69,23 @@ describe('disabling an endpoint', () => {
     expect((await it.read()).status).toBe('disabled')
   })
 
+  test('nor is one lost that arrives after a worker has disabled it', async () => {
+    await using it = await desk()
+    await makeCustomer(it.api)
+    await makeCustomer(it.api)
+    const round = it.engine.runDue()
+    await it.held.made(2)
+    it.held.attempts[0]?.fail('address_not_public')
+    it.clock.advance(2 * second)
+    await eventually('it is disabled', async () => (await it.read()).status === 'disabled')
+    it.held.attempts[1]?.answer(200)
+    await round
+    expect(await it.log()).toMatchObject([
+      { eventId: it.held.attempts[1]?.eventId, status: 'succeeded' },
+      { eventId: it.held.attempts[0]?.eventId, status: 'failed' },
+    ])
+  })
+
   test('does not fail what comes after it was enabled again', async () => {
     await using it = await desk()
     await it.api.patch(it.path, { status: 'disabled' })
@@ -110,6 +127,22 @@ describe('moving an endpoint', () => {
     expect((await it.held.made(2)).url).toBe(url)
     it.held.attempts[1]?.answer(200)
     await next
+  })
+
+  test('and neither does it when more was taken for the new one since', async () => {
+    await using it = await desk()
+    await makeCustomer(it.api)
+    const round = it.engine.runDue()
+    await it.held.made(1)
+    const url = `${receiverUrl}/new`
+    expect((await it.api.patch(it.path, { url })).status).toBe(200)
+    await makeCustomer(it.api)
+    it.engine.wake()
+    expect((await it.held.made(2)).url).toBe(url)
+    it.held.attempts[0]?.fail('address_not_public')
+    it.held.attempts[1]?.answer(200)
+    await round
+    expect(await it.read()).toMatchObject({ status: 'active', disabledReason: null, url })
   })
 
   test('to another registrant: that the old one is gone does not disable it', async () => {

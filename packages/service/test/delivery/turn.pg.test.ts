@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Send } from '../../src/delivery/attempt.ts'
 import { decide, foldHealth, noChange } from '../../src/delivery/decide.ts'
-import { createLanes } from '../../src/delivery/lanes.ts'
+import { createLanes, type Lanes } from '../../src/delivery/lanes.ts'
 import { kinds } from '../../src/resources/index.ts'
 import { testClock } from '../harness/clock.ts'
 import { testEngine } from '../harness/engine.ts'
@@ -90,6 +90,57 @@ test('an endpoint that is disabled in the middle of a round gets nothing more of
   expect(await statuses(service, webhookId)).toEqual({ succeeded: 0, pending: 0, failed: 41 })
 })
 
+test('what was taken is sent, however long the taking took', async () => {
+  const clock = testClock()
+  await using service = await testService({ clock })
+  const through = (lanes: Lanes): Lanes => ({
+    ...lanes,
+    async take(...args) {
+      const taken = await lanes.take(...args)
+      clock.advance(5_000)
+      return taken
+    },
+  })
+  const { engine, sent } = testEngine(service, clock, { through })
+  const webhookId = await endpoint(service)
+  await createCustomers(service, 3)
+  engine.start()
+  await eventually('they are sent', () => sent.length === 3)
+  await engine.stop()
+  expect(await statuses(service, webhookId)).toEqual({ succeeded: 3, pending: 0, failed: 0 })
+})
+
+test('a lease lasts as long when its worker has waited for a connection', async () => {
+  const clock = testClock()
+  await using service = await testService({ clock })
+  const { pool } = service.database
+  const { engine } = testEngine(service, clock)
+  const webhookId = await endpoint(service)
+  await createCustomers(service, 1)
+  const lanes = createLanes(
+    pool,
+    kinds.map((kind) => kind.table),
+  )
+  const lane = { organizationId: service.api.organizationId, webhookId }
+  const taking = () => {
+    const now = clock.now()
+    return {
+      lease: { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false },
+      now,
+      limit: 10,
+    }
+  }
+  const clients = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
+  const takes = lanes.take(lane, taking)
+  clock.advance(14_000)
+  for (const client of clients) client.release()
+  expect((await takes)?.deliveries).toHaveLength(1)
+  clock.advance(14_000)
+  expect(await engine.runDue()).toBe(0)
+  clock.advance(1_000)
+  expect(await engine.runDue()).toBe(1)
+})
+
 test('a result that is settled twice counts once', async () => {
   const clock = testClock()
   await using service = await testService({ clock })
@@ -102,17 +153,13 @@ test('a result that is settled twice counts once', async () => {
   )
   const now = clock.now()
   const lane = { organizationId: service.api.organizationId, webhookId }
-  const taken = await lanes.take(
-    lane,
-    { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false },
-    now,
-    10,
-  )
+  const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false }
+  const taken = await lanes.take(lane, () => ({ lease, now, limit: 10 }))
   const [delivery] = taken!.deliveries
   const verdict = decide({ ...delivery!, isPing: false }, answered(500), now, [60_000, 60_000])
   const result = { delivery: delivery!, verdict, startedAt: now, endedAt: now, responseStatus: 500 }
   const round = {
-    results: [{ ...result, responseBody: '', durationMs: 1, lostHandshake: false }],
+    results: [{ ...result, url: '', responseBody: '', durationMs: 1, lostHandshake: false }],
     health: foldHealth(noChange, verdict, now),
     next: 'hold' as const,
     tier: 'light' as const,

@@ -38,6 +38,8 @@ export function testEngine(
     readonly schedule?: DeliverySchedule
     readonly slots?: SlotLimits
     readonly observer?: DeliveryObserver
+    /** What its turns are to do with the lanes. */
+    readonly through?: (lanes: Lanes) => Lanes
   } = {},
 ): TestEngine {
   const sent: Sent[] = []
@@ -55,7 +57,7 @@ export function testEngine(
   )
   const engine = createEngine(
     {
-      lanes,
+      lanes: options.through?.(lanes) ?? lanes,
       send: options.send ?? scripted,
       signerOf: (taken) => signer(taken.endpoint.sealedSecrets, taken),
       scopeOf: (subjectKind) => {
