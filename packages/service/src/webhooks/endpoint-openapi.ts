@@ -119,11 +119,12 @@ function secrets(): readonly Operation[] {
         'Replace the secret; the old one signs as well for a while',
         '/{id}/rotate-secret',
       ),
-      description: 'Needs the read scope of every subscribed type as well.',
+      description:
+        'At most 20 secrets sign, the new one among them. Needs the read scope of every subscribed type as well.',
       answers: {
         200: { description: 'The endpoint with its new secret.', schema: ref('WebhookWithSecret') },
       },
-      errors: ['not_found'],
+      errors: ['not_found', 'limit_reached'],
       once: true,
     },
     {

@@ -21,6 +21,12 @@ import { type WebhookRecord, type WebhookRow, webhookRecord } from './webhook.ts
 /** At most so many endpoints an organization (decisions, section 7). */
 const endpointLimit = 50
 
+/**
+ * At most so many secrets of an endpoint sign, the newest among them. Each is an HMAC of every body and some 70 bytes of
+ * a header: 20 make 1.4 KB, where receivers refuse headers of 8 to 16 KiB.
+ */
+const signingLimit = 20
+
 /** Whether a URL may be a receiver now: null, or why not. Always a fresh look, never a remembered one. */
 export type CheckTarget = (url: string) => Promise<Problem | null>
 
@@ -129,10 +135,18 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         const secret = newSecret()
         const answer = { ...webhookRecord(organizationId, after), secret }
         const keep = keptAnswer(box, { organizationId, webhookId: id }, record, JSON.stringify(answer))
-        const options = { now, updatedAt, expiresAt, keep }
+        const options = { now, updatedAt, expiresAt, limit: signingLimit, keep }
         const rotated = await store.rotate(organizationId, row, sealed(organizationId, id, secret), options)
-        if (rotated === 'conflict') return null
-        return rotated === 'replayed' ? { outcome: 'replayed' } : { outcome: 'done', value: answer }
+        switch (rotated) {
+          case 'conflict':
+            return null
+          case 'replayed':
+            return { outcome: 'replayed' }
+          case 'limit_reached':
+            return refused(tooManySign(id))
+          case 'done':
+            return { outcome: 'done', value: answer }
+        }
       }),
 
     async dropPrevious(organizationId, id) {
@@ -205,6 +219,13 @@ const registrantGone = problem(
 
 export function noSuchWebhook(id: string): Problem {
   return problem('not_found', `There is no webhook ${id}. It may have been deleted; check the id.`)
+}
+
+function tooManySign(id: string): Problem {
+  return problem(
+    'limit_reached',
+    `An endpoint has at most ${signingLimit} secrets that sign, and this one has them. DELETE /v1/webhooks/${id}/previous-secret ends all but the newest; then rotate.`,
+  )
 }
 
 /** Why nothing is sent to it; `then` is what the caller wanted. */

@@ -100,21 +100,31 @@ export const removeFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
-/** A new secret; those before it sign until p_expires_at, or their own earlier end: 'done', 'missing', 'replayed'. */
+/**
+ * A new secret; those before it sign until p_expires_at, or their own earlier end: 'done', 'conflict' or 'replayed';
+ * 'limit_reached' where p_limit sign already.
+ */
 export const rotateFunction: SchemaFunction = schemaFunction(
   'rotate_webhook_secret',
   {
     arguments:
-      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_keep jsonb',
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_keep jsonb',
     returns: 'text',
   },
-  `begin
+  `declare
+  v_count bigint;
+begin
   ${lockClock}
   ${replayed}
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
     and w.updated_at = p_expected;
   if not found then
     return 'conflict';
+  end if;
+  select count(*) into v_count from webhook_secrets s where s.organization_id = p_organization_id
+    and s.webhook_id = p_webhook_id and (s.expires_at is null or s.expires_at > p_now);
+  if v_count >= p_limit then
+    return 'limit_reached';
   end if;
   ${keepAnswer}
   delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id

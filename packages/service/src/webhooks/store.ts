@@ -58,8 +58,8 @@ export interface WebhookStore {
     organizationId: string,
     before: WebhookRow,
     secret: SecretRow,
-    options: { now: number; updatedAt: number; expiresAt: number; keep: Keep },
-  ): Promise<'done' | 'conflict' | 'replayed'>
+    options: { now: number; updatedAt: number; expiresAt: number; limit: number; keep: Keep },
+  ): Promise<'done' | 'conflict' | 'limit_reached' | 'replayed'>
   dropPrevious(organizationId: string, id: string, now: number): Promise<boolean>
   ping(
     organizationId: string,
@@ -145,7 +145,7 @@ export function createWebhookStore(pool: Pool): WebhookStore {
     remove: (organizationId, id, now) =>
       callFunction(pool, removeFunction, [organizationId, id, formatTimestamp(now)]),
 
-    rotate(organizationId, before, secret, { now, updatedAt, expiresAt, keep }) {
+    rotate(organizationId, before, secret, { now, updatedAt, expiresAt, limit, keep }) {
       return callFunction(pool, rotateFunction, [
         organizationId,
         before.id,
@@ -155,6 +155,7 @@ export function createWebhookStore(pool: Pool): WebhookStore {
         secret.id,
         secret.sealed,
         formatTimestamp(expiresAt),
+        limit,
         keep,
       ])
     },

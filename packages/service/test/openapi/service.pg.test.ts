@@ -142,6 +142,7 @@ describe('webhooks', () => {
     const nobody = '/v1/webhooks/01980000-0000-7000-8000-000000000001'
     expect((await service.api.post(`${nobody}/ping`, undefined)).json.code).toBe('not_found')
     described('/v1/webhooks/{id}/ping', 'post', 404, 'not_found')
+    described('/v1/webhooks/{id}/rotate-secret', 'post', 409, 'limit_reached')
     for (const code of ['delivery_succeeded', 'delivery_pending', 'webhook_disabled']) {
       described('/v1/webhooks/{id}/deliveries/{deliveryId}/retry', 'post', 409, code)
     }

@@ -53,6 +53,15 @@ const operations: readonly (readonly [
     },
   ],
   [
+    'rotate-secret, to the twentieth that signs',
+    async (_service, api) => {
+      const { id } = await makeWebhook(api)
+      const rotate = (headers = {}) => api.post(`/v1/webhooks/${id}/rotate-secret`, undefined, headers)
+      for (let n = 0; n < 18; n++) expect((await rotate()).status).toBe(200)
+      return rotate
+    },
+  ],
+  [
     'ping',
     async (_service, api) => {
       const { id } = await makeWebhook(api)

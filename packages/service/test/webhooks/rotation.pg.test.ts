@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { testClock } from '../harness/clock.ts'
 import { testEngine } from '../harness/engine.ts'
 import { expectedSignature, hour, makeWebhook, minute, readWebhook, signedBy } from '../harness/hooks.ts'
+import { lockRow, waitingBackends } from '../harness/locks.ts'
 import type { Api, TestService } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
@@ -95,6 +96,62 @@ test('rotations within one millisecond, and with a clock that steps back, still 
     expectedSignature(back, secrets).split(',')[1],
   )
   expect(await signedBy(back, secrets)).toEqual(secrets)
+})
+
+describe('twenty secrets sign at most', () => {
+  const twenty = async () => {
+    const endpoint = await rotatedEndpoint(shared())
+    const secrets = [endpoint.first]
+    for (let n = 0; n < 19; n++) secrets.unshift((await endpoint.rotate()).secret)
+    const refusal = async () => {
+      const { status, json } = await endpoint.api.post(`${endpoint.path}/rotate-secret`, undefined)
+      return { status, code: json.code, detail: json.detail }
+    }
+    return { ...endpoint, secrets, refusal }
+  }
+  const refused = {
+    status: 409,
+    code: 'limit_reached',
+    detail: expect.stringMatching(
+      / at most 20 secrets.* DELETE \/v1\/webhooks\/[0-9a-f-]{36}\/previous-secret /,
+    ),
+  }
+
+  test('a rotation beyond is refused and changes nothing, until the overlaps are ended', async () => {
+    const { api, id, path, secrets, rotate, refusal, ping } = await twenty()
+    const before = await readWebhook(api, id)
+    expect(await refusal()).toEqual(refused)
+    expect(await readWebhook(api, id)).toEqual(before)
+    expect(await signedBy(await ping(), secrets)).toEqual(secrets)
+    expect((await api.delete(`${path}/previous-secret`)).status).toBe(204)
+    const { secret } = await rotate()
+    expect(await signedBy(await ping(), [secret, ...secrets])).toEqual([secret, secrets[0]])
+  })
+
+  test('those whose overlap has ended do not count', async () => {
+    const { rotate, refusal } = await twenty()
+    const began = clock.now()
+    clock.set(began + 24 * hour - 1)
+    expect(await refusal()).toEqual(refused)
+    clock.set(began + 24 * hour)
+    await rotate()
+  })
+
+  test('also when rotations come all at once', async () => {
+    const { api, id, path, first, rotate, ping } = await rotatedEndpoint(shared())
+    const secrets = [first]
+    for (let n = 0; n < 18; n++) secrets.unshift((await rotate()).secret)
+    // All of them have read the endpoint, and decided, before the first can commit.
+    const lock = await lockRow(shared().database, 'organization_clocks', api)
+    const asked = [1, 2, 3].map(() => api.post(`${path}/rotate-secret`, undefined))
+    await waitingBackends(shared().database, 3)
+    await lock.release()
+    const answers = await Promise.all(asked)
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409])
+    const last = answers.find(({ status }) => status === 200)?.json
+    expect(await signedBy(await ping(), [last.secret, ...secrets])).toEqual([last.secret, ...secrets])
+    expect((await readWebhook(api, id)).updatedAt).toBe(last.updatedAt)
+  })
 })
 
 describe('DELETE previous-secret', () => {
