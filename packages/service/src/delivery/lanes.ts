@@ -27,6 +27,8 @@ export interface TakenDelivery {
   readonly id: string
   readonly attemptCount: number
   readonly maxAttempts: number
+  /** Since when its next attempt is due, in milliseconds: before any attempt, when it was made or begun anew. */
+  readonly dueAt: number
   readonly event: {
     readonly id: string
     readonly type: string

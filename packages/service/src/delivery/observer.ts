@@ -7,7 +7,10 @@ export interface DeliveryObserver {
   attempted(attempt: {
     readonly outcome: 'succeeded' | DeliveryErrorCode
     readonly durationMs: number
-    /** Of a first attempt, milliseconds since its change was committed; otherwise null. */
+    /**
+     * Of a first attempt, milliseconds since its delivery was made, or begun anew; otherwise null. Not since its event: what
+     * a recovery makes is of weeks ago.
+     */
     readonly waitedMs: number | null
   }): void
   /** An endpoint was disabled. */
@@ -20,11 +23,10 @@ export const nobodyObserves: DeliveryObserver = { attempted() {}, disabled() {} 
 export function tell(observer: DeliveryObserver, result: AttemptResult): void {
   const { verdict, durationMs, startedAt, delivery } = result
   if (!verdict.attempted) return
-  const committedAt = Date.parse(delivery.event.createdAt)
   observer.attempted({
     outcome: verdict.error?.code ?? 'succeeded',
     durationMs,
-    // Stamps may be a little ahead of the clock.
-    waitedMs: delivery.attemptCount > 0 ? null : Math.max(0, startedAt - committedAt),
+    // It may have been made by a process whose clock is a little ahead.
+    waitedMs: delivery.attemptCount > 0 ? null : Math.max(0, startedAt - delivery.dueAt),
   })
 }

@@ -25,7 +25,7 @@ export function createDeliveryMetrics(register: Registry, inFlight: () => number
   })
   const waits = new Histogram({
     name: 'deskwire_delivery_first_attempt_delay_seconds',
-    help: 'From the commit of a change to the first attempt at delivering it',
+    help: 'From when a delivery was made, by a commit, a ping or a recovery, to its first attempt; from its retry, if none was made before',
     buckets: waitBuckets,
     registers,
   })
