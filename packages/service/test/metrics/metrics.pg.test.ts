@@ -102,6 +102,20 @@ describe('the API', () => {
     clock.advance(-60 * minute)
     expect(await standing()).toEqual(nothing)
   })
+
+  test('leaves out what was due at an endpoint that was deleted', async () => {
+    const clock = testClock()
+    await using service = await testService({ clock })
+    const [deleted] = [await makeWebhook(service.api), await makeWebhook(service.api)]
+    await makeCustomer(service.api)
+    const due = async () => {
+      clock.advance(minute)
+      return (await scrape(service)).get('deskwire_deliveries_due')
+    }
+    expect(await due()).toBe(2)
+    expect((await service.api.delete(`/v1/webhooks/${deleted.id}`)).status).toBe(204)
+    expect(await due()).toBe(1)
+  })
 })
 
 describe('a worker', () => {
