@@ -40,7 +40,7 @@ export interface Operation {
   readonly bodyOptional?: boolean
   /** Answers that are no refusals, by status. */
   readonly answers: Readonly<Record<string, Answer>>
-  /** Refusals of its own; those that follow from access, body and repetition are added. */
+  /** Refusals of its own; those that follow from access, path, body and repetition are added. */
   readonly errors?: readonly ErrorCode[]
   /** Takes an Idempotency-Key (decisions, section 8). */
   readonly once?: boolean

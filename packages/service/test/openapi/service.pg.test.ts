@@ -62,6 +62,41 @@ test('each asks for the scope that it is described with, or for no key', async (
   }
 })
 
+test('what is refused before a route looks at it is described, wherever it can happen', async () => {
+  const { token } = service.api
+  const nobody = '01980000-0000-7000-8000-000000000001'
+  const long = ' '.repeat(2 ** 20 + 1)
+  const refusals: string[] = []
+  const missing: string[] = []
+  for (const { method, path, operation } of operations()) {
+    const refusedAs = async (id: string, type?: string, body?: string) => {
+      const headers = {
+        authorization: `Bearer ${token}`,
+        ...(type === undefined ? {} : { 'content-type': type }),
+      }
+      const address = service.url + path.replaceAll(/\{\w+\}/g, id)
+      const init = { method: method.toUpperCase(), headers, ...(body === undefined ? {} : { body }) }
+      const answer = await fetch(address, init)
+      const { code } = (await answer.json()) as { code: string }
+      const what = `${method} ${path} ${answer.status} ${code}`
+      refusals.push(`${answer.status} ${code}`)
+      if (!JSON.stringify(operation.responses[answer.status] ?? null).includes(code)) missing.push(what)
+    }
+    if (path.includes('{')) await refusedAs('%ff')
+    if (method === 'get') continue
+    await refusedAs(nobody, 'text/plain', 'nothing')
+    await refusedAs(nobody, 'application/json', '{')
+    if (operation.requestBody === undefined) await refusedAs(nobody, 'application/json', long)
+  }
+  expect([...new Set(refusals)].sort()).toEqual([
+    '400 invalid_parameter',
+    '400 malformed_json',
+    '413 body_too_large',
+    '415 unsupported_media_type',
+  ])
+  expect(missing).toEqual([])
+})
+
 test('answers have the headers that are described', async () => {
   const body = { name: 'Ada' }
   const once = { 'idempotency-key': 'headers' }
