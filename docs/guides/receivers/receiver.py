@@ -63,7 +63,7 @@ def once(event: dict) -> Future:
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
-        if length > 1_048_576:
+        if not 0 <= length <= 1_048_576:  # a negative one would be read to the connection's end
             return self.answer(413)
         body = self.rfile.read(length)  # the bytes as they came, before any parsing
         if not verify(body, self.headers.get("X-Service-Signature"), secrets, int(time.time())):

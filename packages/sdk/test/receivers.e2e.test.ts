@@ -3,7 +3,9 @@
  * servers. A language that this machine lacks fails the run where CI is set; elsewhere its source alone is read.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -172,6 +174,17 @@ describe.each(receivers)('$file', ({ file, version, build, run: runOf, compares,
     for (const delivery of [first, first, second]) expect(await statusOf(delivery)).toBe(204)
     expect(await next()).toBe(`ticket.created ${first.headers['x-service-event-id']}`)
     expect(await next()).toBe(`ping ${second.headers['x-service-event-id']}`)
+  })
+
+  test('refuses a body of negative length without waiting for it: nobody has signed anything yet', async () => {
+    const { url } = await start(run)
+    const { hostname, port, pathname } = new URL(url)
+    const socket = connect(Number(port), hostname)
+    onTestFinished(() => void socket.destroy())
+    // The connection stays open: what reads until its end never answers.
+    socket.write(`POST ${pathname} HTTP/1.1\r\nHost: ${hostname}\r\nContent-Length: -1\r\n\r\nunsigned`)
+    const [answer] = await once(socket, 'data')
+    expect(String(answer)).toMatch(/^HTTP\/1\.\d 4\d\d /)
   })
 
   test('answers in time while the work goes on, does it once, and begins anew what failed', async () => {
