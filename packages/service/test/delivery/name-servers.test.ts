@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { trustNobody } from '../../src/delivery/target/address.ts'
 import { createResolver, type Resolver } from '../../src/delivery/target/resolver.ts'
 import { type TestClock, testClock } from '../harness/clock.ts'
-import { type DnsReply, type DnsServer, startDnsServer } from '../harness/dns-server.ts'
+import { type DnsReply, type DnsScript, type DnsServer, startDnsServer } from '../harness/dns-server.ts'
 
 const publicV4 = '192.0.66.1'
 const options = { fresh: false, timeoutMs: 10_000 }
@@ -120,6 +120,33 @@ describe('what is no answer is a failure, and disables nothing', () => {
       outcome: 'failed',
       detail: expect.stringContaining('hook.test'),
     })
+  })
+})
+
+describe('a name that takes long', () => {
+  /** Silent for as many tries as c-ares makes of one query, and then not. */
+  const late: DnsScript = (_query, earlier) => (earlier < 3 ? 'silence' : { addresses: [publicV4] })
+
+  /** Quick answers, after which c-ares has little patience left. */
+  async function used(): Promise<Resolver> {
+    const resolver = resolverOf()
+    for (let n = 0; n < 5; n++) await resolver.resolve(`quick-${n}.test`, options)
+    return resolver
+  }
+
+  test('is waited for as long as is allowed, however quick its server was before', async () => {
+    dns.set('hook.test', late)
+    const resolver = await used()
+    expect(await resolver.resolve('hook.test', options)).toEqual(addresses(publicV4))
+  })
+
+  test('is waited for by the second who asks, when the first one has no time left', async () => {
+    dns.set('hook.test', late)
+    const resolver = await used()
+    const first = resolver.resolve('hook.test', { ...options, timeoutMs: 1 })
+    const second = resolver.resolve('hook.test', options)
+    expect(await first).toMatchObject({ outcome: 'failed' })
+    expect(await second).toEqual(addresses(publicV4))
   })
 })
 

@@ -16,9 +16,10 @@ export type NameAnswer =
 export interface NameServers {
   /**
    * Both address families. Where one has answered with addresses, the other is waited for `graceMs` more, and its
-   * answer stands alone if that one's query fails or is late (decisions, section 7).
+   * answer stands alone if that one's query fails or is late (decisions, section 7). Silence is asked again for as long as
+   * the answer is `wanted`.
    */
-  ask(name: string, graceMs: number): Promise<NameAnswer>
+  ask(name: string, graceMs: number, wanted: () => boolean): Promise<NameAnswer>
   close(): void
 }
 
@@ -48,31 +49,46 @@ export function createNameServers(servers: readonly string[] | null): NameServer
   const single = known.length > 1 ? known.map((server) => resolverOf([server])) : []
   const resolvers = [all, ...single]
 
-  async function askThese(these: readonly Resolver[], name: string, graceMs: number): Promise<NameAnswer> {
+  async function askThese(
+    these: readonly Resolver[],
+    name: string,
+    graceMs: number,
+    wanted: () => boolean,
+  ): Promise<NameAnswer> {
+    let settled = false
+    const more = () => !settled && wanted()
     const families = [
-      firstAble(these, (resolver) => resolver.resolve4(name, { ttl: true })),
-      firstAble(these, (resolver) => resolver.resolve6(name, { ttl: true })),
+      firstAble(these, (resolver) => resolver.resolve4(name, { ttl: true }), more),
+      firstAble(these, (resolver) => resolver.resolve6(name, { ttl: true }), more),
     ]
-    return combine(await settleWithin(families, graceMs))
+    const answers = await settleWithin(families, graceMs)
+    settled = true
+    return combine(answers)
   }
 
   /** The word of the first server that does not refer to others: that there is no data disables endpoints. */
-  async function confirm(noData: NameAnswer, name: string, graceMs: number): Promise<NameAnswer> {
+  async function confirm(
+    noData: NameAnswer,
+    name: string,
+    graceMs: number,
+    wanted: () => boolean,
+  ): Promise<NameAnswer> {
     let reason = silences.ETIMEOUT as string
     for (const [n, server] of known.entries()) {
       const said = await askOnce(server, name, confirmWithin)
       const resolver = single[n]
-      if (said === 'answer') return resolver === undefined ? noData : askThese([resolver], name, graceMs)
+      if (said === 'answer')
+        return resolver === undefined ? noData : askThese([resolver], name, graceMs, wanted)
       if (said === 'referral') reason = 'named others to ask instead: it does not resolve names by itself'
     }
     return { found: 'failure', reason }
   }
 
   return {
-    async ask(name, graceMs) {
-      const answer = await askThese(resolvers, name, graceMs)
+    async ask(name, graceMs, wanted) {
+      const answer = await askThese(resolvers, name, graceMs, wanted)
       const unsure = answer.found === 'nothing' && answer.noData
-      return unsure ? confirm(answer, name, graceMs) : answer
+      return unsure ? confirm(answer, name, graceMs, wanted) : answer
     },
     close() {
       for (const resolver of resolvers) resolver.cancel()
@@ -84,7 +100,8 @@ export function createNameServers(servers: readonly string[] | null): NameServer
 const confirmWithin = 1000
 
 function resolverOf(servers: readonly string[] | null): Resolver {
-  // Tries after 1, 2 and 4 seconds: a lost packet costs little, and a dead server is given up within ten.
+  // The first try has a second, so that a lost packet costs little. Soon c-ares goes by how long a server took before: after
+  // quick answers three tries are over in three seconds, whatever time is left. So `firstAble` asks on.
   const resolver = new Resolver({ timeout: 1000, tries: 3 })
   if (servers !== null) resolver.setServers([...servers])
   return resolver
@@ -92,14 +109,19 @@ function resolverOf(servers: readonly string[] | null): Resolver {
 
 type Records = readonly { readonly address: string; readonly ttl: number }[]
 
-/** The answer of the first that has one; the first one's failure if none has. Silence is not asked about twice. */
+/**
+ * The answer of the first that has one; the first one's failure if none has. One that is silent, all tries long, is asked
+ * again while `more` is wanted: a name that takes long is answered in the end. The others were tried with it.
+ */
 async function firstAble(
   resolvers: readonly Resolver[],
   query: (resolver: Resolver) => Promise<Records>,
+  more: () => boolean,
 ): Promise<NameAnswer> {
   let answer: FamilyAnswer = { found: 'nothing', noData: true }
   for (const resolver of resolvers) {
-    const next = await family(query(resolver))
+    let next = await family(query(resolver))
+    while (next.found === 'failure' && next.timedOut && more()) next = await family(query(resolver))
     if (next.found !== 'failure') return next
     if (answer.found !== 'failure') answer = next
     if (!next.said) break
@@ -144,10 +166,10 @@ function combine(answers: readonly NameAnswer[]): NameAnswer {
   )
 }
 
-/** One server's, or with `said` false that no server said anything. */
+/** One server's, or with `said` false that no server said anything; with `timedOut`, not in the time of its tries. */
 type FamilyAnswer =
   | Exclude<NameAnswer, { found: 'failure' }>
-  | (Extract<NameAnswer, { found: 'failure' }> & { readonly said: boolean })
+  | (Extract<NameAnswer, { found: 'failure' }> & { readonly said: boolean; readonly timedOut: boolean })
 
 async function family(query: Promise<Records>): Promise<FamilyAnswer> {
   try {
@@ -164,7 +186,7 @@ async function family(query: Promise<Records>): Promise<FamilyAnswer> {
     if (code === 'ENODATA') return { found: 'nothing', noData: true }
     if (code === 'ENOTFOUND' || code === 'EBADNAME') return { found: 'nothing', noData: false }
     const reason = excuses[code] ?? silences[code] ?? `failed (${code || (error as Error).message})`
-    return { found: 'failure', reason, said: code in excuses }
+    return { found: 'failure', reason, said: code in excuses, timedOut: code === 'ETIMEOUT' }
   }
 }
 

@@ -40,6 +40,12 @@ interface Lookup {
   readonly usableMs: number
 }
 
+/** Goes on for as long as somebody waits for it: a name server that is silent is asked again until then. */
+interface Query {
+  readonly answer: Promise<Resolution>
+  waiting: number
+}
+
 const longestUseMs = 30_000
 const cachedNames = 10_000
 /**
@@ -64,16 +70,16 @@ export function createResolver(options: {
     string,
     { readonly resolution: Resolution; readonly from: number; readonly usableMs: number }
   >()
-  const underWay = new Map<string, Promise<Resolution>>()
+  const underWay = new Map<string, Query>()
 
-  async function lookUp(name: string, timeoutMs: number): Promise<Lookup> {
+  async function lookUp(name: string, timeoutMs: number, wanted: () => boolean): Promise<Lookup> {
     const local = localNames(name)
     if (local.length > 0) {
       // The operator's own list: where it has a trusted address (127.0.0.1 of localhost), no other is needed.
       const own = local.filter((address) => isTrusted(address, trusted))
       return { resolution: check(name, own.length > 0 ? own : local, trusted), usableMs: longestUseMs }
     }
-    const answer = await nameServers.ask(name, Math.min(timeoutMs / 4, longestGraceMs))
+    const answer = await nameServers.ask(name, Math.min(timeoutMs / 4, longestGraceMs), wanted)
     switch (answer.found) {
       case 'addresses':
         return {
@@ -117,13 +123,16 @@ export function createResolver(options: {
     return { resolution: check(address, [address], trusted), usableMs: longestUseMs }
   }
 
-  function shared(name: string, timeoutMs: number): Promise<Resolution> {
+  function shared(name: string, timeoutMs: number): Query {
     const earlier = underWay.get(name)
     if (earlier !== undefined) return earlier
     const from = clock.now()
-    const query = lookUp(name, timeoutMs)
-      .then((found) => keep(name, found, from))
-      .finally(() => underWay.delete(name))
+    const query: Query = {
+      answer: lookUp(name, timeoutMs, () => query.waiting > 0)
+        .then((found) => keep(name, found, from))
+        .finally(() => underWay.delete(name)),
+      waiting: 0,
+    }
     underWay.set(name, query)
     return query
   }
@@ -136,7 +145,10 @@ export function createResolver(options: {
       if (!fresh) return known(name) ?? within(timeoutMs, name, shared(name, timeoutMs))
       // What was known is not worth keeping either, when somebody knows that it changed.
       cache.delete(name)
-      const query = lookUp(name, timeoutMs).then(({ resolution }) => resolution)
+      const query: Query = {
+        answer: lookUp(name, timeoutMs, () => query.waiting > 0).then(({ resolution }) => resolution),
+        waiting: 0,
+      }
       return within(timeoutMs, name, query)
     },
     close: () => nameServers.close(),
@@ -164,15 +176,17 @@ function check(host: string, addresses: readonly string[], trusted: TrustedTarge
   }
 }
 
-async function within(timeoutMs: number, name: string, query: Promise<Resolution>): Promise<Resolution> {
+async function within(timeoutMs: number, name: string, query: Query): Promise<Resolution> {
   const { promise: late, resolve } = Promise.withResolvers<Resolution>()
   const timer = setTimeout(resolve, timeoutMs, {
     outcome: 'failed',
     detail: `No name server answered for ${name} within ${timeoutMs} ms`,
   } satisfies Resolution)
+  query.waiting++
   try {
-    return await Promise.race([query, late])
+    return await Promise.race([query.answer, late])
   } finally {
+    query.waiting--
     clearTimeout(timer)
   }
 }
