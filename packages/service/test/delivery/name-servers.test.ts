@@ -8,7 +8,13 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { trustNobody } from '../../src/delivery/target/address.ts'
 import { createResolver, type Resolver } from '../../src/delivery/target/resolver.ts'
 import { type TestClock, testClock } from '../harness/clock.ts'
-import { type DnsReply, type DnsScript, type DnsServer, startDnsServer } from '../harness/dns-server.ts'
+import {
+  type DnsReply,
+  type DnsScript,
+  type DnsServer,
+  type DnsServerOptions,
+  startDnsServer,
+} from '../harness/dns-server.ts'
 
 const publicV4 = '192.0.66.1'
 const options = { fresh: false, timeoutMs: 10_000 }
@@ -26,7 +32,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-async function server(more: { tcp?: boolean } = {}): Promise<DnsServer> {
+async function server(more: DnsServerOptions = {}): Promise<DnsServer> {
   const started = await startDnsServer(more)
   closing.push(() => started.close())
   return started
@@ -162,7 +168,7 @@ describe('no address', () => {
   const referred = {
     outcome: 'failed',
     detail:
-      'The name server asked for hook.test named others to ask instead: it does not resolve names by itself',
+      'The name server asked for hook.test does not know its address, and does not resolve names by itself',
   }
 
   test('but whom to ask instead is none, and disables nothing', async () => {
@@ -172,6 +178,37 @@ describe('no address', () => {
     other.set('hook.test', 'referral')
     expect(await resolverOf([dns.address, other.address]).resolve('hook.test', options)).toEqual(referred)
   })
+
+  const alias = { addresses: [], aliases: [{ to: 'elsewhere.example', ttl: 60 }] }
+
+  test.each<['authority' | 'neither', DnsReply]>([
+    ['authority', alias],
+    ['authority', { addresses: [] }],
+    ['neither', alias],
+    ['neither', { addresses: [] }],
+  ])(
+    'nor is an alias alone or nothing at all, of a server that does not resolve: %s, %j',
+    async (speaksAs, reply) => {
+      const other = await server({ speaksAs })
+      other.set('hook.test', reply)
+      expect(await resolverOf([other.address]).resolve('hook.test', options)).toEqual(referred)
+      dns.set('hook.test', { addresses: [publicV4] })
+      expect(await resolverOf([other.address, dns.address]).resolve('hook.test', options)).toEqual(
+        addresses(publicV4),
+      )
+    },
+  )
+
+  test.each<DnsReply & string>(['NODATA', 'NXDOMAIN'])(
+    "%s of a zone's own server is definite",
+    async (reply) => {
+      const own = await server({ speaksAs: 'authority' })
+      own.set('hook.test', reply)
+      expect(await resolverOf([own.address]).resolve('hook.test', options)).toMatchObject({
+        outcome: 'no_such_name',
+      })
+    },
+  )
 
   test('nor is an address that is no longer confirmed', async () => {
     dns.set('hook.test', (query, earlier) => (query.family === 4 && earlier > 0 ? 'SERVFAIL' : 'NODATA'))

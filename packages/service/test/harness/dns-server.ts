@@ -52,7 +52,12 @@ export interface DnsServer {
 export interface DnsServerOptions {
   /** Whether it answers over TCP; true by default. */
   readonly tcp?: boolean
+  /** What it says of itself in every answer; that it resolves names, by default. */
+  readonly speaksAs?: keyof typeof speakers
 }
+
+/** The flags of their answers: of one with recursion, of a zone's own one without, and of one that is neither. */
+const speakers = { resolver: 0x8180, authority: 0x8500, neither: 0x8100 } as const
 
 /** Octets of an answer over UDP; a longer one is cut off and marked as such. */
 const longestOverUdp = 512
@@ -61,7 +66,10 @@ const responseCodes = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5, NOTIMP: 4, FORMERR
 type ResponseCode = keyof typeof responseCodes
 const recordTypes: Readonly<Record<number, 4 | 6>> = { 1: 4, 28: 6 }
 
-export async function startDnsServer({ tcp = true }: DnsServerOptions = {}): Promise<DnsServer> {
+export async function startDnsServer({
+  tcp = true,
+  speaksAs = 'resolver',
+}: DnsServerOptions = {}): Promise<DnsServer> {
   const scripts = new Map<string, DnsScript>()
   const queries: DnsQuery[] = []
 
@@ -75,7 +83,8 @@ export async function startDnsServer({ tcp = true }: DnsServerOptions = {}): Pro
     const told = typeof script === 'function' ? script(query, earlier) : script
     if (told === 'silence') return null
     if (told === 'garbage') return Buffer.concat([message.subarray(0, 2), Buffer.alloc(9, 0xff)])
-    const answer = encodeReply(message, question, family, told)
+    const flags = told === 'referral' ? speakers.neither : speakers[speaksAs]
+    const answer = encodeReply(message, question, family, told, flags)
     return over === 'udp' && answer.length > longestOverUdp ? cutOff(answer, question) : answer
   }
 
@@ -166,13 +175,13 @@ function encodeReply(
   question: Buffer,
   family: 4 | 6,
   reply: Exclude<DnsReply, 'silence' | 'garbage'>,
+  flags: number,
 ): Buffer {
   const header = Buffer.alloc(12)
   message.copy(header, 0, 0, 2)
   if (reply === 'mistaken') header.writeUInt16BE(header.readUInt16BE(0) ^ 1, 0)
   const code = typeof reply === 'string' && reply in responseCodes ? responseCodes[reply as ResponseCode] : 0
-  // An answer with recursion, as a recursive server gives it; a referral is one without.
-  header.writeUInt16BE((reply === 'referral' ? 0x8100 : 0x8180) | code, 2)
+  header.writeUInt16BE(flags | code, 2)
   header.writeUInt16BE(1, 4)
   const records = typeof reply === 'string' ? [] : encodeRecords(reply, family)
   header.writeUInt16BE(records.length, 6)

@@ -79,7 +79,7 @@ export function createNameServers(servers: readonly string[] | null): NameServer
       const resolver = single[n]
       if (said === 'answer')
         return resolver === undefined ? noData : askThese([resolver], name, graceMs, wanted)
-      if (said === 'referral') reason = 'named others to ask instead: it does not resolve names by itself'
+      if (said === 'referral') reason = 'does not know its address, and does not resolve names by itself'
     }
     return { found: 'failure', reason }
   }

@@ -1,13 +1,13 @@
 /**
  * Whether a name server that has no data for a name means it. One that does not resolve by itself says whom to ask
- * instead, and c-ares calls both "no data"; the authority section, which it keeps to itself, tells them apart. So the
- * question is asked once more here, over UDP, and the answer read to the end.
+ * instead, or which name to ask for, or nothing, and c-ares calls it all "no data"; the flags and the authority section,
+ * which it keeps to itself, tell them apart. So the question is asked once more here, over UDP, and the answer read to the end.
  */
 import { randomBytes } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 
-/** An answer, whatever it says of the name; whom to ask instead; or nothing that could be understood in time. */
+/** An answer, whatever it says of the name; that others have to be asked; or nothing that could be understood in time. */
 export type Said = 'answer' | 'referral' | 'nothing'
 
 const addressRecord = 1
@@ -54,18 +54,22 @@ function answers(message: Buffer, query: Buffer): boolean {
   )
 }
 
-/** RFC 2308, section 2.2: a referral has name servers for authority, and no SOA; it is no authority's own answer. */
+/**
+ * RFC 2308, section 2.2: that there is no data is certain with the SOA of the zone. Without it, it is the word of a server that
+ * resolves names, unless it names others; one that does not resolve has an alias to elsewhere, or simply does not know.
+ */
 function readReply(message: Buffer, end: number): Said {
   const flags = message.readUInt16BE(2)
   const code = flags & 0x000f
   const authoritative = (flags & 0x0400) !== 0
+  const resolves = (flags & 0x0080) !== 0
   const truncated = (flags & 0x0200) !== 0
   if (truncated || (code !== 0 && code !== 3)) return 'nothing'
-  if (code === 3 || authoritative) return 'answer'
+  if (code === 3) return 'answer'
   try {
     const [found, authority] = readTypes(message, end)
-    if (found.has(addressRecord)) return 'answer'
-    return authority.has(nameServerRecord) && !authority.has(startOfAuthority) ? 'referral' : 'answer'
+    if (found.has(addressRecord) || authority.has(startOfAuthority)) return 'answer'
+    return resolves && (authoritative || !authority.has(nameServerRecord)) ? 'answer' : 'referral'
   } catch {
     // It ends before its records do.
     return 'nothing'
