@@ -48,6 +48,8 @@ describe('refused', () => {
     ['https://', 'is not a URL'],
     ['https:hooks.example.com', 'names no host after https://'],
     ['https:///hooks.example.com', 'names no host after https://'],
+    ['https://./', 'names no host after https://'],
+    ['https://%2E.:8443/x', 'names no host after https://'],
     ['https://user:secret@hooks.example.com/', 'user information'],
     ['https://user@hooks.example.com/', 'user information'],
     ['https://@hooks.example.com/', 'user information'],

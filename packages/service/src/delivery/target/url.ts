@@ -31,7 +31,8 @@ export function parseTargetUrl(text: string): Result<URL, UrlRefusal> {
     return fail({ code: 'url_not_https', detail })
   }
   const authority = /^https:\/\/([^/?#]+)/i.exec(text)?.[1]
-  if (authority === undefined) return refuse('names no host after https://')
+  // Of a host that is a dot nothing is left to resolve.
+  if (authority === undefined || /^\.+$/.test(url.hostname)) return refuse('names no host after https://')
   if (authority.includes('@')) return refuse('contains user information')
   if (text.includes('#')) return refuse('contains a fragment')
   if (url.port === '0') return refuse('names port 0, and a port is from 1 to 65535, or none for 443')
