@@ -10,6 +10,8 @@ export interface Shape {
   readonly name: string
   readonly fields: Fields
   readonly fieldNames: readonly string[]
+  /** What its record shows besides, and the service sets; of a kind they are among the fields. */
+  readonly shown?: readonly string[]
 }
 
 /** Fields that every object shows and nobody sets. */
@@ -71,7 +73,7 @@ function parseFields(
     const pointer = `/${escapePointer(name)}`
     const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined
     if (field === undefined || field.access === 'read') {
-      errors.push(notWritable(shape, name, pointer, field !== undefined || serviceFields.has(name)))
+      errors.push(notWritable(shape, name, pointer))
     } else if (purpose === 'patch' && field.access === 'create') {
       errors.push({ pointer, code: 'read_only', detail: `${name} is set at creation and cannot change` })
     } else if (value === null) {
@@ -91,7 +93,8 @@ function parseFields(
   return errors.length > 0 ? fail(validationFailed(errors)) : ok(values)
 }
 
-function notWritable(shape: Shape, name: string, pointer: string, known: boolean): FieldError {
+function notWritable(shape: Shape, name: string, pointer: string): FieldError {
+  const known = serviceFields.has(name) || shape.shown?.includes(name) || Object.hasOwn(shape.fields, name)
   if (known) return { pointer, code: 'read_only', detail: `${name} is set by the service` }
   const accepted = shape.fieldNames.filter((other) => shape.fields[other]?.access !== 'read').join(', ')
   return {

@@ -2,6 +2,7 @@
 import { choice, text, timestamp } from '../resource/fields.ts'
 import type { Shape } from '../resource/validate.ts'
 import { wordList } from '../resource/word-list.ts'
+import { webhookFields } from './records.ts'
 
 /** The shapes of creation and of change; only a change takes `status`. */
 export function webhookShapes(eventTypes: readonly string[]): {
@@ -21,13 +22,11 @@ export function webhookShapes(eventTypes: readonly string[]): {
   const status = {
     ...choice(['active', 'disabled'], { initial: 'active', description: 'active resets the failure count.' }),
   }
+  const changed = { ...fields, status }
+  const shown = Object.keys(webhookFields(eventTypes)).filter((name) => !Object.hasOwn(changed, name))
   return {
-    creation: { name: 'new webhook', fields, fieldNames: Object.keys(fields) },
-    change: {
-      name: 'webhook',
-      fields: { ...fields, status },
-      fieldNames: [...Object.keys(fields), 'status'],
-    },
+    creation: { name: 'new webhook', fields, fieldNames: Object.keys(fields), shown },
+    change: { name: 'webhook', fields: changed, fieldNames: Object.keys(changed), shown },
   }
 }
 

@@ -29,6 +29,7 @@ describe('what a body may hold', () => {
     ['/expiresAt', { name: 'x', scopes: ['*'], expiresAt: '2020-01-01T00:00:00Z' }, 'invalid_value'],
     ['/token', { name: 'x', scopes: ['*'], token: 'dwk_' }, 'unknown_field'],
     ['/id', { name: 'x', scopes: ['*'], id: 'x' }, 'read_only'],
+    ['/last4', { name: 'x', scopes: ['*'], last4: 'abcd' }, 'read_only'],
   ])('%s is refused in %j', async (pointer, body, code) => {
     const refused = await shared().api.post('/v1/api-keys', body)
     expect([refused.status, refused.json.code]).toEqual([422, 'validation_failed'])

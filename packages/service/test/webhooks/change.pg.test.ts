@@ -51,6 +51,22 @@ describe('PATCH', () => {
     expect(await readWebhook(api, made.id)).toEqual(made)
   })
 
+  test('of what it shows and the service sets is refused, field by field, as read_only', async () => {
+    const api = await shared().newOrganization()
+    const { secret, ...made } = await makeWebhook(api)
+    const { url, description, events, status, ...set } = made
+    const answer = await api.patch(`/v1/webhooks/${made.id}`, set)
+    expect([answer.status, answer.json.code]).toEqual([422, 'validation_failed'])
+    expect(answer.json.errors).toEqual(
+      Object.keys(set).map((name) => ({
+        pointer: `/${name}`,
+        code: 'read_only',
+        detail: `${name} is set by the service`,
+      })),
+    )
+    expect(await readWebhook(api, made.id)).toEqual(made)
+  })
+
   test.each([
     [{ url: 'http://127.0.0.1/' }, 'url_not_https'],
     [{ url: 'https://10.0.0.1/' }, 'url_not_public'],
