@@ -3,6 +3,7 @@ import { keyShape } from '../../packages/service/src/keys/fields.ts'
 import { keyFields, tokenField } from '../../packages/service/src/keys/records.ts'
 import { organizationFields } from '../../packages/service/src/organization/record.ts'
 import type { Kind } from '../../packages/service/src/resource/kind.ts'
+import { mostWords } from '../../packages/service/src/resource/word-list.ts'
 import { madeBy, table } from './markdown.ts'
 import { shownFields } from './webhooks.ts'
 
@@ -13,7 +14,7 @@ export function keyPage(kinds: readonly Kind[]): string {
     ([name, { accepts, description, nullable, initial }]) => [
       `\`${name}\``,
       initial === undefined ? 'any time, required' : 'any time',
-      `${name === 'scopes' ? 'a list of one or more [scopes](#scopes)' : accepts}${nullable ? ' or null' : ''}`,
+      `${name === 'scopes' ? `a list of 1 to ${mostWords} [scopes](#scopes)` : accepts}${nullable ? ' or null' : ''}`,
       description,
     ],
   )

@@ -1,5 +1,6 @@
 import type { Kind } from '../../packages/service/src/resource/kind.ts'
 import type { ShownField } from '../../packages/service/src/resource/shown-field.ts'
+import { mostWords } from '../../packages/service/src/resource/word-list.ts'
 import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
 import { recoveryShape, webhookShapes } from '../../packages/service/src/webhooks/fields.ts'
 import {
@@ -19,7 +20,7 @@ export function webhookPage(kinds: readonly Kind[]): string {
   const yours = Object.entries(change.fields).map(([name, { accepts, description, nullable }]) => [
     `\`${name}\``,
     name in creation.fields ? (nullable ? 'any time' : 'any time, required') : 'by a change',
-    `${name === 'events' ? 'a list of one or more [event types](events.md)' : accepts}${nullable ? ' or null' : ''}`,
+    `${name === 'events' ? `a list of 1 to ${mostWords} [event types](events.md)` : accepts}${nullable ? ' or null' : ''}`,
     description,
   ])
   return `${madeBy}

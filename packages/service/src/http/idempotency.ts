@@ -20,7 +20,7 @@ export function idempotencyOf(
   const key = request.headers['idempotency-key']
   if (key === undefined) return ok(null)
   if (typeof key !== 'string' || key.length < 1 || key.length > 255 || !/^[\x20-\x7e]+$/.test(key)) {
-    return fail(problem('invalid_parameter', 'Idempotency-Key must be 1 to 255 visible ASCII characters.'))
+    return fail(problem('invalid_parameter', 'Idempotency-Key must be 1 to 255 printable ASCII characters.'))
   }
   return ok({
     apiKeyId: callerOf(request).apiKeyId,

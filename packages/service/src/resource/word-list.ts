@@ -3,7 +3,7 @@ import { defineField, type Field } from './field.ts'
 import { storableText } from './fields.ts'
 
 /** Repeats included. */
-const mostWords = 100
+export const mostWords = 100
 
 /** One or more of a few words. A set: repeats are dropped, order is kept. It has to be given at creation. */
 export function wordList(

@@ -8,7 +8,7 @@ import type { recoveryRecord } from './recovery.ts'
 import type { attemptRecord, deliveryRecord, WebhookRecord } from './webhook.ts'
 
 const errorCodes = {
-  timeout: 'no whole answer in time',
+  timeout: 'no complete headers of an answer in time',
   connection_failed: 'no connection, or one that broke',
   tls_error: 'the certificate or the handshake was refused',
   redirect: 'answered 3xx, which is not followed',
@@ -81,7 +81,7 @@ export const deliveryFields: Shown<ReturnType<typeof deliveryRecord>> = {
   lastAttemptAt: field(nullable(time), 'When the last attempt began.'),
   nextAttemptAt: field(nullable(time), 'When the next attempt is due; null unless pending.'),
   deliveredAt: field(nullable(time), 'When it succeeded.'),
-  createdAt: field(time, 'When it was made, with its event.'),
+  createdAt: field(time, 'When it was made: with its event, or later, by a recovery.'),
   updatedAt: field(time, 'When it last changed.'),
 }
 

@@ -103,7 +103,7 @@ describe('an Idempotency-Key', () => {
     expect((await again()).status).toBe(201)
   })
 
-  test('has 1 to 255 visible ASCII characters', async () => {
+  test('has 1 to 255 printable ASCII characters, spaces among them', async () => {
     const { api } = shared()
     for (const key of ['', 'x'.repeat(256), 'é']) {
       const answer = await api.post('/v1/customers', { name: 'Ada' }, withKey(key))
