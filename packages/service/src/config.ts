@@ -24,22 +24,37 @@ interface Setting<V> {
 /** Milliseconds in each unit of a duration. */
 const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
+/** Times that far away are dates still; and what it is meant to be longer than, is never. */
+const longest = '3650d'
+/** What a timer counts: those of Node end at once beyond 24 days. */
+const longestTimer = '1h'
+
 /** Milliseconds of a whole number and a unit, or undefined. */
 function parseDuration(text: string): number | undefined {
-  const [, count, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? []
+  const [, count, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? []
   if (count === undefined || unit === undefined) return undefined
   return Number(count) * units[unit as keyof typeof units]
 }
 
+/** The same, for what is no longer than another. */
+function parseWithin(text: string, most: string): number | undefined {
+  const value = parseDuration(text)
+  return value !== undefined && value <= (parseDuration(most) as number) ? value : undefined
+}
+
 const aDuration = 'a whole number and a unit: ms, s, m, h or d'
 
-/** A duration that is not nothing. */
-function duration(entry: { variable: string; default: string; help: string }): Setting<number> {
-  return { ...entry, accepts: `${aDuration}, more than 0`, parse: (text) => parseDuration(text) || undefined }
+/** A duration that is not nothing, and at most `most`. */
+function duration(
+  entry: { variable: string; default: string; help: string },
+  most = longest,
+): Setting<number> {
+  const accepts = `${aDuration}, more than 0 and at most ${most}`
+  return { ...entry, accepts, parse: (text) => parseWithin(text, most) || undefined }
 }
 
 function parseRetryDelays(text: string): readonly number[] | undefined {
-  const delays = text.split(',').map(parseDuration)
+  const delays = text.split(',').map((delay) => parseWithin(delay, longest))
   return delays.length <= 20 && delays.every((delay) => delay !== undefined) ? delays : undefined
 }
 
@@ -167,14 +182,17 @@ export const settings = {
     variable: 'DESKWIRE_RETRY_DELAYS',
     default: '1m,5m,30m,2h,8h',
     help: 'how long after a failed attempt the next one is made, one per automatic retry',
-    accepts: `a comma-separated list of at most 20 durations, each ${aDuration}`,
+    accepts: `a comma-separated list of at most 20 durations, each ${aDuration}, at most ${longest}`,
     parse: parseRetryDelays,
   }),
-  answerTimeout: duration({
-    variable: 'DESKWIRE_ANSWER_TIMEOUT',
-    default: '10s',
-    help: 'a whole attempt: resolve, connect, TLS, send, status, headers',
-  }),
+  answerTimeout: duration(
+    {
+      variable: 'DESKWIRE_ANSWER_TIMEOUT',
+      default: '10s',
+      help: 'a whole attempt: resolve, connect, TLS, send, status, headers',
+    },
+    longestTimer,
+  ),
   disableAfter: duration({
     variable: 'DESKWIRE_DISABLE_AFTER',
     default: '72h',
@@ -227,11 +245,14 @@ export const settings = {
     accepts: 'visible ASCII characters',
     parse: (text) => (/^[\x21-\x7e]+$/.test(text) ? text : undefined),
   }),
-  summarizerTimeout: duration({
-    variable: 'DESKWIRE_SUMMARIZER_TIMEOUT',
-    default: '60s',
-    help: 'how long the endpoint may take to write a summary',
-  }),
+  summarizerTimeout: duration(
+    {
+      variable: 'DESKWIRE_SUMMARIZER_TIMEOUT',
+      default: '60s',
+      help: 'how long the endpoint may take to write a summary',
+    },
+    longestTimer,
+  ),
   logLevel: setting<(typeof logLevels)[number]>({
     variable: 'DESKWIRE_LOG_LEVEL',
     default: 'info',
