@@ -32,7 +32,8 @@ const time = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`
  * Settles a round's results, fenced by the lease: a worker that lost the lane changes nothing. The lane is locked in
  * one statement and what is due computed in a later one, whose snapshot sees every commit that filled the lane before
  * it was locked; in one statement, with its older snapshot, a delivery could be left behind. A delivery is settled
- * only as it was when it was taken: a lane taken while another settles it shows what was due before that.
+ * only as it was when it was taken: a lane taken while another settles it shows what was due before that, and what was
+ * begun anew meanwhile, by a retry or a recovery, is not to end with an attempt from before.
  */
 export const settleFunction: SchemaFunction = schemaFunction(
   'settle_lane',
@@ -66,7 +67,7 @@ begin
         log_day = case when r.status = 'pending' then 'infinity' else ${logDay('d')} end
       from ${settledRows}
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
-        and d.log_day = 'infinity' and d.attempt_count = r.number - 1;
+        and d.log_day = 'infinity' and d.attempt_count = r.number - 1 and d.updated_at = ${time('r.seen')};
 
   if p_succeeded_at is not null or p_failures > 0 then
     update webhook_health h set last_success_at = coalesce(p_succeeded_at, h.last_success_at),

@@ -42,6 +42,7 @@ const roundColumns: readonly Column<Omit<Settling, 'results'>>[] = [
 const resultColumns: readonly Column<AttemptResult>[] = [
   { name: 'id', type: 'uuid', value: ({ delivery }) => delivery.id },
   { name: 'number', type: 'int', value: ({ delivery }) => delivery.attemptCount + 1 },
+  { name: 'seen', type: 'float8', value: ({ delivery }) => delivery.updatedAt },
   { name: 'status', type: 'text', value: ({ verdict }) => verdict.status },
   { name: 'attempted', type: 'boolean', value: ({ verdict }) => verdict.attempted },
   { name: 'started_at', type: 'float8', value: ({ startedAt }) => startedAt },

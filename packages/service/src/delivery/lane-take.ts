@@ -23,6 +23,7 @@ interface DeliveryColumns {
   readonly attemptCount: number
   readonly maxAttempts: number
   readonly dueAt: string
+  readonly updatedAt: string
   readonly eventId: string
   readonly eventType: string
   readonly eventCreatedAt: string
@@ -100,6 +101,7 @@ function takenDelivery(row: DeliveryColumns, data: string | null): TakenDelivery
     attemptCount: row.attemptCount,
     maxAttempts: row.maxAttempts,
     dueAt: Date.parse(row.dueAt),
+    updatedAt: Date.parse(row.updatedAt),
     event: {
       id: row.eventId,
       type: row.eventType,
@@ -128,6 +130,7 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
     attempts,
     mostAttempts,
     dueAt,
+    updatedAt,
     eventId,
     eventType,
     eventCreatedAt,
@@ -141,6 +144,7 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
     attemptCount: Number(attempts),
     maxAttempts: Number(mostAttempts),
     dueAt: String(dueAt),
+    updatedAt: String(updatedAt),
     eventId: String(eventId),
     eventType: String(eventType),
     eventCreatedAt: String(eventCreatedAt),
@@ -175,14 +179,14 @@ function takeStatement(tables: readonly StreamTable[], limit: number): PreparedS
         and (k.expires_at is null or k.expires_at > $4))`)} as scopes,
       ${once(`(select string_agg(encode(s.sealed, 'hex'), ' ' order by s.created_at desc, s.id desc) from webhook_secrets s
         where s.organization_id = $1 and s.webhook_id = $2 and (s.expires_at is null or s.expires_at > $4))`)} as secrets,
-      d.id, d.attempt_count, d.max_attempts, ${timestampText('d.next_attempt_at')} as due_at,
+      d.id, d.attempt_count, d.max_attempts, ${timestampText('d.next_attempt_at')} as due_at, ${timestampText('d.updated_at')} as updated_at,
       d.event_id, d.event_type, ${timestampText('d.event_created_at')} as event_created_at, d.subject_kind, d.payload,
       case d.subject_kind ${current.join('\n        ')} end as current
     from leased l
     join webhooks w on w.organization_id = $1 and w.id = l.webhook_id
     left join lateral (
-      select d.id, d.attempt_count, d.max_attempts, d.next_attempt_at, d.event_id, d.event_type, d.event_created_at,
-          d.subject_kind, d.subject_id, d.payload, row_number() over (order by d.next_attempt_at, d.id) as place
+      select d.id, d.attempt_count, d.max_attempts, d.next_attempt_at, d.updated_at, d.event_id, d.event_type,
+          d.event_created_at, d.subject_kind, d.subject_id, d.payload, row_number() over (order by d.next_attempt_at, d.id) as place
         from deliveries d
         where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity' and d.next_attempt_at <= $4
           and d.id <> all($8::uuid[])

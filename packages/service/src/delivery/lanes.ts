@@ -29,6 +29,8 @@ export interface TakenDelivery {
   readonly maxAttempts: number
   /** Since when its next attempt is due, in milliseconds: before any attempt, when it was made or begun anew. */
   readonly dueAt: number
+  /** In milliseconds; a retry by hand or a recovery that begins it anew moves it on. */
+  readonly updatedAt: number
   readonly event: {
     readonly id: string
     readonly type: string

@@ -11,6 +11,7 @@ import {
   minute,
   readWebhook,
   receiverUrl,
+  retry,
   second,
 } from '../harness/hooks.ts'
 import { eventually, lockRow, waitingBackends } from '../harness/locks.ts'
@@ -84,6 +85,29 @@ describe('disabling an endpoint', () => {
       { eventId: it.held.attempts[1]?.eventId, status: 'succeeded' },
       { eventId: it.held.attempts[0]?.eventId, status: 'failed' },
     ])
+  })
+
+  test('what an attempt from before found does not end what was begun anew since', async () => {
+    await using it = await desk()
+    await makeCustomer(it.api)
+    const delays = [1, 5, 30, 120, 480].map((minutes) => minutes * minute)
+    for (const [n, delay] of delays.entries()) {
+      const round = it.engine.runDue()
+      ;(await it.held.made(n + 1)).answer(500)
+      await round
+      it.clock.advance(delay)
+    }
+    const round = it.engine.runDue()
+    const last = await it.held.made(6)
+    await it.api.patch(it.path, { status: 'disabled' })
+    await it.api.patch(it.path, { status: 'active' })
+    const [failed] = await it.log()
+    expect((await retry(it.api, failed)).json).toMatchObject({ status: 'pending', maxAttempts: 11 })
+    last.answer(500)
+    ;(await it.held.made(7)).answer(200)
+    await round
+    await it.engine.runDue()
+    expect(await it.log()).toMatchObject([{ status: 'succeeded', attemptCount: 6, maxAttempts: 11 }])
   })
 
   test('does not fail what comes after it was enabled again', async () => {
