@@ -1,6 +1,6 @@
 /**
  * How long events, deliveries and attempts are kept, and how they go: a week at a time (decision 16). What may still be
- * sent is never dropped, and neither is what it is sent from.
+ * sent is never dropped, and neither is what it is sent from, nor what tells a recovery that an event was delivered.
  */
 import type { Pool } from 'pg'
 import type { Tx } from './db/transaction.ts'
@@ -14,11 +14,13 @@ import {
   weekLength,
   weeksOf,
 } from './db/weeks.ts'
-import { firstIdAt } from './kernel/ids.ts'
+import { firstIdAt, timeOfId } from './kernel/ids.ts'
 import { formatTimestamp } from './kernel/timestamps.ts'
 
 /** Weeks that stand ready, this one among them. */
 const weeksReady = 3
+/** A delivery is no older than its event, but for what clocks are apart: a day is plenty. In milliseconds. */
+const clocksApart = 24 * 60 * 60 * 1000
 /** Rows removed in one statement from where weeks have no partition. */
 const step = 1_000
 
@@ -55,15 +57,32 @@ export async function makeLogWeek(tx: Tx, week: Week): Promise<void> {
  * as long: one from the far end of the log can be recovered, and its delivery be retried as long as the log shows it.
  */
 export async function dropLogWeeks(pool: Pool, now: number, retention: number): Promise<void> {
-  const keptSince = { events: now - 2 * retention, deliveries: now - retention, attempts: now - retention }
+  const loggedSince = await keptForRecoveries(pool, now, retention)
+  const keptSince = { events: now - 2 * retention, deliveries: loggedSince, attempts: loggedSince }
   for (const week of await logWeeks(pool)) {
     const over = week.begins + weekLength <= keptSince[week.table as keyof typeof keptSince]
-    // What the log shows no more cannot be retried: what is found here stays so until the week is gone.
+    // What is older than the log goes back and than recoveries look cannot be retried: what is found here stays so until the
+    // week is gone.
     if (over && (await nothingPendingNeeds(pool, week))) await dropWeek(pool, week)
   }
   while ((await removeStrayEvents(pool, keptSince.events)) === step);
   while ((await removeStrayDeliveries(pool, keptSince.deliveries)) === step);
   while ((await removeStrayAttempts(pool, keptSince.attempts)) === step);
+}
+
+/**
+ * Since when deliveries are kept: as long as the log shows them, and as long as a recovery that is not done may look for them.
+ * It takes an event without a delivery for one that was missed, and would send again what had arrived. It may wait for as
+ * long as its endpoint is disabled, but not hold the log for ever: where no events are left, nothing can be taken for missed.
+ */
+async function keptForRecoveries(pool: Pool, now: number, retention: number): Promise<number> {
+  const { rows } = await pool.query<{ position: string }>(
+    'select r.position from recoveries r where r.finished_at is null order by r.position limit 1',
+  )
+  const shown = now - retention
+  const earliest = rows[0] === undefined ? shown : timeOfId(rows[0].position) - clocksApart
+  const noEvents = now - 2 * retention - weekLength - clocksApart
+  return Math.min(shown, Math.max(earliest, noEvents))
 }
 
 /** Attempts stay while a delivery of their week is pending; an event, while a delivery is to be sent with its payload. */

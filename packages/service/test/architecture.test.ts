@@ -194,6 +194,7 @@ describe('SQL', () => {
       'journal/page-statement.ts: select s.updated_at, s.id, s.body from (${arms.map',
       // Whether a week of all organizations may be dropped.
       "log-weeks.ts: select 1 from deliveries d where d.log_day = 'infi",
+      'log-weeks.ts: select r.position from recoveries r where r.finish',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
       'resource/browse.ts: select ${total} as total, (select count(*)::int fr',
       // Its arms name it, each for itself.

@@ -179,3 +179,84 @@ describe('deliveries that are there', () => {
     expect(namesFrom(it, 0)).toEqual(['as it is', 'as it was'])
   })
 })
+
+describe('a recovery that waits longer than the log goes back', () => {
+  /** One that arrived, and a recovery of it that was asked for with its endpoint disabled right after. */
+  async function waiting(it: Desk, arrivedAt: number, askedAt: number) {
+    it.clock.set(arrivedAt)
+    await it.service.app.maintenance.run()
+    await makeCustomer(it.api, { name: 'arrived' })
+    await it.work()
+    it.clock.set(askedAt)
+    const { json } = await it.recover({ since: at(arrivedAt) })
+    await it.disable()
+    await it.work()
+    return json.id as string
+  }
+
+  const kept = async (it: Desk) => {
+    const { rows } = await it.service.database.pool.query('select d.event_id from deliveries d')
+    return rows.length
+  }
+
+  /** Goes on, and is done; what its deliveries were kept for is over. */
+  async function ends(it: Desk, id: string) {
+    await it.enable()
+    it.clock.advance(minute)
+    await it.work()
+    expect(await it.read(id)).toMatchObject({ status: 'done', retried: 0, created: 0 })
+    expect(namesFrom(it, 0)).toEqual(['arrived'])
+    expect(await kept(it)).toBe(1)
+    await it.service.app.maintenance.run()
+    expect(await kept(it)).toBe(0)
+  }
+
+  test.each([
+    ['nine days in which its endpoint is disabled', '2026-03-04T12:00:00.000Z', 29 * day, 9 * day],
+    ['an hour, in which the week ends', '2026-03-08T23:30:00.000Z', 30 * day - hour / 2, hour],
+  ])('still finds what arrived: %s', async (_, arrived, before, disabled) => {
+    await using it = await desk(['customer.created'])
+    const arrivedAt = Date.parse(arrived)
+    const id = await waiting(it, arrivedAt, arrivedAt + before)
+    it.clock.advance(disabled)
+    await it.service.app.maintenance.run()
+    // Kept, but shown no more.
+    expect(await kept(it)).toBe(1)
+    expect(await it.log()).toEqual([])
+    await ends(it, id)
+  })
+
+  test('in a week that has no partition too', async () => {
+    await using it = await desk(['customer.created'])
+    await makeCustomer(it.api, { name: 'arrived' })
+    await it.work()
+    const { rows } = await it.service.database.pool.query(
+      'select d.tableoid::regclass::text as place from deliveries d',
+    )
+    expect(rows).toEqual([{ place: 'deliveries_default' }])
+    const arrivedAt = it.clock.now()
+    it.clock.advance(30 * day - hour)
+    const { json } = await it.recover({ since: at(arrivedAt) })
+    await it.disable()
+    it.clock.advance(2 * hour)
+    await it.service.app.maintenance.run()
+    await ends(it, json.id)
+  })
+
+  test('holds the log no longer than there are events', async () => {
+    await using it = await desk(['customer.created'])
+    const arrivedAt = Date.parse('2026-03-04T12:00:00.000Z')
+    const id = await waiting(it, arrivedAt, arrivedAt + 29 * day)
+    // The end of the week, and twice the log, a week and a day.
+    it.clock.set(Date.parse('2026-03-09T00:00:00.000Z') + 68 * day - 1)
+    await it.service.app.maintenance.run()
+    expect(await kept(it)).toBe(1)
+    it.clock.advance(1)
+    await it.service.app.maintenance.run()
+    expect(await kept(it)).toBe(0)
+    await it.enable()
+    it.clock.advance(minute)
+    await it.work()
+    expect(await it.read(id)).toMatchObject({ status: 'done', retried: 0, created: 0 })
+  })
+})
