@@ -1,10 +1,12 @@
-/** Looking after lanes that do not say what is so: there should be none, unless a clock was set back. */
+/** Looking after lanes and recoveries that do not say what is so: there should be none, unless a clock was set back. */
 import type { Pool } from 'pg'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Lanes } from './lanes.ts'
 
 /** A lane that is looked at within so many milliseconds is none to worry about: it may just have been let go. */
 const soon = 10_000
+/** A recovery neither waits nor is leased for longer at a time, in milliseconds: it looks at a disabled endpoint each minute. */
+const recoveryWaits = 60_000
 
 interface StrayRow {
   readonly organization_id: string
@@ -43,6 +45,7 @@ async function wake(pool: Pool, row: StrayRow, now: number, latest: number): Pro
  * by a clock that was ahead. Retries stay where the log shows them.
  */
 export async function wakeFromTheFuture(pool: Pool, now: number): Promise<number> {
+  await wakeRecoveries(pool, now)
   const { rows } = await pool.query<StrayRow>({
     text: `select distinct d.organization_id, d.webhook_id from deliveries d
            where d.log_day = 'infinity' and d.attempt_count = 0 and d.next_attempt_at > $1`,
@@ -62,4 +65,22 @@ export async function wakeFromTheFuture(pool: Pool, now: number): Promise<number
     )
   }
   return rows.length
+}
+
+/** A recovery that waits or is leased for longer than any does has waited long enough, and is nobody's. */
+async function wakeRecoveries(pool: Pool, now: number): Promise<void> {
+  const latest = formatTimestamp(now + recoveryWaits + soon)
+  const { rows } = await pool.query<StrayRow>({
+    text: `select distinct r.organization_id, r.webhook_id from recoveries r
+           where r.finished_at is null and (r.due_at > $1 or r.lease_until > $1)`,
+    values: [latest],
+  })
+  for (const row of rows) {
+    await pool.query(
+      `update recoveries set due_at = least(due_at, $3),
+         lease_until = case when lease_until > $4 then $3 else lease_until end
+       where organization_id = $1 and webhook_id = $2 and finished_at is null`,
+      [row.organization_id, row.webhook_id, formatTimestamp(now), latest],
+    )
+  }
 }

@@ -140,8 +140,8 @@ export interface Lanes {
    */
   sweep(now: number, longestLease: number): Promise<number>
   /**
-   * For a clock that was set back: what was made later than now, and never tried, is due at once. Answers for how many
-   * lanes.
+   * For a clock that was set back: what was made later than now, and never tried, is due at once, and so are recoveries.
+   * Answers for how many lanes.
    */
   wakeFromTheFuture(now: number): Promise<number>
 }

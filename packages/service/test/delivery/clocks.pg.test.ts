@@ -1,6 +1,8 @@
 /** Clocks that are set forwards and back by an hour, and workers that do not agree on what time it is. */
-import { afterEach, expect, test, vi } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { followDatabaseClock } from '../../src/db/clock.ts'
+import { createRecoveries } from '../../src/delivery/recoveries.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
@@ -8,6 +10,7 @@ import { heldSend } from '../harness/held-send.ts'
 import { attemptsOf, deliveriesOf, hour, makeWebhook, minute, readWebhook, second } from '../harness/hooks.ts'
 import { eventually } from '../harness/locks.ts'
 import { testService } from '../harness/service.ts'
+import { at, namesFrom, desk as recoveryDesk } from '../webhooks/recovery.fixture.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -121,6 +124,60 @@ test('a lease that a dead worker took while its clock was ahead lasts no longer 
   await lost
   expect(await it.log()).toMatchObject([{ status: 'succeeded', attemptCount: 1 }])
   expect(await it.lanes()).toEqual([idle])
+})
+
+describe('set back while a recovery', () => {
+  /** One that has an event to bring back. */
+  async function recovering() {
+    const it = await recoveryDesk(['customer.created'])
+    await it.engine.runDue()
+    await it.disable()
+    await makeCustomer(it.api, { name: 'missed' })
+    await it.enable()
+    const { json } = await it.recover({ since: at(it.clock.now() - minute) })
+    return { ...it, recoveryId: json.id as string }
+  }
+
+  test.each([
+    ['is due', async () => {}],
+    [
+      'waits for its endpoint',
+      async (it: Awaited<ReturnType<typeof recovering>>) => {
+        await it.disable()
+        await it.recoverer.runDue()
+        await it.enable()
+      },
+    ],
+    [
+      'is leased to a worker that dies',
+      async (it: Awaited<ReturnType<typeof recovering>>) => {
+        const recoveries = createRecoveries(it.service.database.pool, 6)
+        const [due] = await recoveries.findDue(it.clock.now(), 1)
+        expect(await recoveries.take(due!, randomUUID(), it.clock.now(), it.clock.now() + 10_000)).toBe(true)
+      },
+    ],
+  ])('%s: it goes on at once, and not in an hour', async (_, happens) => {
+    await using it = await recovering()
+    await happens(it)
+    it.clock.advance(-hour)
+    await it.engine.runDue()
+    await it.work()
+    expect(await it.read(it.recoveryId)).toMatchObject({ status: 'done', created: 1 })
+    expect(namesFrom(it, 0)).toEqual(['missed'])
+  })
+
+  test('waits as it may: it is left until then', async () => {
+    await using it = await recovering()
+    await it.disable()
+    await it.recoverer.runDue()
+    await it.enable()
+    it.clock.advance(-2 * second)
+    await it.engine.runDue()
+    expect(await it.recoverer.runDue()).toBe(0)
+    it.clock.advance(minute + 2 * second)
+    await it.work()
+    expect(await it.read(it.recoveryId)).toMatchObject({ status: 'done', created: 1 })
+  })
 })
 
 test('three workers an hour apart: everything arrives, is settled once, and no lane is left held', async () => {
