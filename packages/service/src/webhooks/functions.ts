@@ -75,11 +75,12 @@ export const changeFunction: SchemaFunction = schemaFunction(
   if not found then
     return 'conflict';
   end if;
+  -- The lane before the record of its health, as a settling takes them: the other way round the two could wait for each other.
+  ${wakeLane}
   if p_reset then
     update webhook_health set failure_count = 0, failing_since = null
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   end if;
-  ${wakeLane}
   return 'done';
 end;`,
 )
@@ -88,8 +89,11 @@ end;`,
 export const removeFunction: SchemaFunction = schemaFunction(
   'remove_webhook',
   { arguments: 'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz', returns: 'boolean' },
+  // The endpoint, its lane, and then what else goes with it: a settling has the lane before the record of its health.
   `begin
   ${lockClock}
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id for update;
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;
   if not found then
     return false;

@@ -8,7 +8,7 @@ import { testEngine } from '../harness/engine.ts'
 import { heldSend } from '../harness/held-send.ts'
 import { attemptsOf, deliveriesOf, makeWebhook, minute, readWebhook, second } from '../harness/hooks.ts'
 import { eventually, lockRow, waitingBackends } from '../harness/locks.ts'
-import { testService } from '../harness/service.ts'
+import { type Api, testService } from '../harness/service.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -239,4 +239,51 @@ describe('a commit that meets the release of its lane', () => {
     expect(held.attempts).toHaveLength(2)
     expect(await it.laneRow()).toEqual(idle)
   })
+})
+
+test.each([
+  ['an enabling', 200, (api: Api, path: string) => api.patch(path, { status: 'active' })],
+  ['a deletion', 204, (api: Api, path: string) => api.delete(path)],
+] as const)(
+  '%s of the endpoint that meets a settling: neither waits for the other',
+  async (_, status, change) => {
+    await using it = await desk()
+    // A failure, for the enabling to forget.
+    it.answer(500)
+    await makeCustomer(it.api)
+    await it.engine.runDue()
+    await makeCustomer(it.api)
+    const now = it.clock.now()
+    const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15 * second, listening: false }
+    const taken = await it.lanes.take(it.lane, lease, now, 64)
+    const results = taken!.deliveries.map((delivery) => ({ ...succeeded(now), delivery }))
+    const health = { succeededAt: now, failures: 0, failedAt: null }
+    // Both stop where they are about to change the record of its health.
+    const lock = await lockRow(it.service.database, 'webhook_health', it.api)
+    const changing = change(it.api, `/v1/webhooks/${it.lane.webhookId}`)
+    await waitingBackends(it.service.database, 1)
+    const settling = { results, health, next: 'release', tier: 'light', known: [] } as const
+    const settled = it.lanes.settle({ ...it.lane, leaseId: lease.id }, settling, now, lease.until)
+    await waitingBackends(it.service.database, 2)
+    await lock.release()
+    expect(await settled).toMatchObject({ held: status === 200 })
+    expect((await changing).status).toBe(status)
+  },
+)
+
+const succeeded = (now: number) => ({
+  verdict: {
+    status: 'succeeded',
+    attempted: true,
+    error: null,
+    nextAttemptAt: null,
+    counts: 'success',
+    disable: null,
+  } as const,
+  startedAt: now,
+  endedAt: now,
+  responseStatus: 200,
+  responseBody: '',
+  durationMs: 1,
+  lostHandshake: false,
 })
