@@ -10,7 +10,7 @@ import { Alarm } from './alarm.ts'
 import { Halt } from './halt.ts'
 import type { DueLane, LaneKey, Lanes } from './lanes.ts'
 import { tickEvery } from './pace.ts'
-import { leaseOf } from './schedule.ts'
+import { attemptsOf, leaseOf } from './schedule.ts'
 import { type SlotLimits, Slots } from './slots.ts'
 import { foundAtOnce, tiers } from './tiers.ts'
 import { type Shared, Turn, type TurnEnd, type TurnServices } from './turn.ts'
@@ -139,7 +139,7 @@ export function createEngine(
     const now = clock.now()
     if (now < lastLook - setBackBy) {
       suspicions = suspiciousSweeps
-      await lanes.wakeFromTheFuture(now)
+      await lanes.wakeFromTheFuture(now, attemptsOf(schedule))
     }
     lastLook = now
     const withRoom = tiers.filter((tier) => shared.slots.hasRoom(tier))
@@ -245,7 +245,7 @@ export function createEngine(
     const woken = await lanes.sweep(now, leaseOf(schedule) + clocksDiffer)
     if (suspicions === 0) return woken
     suspicions--
-    return woken + (await lanes.wakeFromTheFuture(now))
+    return woken + (await lanes.wakeFromTheFuture(now, attemptsOf(schedule)))
   }
 
   async function stop(): Promise<void> {

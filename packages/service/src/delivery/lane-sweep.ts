@@ -42,22 +42,24 @@ async function wake(pool: Pool, row: StrayRow, now: number, latest: number): Pro
 
 /**
  * A first attempt is due when its change is committed, and so never later than now: what says otherwise was committed
- * by a clock that was ahead. Retries stay where the log shows them.
+ * by a clock that was ahead. So it is with the first attempt of a schedule that was begun anew by hand or by a recovery,
+ * which has all of its `attempts` left. Other retries stay where the log shows them.
  */
-export async function wakeFromTheFuture(pool: Pool, now: number): Promise<number> {
+export async function wakeFromTheFuture(pool: Pool, now: number, attempts: number): Promise<number> {
   await wakeRecoveries(pool, now)
   const { rows } = await pool.query<StrayRow>({
     text: `select distinct d.organization_id, d.webhook_id from deliveries d
-           where d.log_day = 'infinity' and d.attempt_count = 0 and d.next_attempt_at > $1`,
+           where d.log_day = 'infinity' and d.next_attempt_at > $1
+             and (d.attempt_count = 0 or d.max_attempts - d.attempt_count = $2)`,
     // What is being committed at this moment is no sign of anything.
-    values: [formatTimestamp(now + soon)],
+    values: [formatTimestamp(now + soon), attempts],
   })
   for (const row of rows) {
     const values = [row.organization_id, row.webhook_id, formatTimestamp(now)]
     await pool.query(
       `update deliveries set next_attempt_at = $3 where organization_id = $1 and webhook_id = $2
-         and log_day = 'infinity' and attempt_count = 0 and next_attempt_at > $3`,
-      values,
+         and log_day = 'infinity' and next_attempt_at > $3 and (attempt_count = 0 or max_attempts - attempt_count = $4)`,
+      [...values, attempts],
     )
     await pool.query(
       'update lanes set due_at = least(due_at, $3) where organization_id = $1 and webhook_id = $2',

@@ -140,10 +140,10 @@ export interface Lanes {
    */
   sweep(now: number, longestLease: number): Promise<number>
   /**
-   * For a clock that was set back: what was made later than now, and never tried, is due at once, and so are recoveries.
-   * Answers for how many lanes.
+   * For a clock that was set back: what was made later than now, and never tried, is due at once, and so are recoveries and
+   * what was retried by hand: it has all of its `attempts` left. Answers for how many lanes.
    */
-  wakeFromTheFuture(now: number): Promise<number>
+  wakeFromTheFuture(now: number, attempts: number): Promise<number>
 }
 
 const settleStatement: PreparedStatement = {
@@ -222,7 +222,7 @@ export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
     },
 
     sweep: (now, longestLease) => sweepLanes(pool, now, longestLease),
-    wakeFromTheFuture: (now) => wakeFromTheFuture(pool, now),
+    wakeFromTheFuture: (now, attempts) => wakeFromTheFuture(pool, now, attempts),
   }
 }
 

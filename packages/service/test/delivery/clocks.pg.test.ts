@@ -7,7 +7,16 @@ import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
 import { heldSend } from '../harness/held-send.ts'
-import { attemptsOf, deliveriesOf, hour, makeWebhook, minute, readWebhook, second } from '../harness/hooks.ts'
+import {
+  attemptsOf,
+  deliveriesOf,
+  hour,
+  makeWebhook,
+  minute,
+  readWebhook,
+  retry,
+  second,
+} from '../harness/hooks.ts'
 import { eventually } from '../harness/locks.ts'
 import { testService } from '../harness/service.ts'
 import { at, namesFrom, desk as recoveryDesk } from '../webhooks/recovery.fixture.ts'
@@ -124,6 +133,30 @@ test('a lease that a dead worker took while its clock was ahead lasts no longer 
   await lost
   expect(await it.log()).toMatchObject([{ status: 'succeeded', attemptCount: 1 }])
   expect(await it.lanes()).toEqual([idle])
+})
+
+test('set back after a retry by hand: it is delivered at once, and not in an hour', async () => {
+  await using it = await desk()
+  const { engine, sent, answer } = testEngine(it.service, it.clock)
+  answer(500)
+  await makeCustomer(it.api)
+  for (let attempt = 0; attempt < 6; attempt++) {
+    await engine.runDue()
+    it.clock.advance(9 * hour)
+  }
+  // It looks all the time, and so notices.
+  await engine.runDue()
+  const [failed] = await it.log()
+  expect((await retry(it.api, failed)).status).toBe(202)
+  it.clock.advance(-hour)
+  await engine.runDue()
+  expect(sent).toHaveLength(7)
+  // Its retries come when the log says.
+  const [{ nextAttemptAt }] = await it.log()
+  expect(nextAttemptAt).toBe(at(it.clock.now() + minute))
+  it.clock.advance(-hour)
+  await engine.runDue()
+  expect(await it.log()).toMatchObject([{ status: 'pending', attemptCount: 7, nextAttemptAt }])
 })
 
 describe('set back while a recovery', () => {
