@@ -3,7 +3,13 @@
  * may not see, though the lane was woken for it; settling looks again, with a later snapshot.
  */
 import type { Pool } from 'pg'
-import { arrayParameter, type PreparedStatement, queryTextWhenSent, type TextRow } from '../db/text-query.ts'
+import {
+  arrayParameter,
+  milliseconds,
+  type PreparedStatement,
+  queryTextWhenSent,
+  type TextRow,
+} from '../db/text-query.ts'
 import { timestampText } from '../journal/commit-fragments.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -22,8 +28,8 @@ interface DeliveryColumns {
   readonly id: string
   readonly attemptCount: number
   readonly maxAttempts: number
-  readonly dueAt: string
-  readonly updatedAt: string
+  readonly dueAt: number
+  readonly updatedAt: number
   readonly eventId: string
   readonly eventType: string
   readonly eventCreatedAt: string
@@ -100,8 +106,8 @@ function takenDelivery(row: DeliveryColumns, data: string | null): TakenDelivery
     id: row.id,
     attemptCount: row.attemptCount,
     maxAttempts: row.maxAttempts,
-    dueAt: Date.parse(row.dueAt),
-    updatedAt: Date.parse(row.updatedAt),
+    dueAt: row.dueAt,
+    updatedAt: row.updatedAt,
     event: {
       id: row.eventId,
       type: row.eventType,
@@ -143,8 +149,8 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
     id,
     attemptCount: Number(attempts),
     maxAttempts: Number(mostAttempts),
-    dueAt: String(dueAt),
-    updatedAt: String(updatedAt),
+    dueAt: Number(dueAt),
+    updatedAt: Number(updatedAt),
     eventId: String(eventId),
     eventType: String(eventType),
     eventCreatedAt: String(eventCreatedAt),
@@ -179,8 +185,9 @@ function takeStatement(tables: readonly StreamTable[], limit: number): PreparedS
         and (k.expires_at is null or k.expires_at > $4))`)} as scopes,
       ${once(`(select string_agg(encode(s.sealed, 'hex'), ' ' order by s.created_at desc, s.id desc) from webhook_secrets s
         where s.organization_id = $1 and s.webhook_id = $2 and (s.expires_at is null or s.expires_at > $4))`)} as secrets,
-      d.id, d.attempt_count, d.max_attempts, ${timestampText('d.next_attempt_at')} as due_at, ${timestampText('d.updated_at')} as updated_at,
-      d.event_id, d.event_type, ${timestampText('d.event_created_at')} as event_created_at, d.subject_kind, d.payload,
+      d.id, d.attempt_count, d.max_attempts, ${milliseconds('d.next_attempt_at')} as due_at,
+      ${milliseconds('d.updated_at')} as updated_at, d.event_id, d.event_type,
+      ${timestampText('d.event_created_at')} as event_created_at, d.subject_kind, d.payload,
       case d.subject_kind ${current.join('\n        ')} end as current
     from leased l
     join webhooks w on w.organization_id = $1 and w.id = l.webhook_id

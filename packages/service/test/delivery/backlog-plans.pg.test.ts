@@ -7,6 +7,7 @@ import { noChange } from '../../src/delivery/decide.ts'
 import { createLanes, type TakenDelivery } from '../../src/delivery/lanes.ts'
 import { kinds } from '../../src/resources/index.ts'
 import { poolSettings } from '../../src/roles/worker.ts'
+import { succeeded } from '../harness/attempt-result.ts'
 import { testClock } from '../harness/clock.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'
 import { plant } from '../harness/planted.ts'
@@ -51,24 +52,6 @@ test.each([
     )
     const lane = { organizationId, webhookId: endpoint!.id }
     const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false }
-    const succeeded = (delivery: TakenDelivery) => ({
-      delivery,
-      verdict: {
-        status: 'succeeded',
-        attempted: true,
-        error: null,
-        nextAttemptAt: null,
-        counts: 'success',
-        disable: null,
-      } as const,
-      url: 'https://hook.test/',
-      startedAt: now,
-      endedAt: now,
-      responseStatus: 200,
-      responseBody: '',
-      durationMs: 1,
-      lostHandshake: false,
-    })
 
     // More rounds than the five that PostgreSQL plans anew in any case.
     const rounds = 8
@@ -78,7 +61,7 @@ test.each([
       const ids = known.map(({ id }) => id)
       const taken = await lanes.take(lane, () => ({ lease, now, limit: size }), ids)
       expect(taken?.deliveries).toHaveLength(size)
-      const results = known.map(succeeded)
+      const results = known.map((delivery) => succeeded(delivery, now))
       known = [...taken!.deliveries]
       const settling = {
         results,

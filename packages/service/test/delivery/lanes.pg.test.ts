@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { attemptsAtOnce } from '../../src/delivery/pace.ts'
+import { succeeded } from '../harness/attempt-result.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
@@ -255,8 +256,8 @@ test.each([
     await makeCustomer(it.api)
     const now = it.clock.now()
     const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15 * second, listening: false }
-    const taken = await it.lanes.take(it.lane, lease, now, 64)
-    const results = taken!.deliveries.map((delivery) => ({ ...succeeded(now), delivery }))
+    const taken = await it.lanes.take(it.lane, () => ({ lease, now, limit: 64 }))
+    const results = taken!.deliveries.map((delivery) => succeeded(delivery, now))
     const health = { succeededAt: now, failures: 0, failedAt: null }
     // Both stop where they are about to change the record of its health.
     const lock = await lockRow(it.service.database, 'webhook_health', it.api)
@@ -270,20 +271,3 @@ test.each([
     expect((await changing).status).toBe(status)
   },
 )
-
-const succeeded = (now: number) => ({
-  verdict: {
-    status: 'succeeded',
-    attempted: true,
-    error: null,
-    nextAttemptAt: null,
-    counts: 'success',
-    disable: null,
-  } as const,
-  startedAt: now,
-  endedAt: now,
-  responseStatus: 200,
-  responseBody: '',
-  durationMs: 1,
-  lostHandshake: false,
-})

@@ -1,0 +1,24 @@
+/** What came of a delivery, without an attempt being made. */
+import type { AttemptResult, TakenDelivery } from '../../src/delivery/lanes.ts'
+
+/** It was answered with 200 at this time, in milliseconds since the Unix epoch. */
+export function succeeded(delivery: TakenDelivery, now: number): AttemptResult {
+  return {
+    delivery,
+    url: 'https://hook.test/',
+    verdict: {
+      status: 'succeeded',
+      attempted: true,
+      error: null,
+      nextAttemptAt: null,
+      counts: 'success',
+      disable: null,
+    },
+    startedAt: now,
+    endedAt: now,
+    responseStatus: 200,
+    responseBody: '',
+    durationMs: 1,
+    lostHandshake: false,
+  }
+}
