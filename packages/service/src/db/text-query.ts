@@ -50,12 +50,15 @@ export function queryText(
   statement: PreparedStatement,
   values: readonly Parameter[],
 ): Promise<readonly TextRow[]> {
-  return queryTextWhenSent(pool, () => [statement, values])
+  return sent(pool, new TextQuery(() => [statement, values], statement))
 }
 
 /** The same for what is to be decided once there is a connection: whoever waits for one does so before. */
-export async function queryTextWhenSent(pool: Pool, ask: () => TextAsk): Promise<readonly TextRow[]> {
-  const query: Submittable = new TextQuery(ask)
+export function queryTextWhenSent(pool: Pool, ask: () => TextAsk): Promise<readonly TextRow[]> {
+  return sent(pool, new TextQuery(ask))
+}
+
+async function sent(pool: Pool, query: Submittable): Promise<readonly TextRow[]> {
   // Declared to return what it is given, as a client does: a pool returns a promise of what that calls back with.
   return pool.query(query) as unknown as Promise<readonly TextRow[]>
 }
@@ -67,15 +70,17 @@ interface PreparingConnection extends Connection {
 
 /** Speaks to a connection and hears from its client as pg's own queries and cursors do. */
 class TextQuery implements Submittable {
-  name = ''
-  text = ''
+  name: string
+  text: string
   /** Set by the client. */
   callback: ((error: Error | null, rows?: readonly TextRow[]) => void) | undefined
   readonly #ask: () => TextAsk
   readonly #rows: TextRow[] = []
 
-  constructor(ask: () => TextAsk) {
+  constructor(ask: () => TextAsk, { name, text }: PreparedStatement = { name: '', text: '' }) {
     this.#ask = ask
+    this.name = name
+    this.text = text
   }
 
   /** Returns what is wrong instead of throwing it: the client hands it to `handleError`. */
