@@ -20,10 +20,9 @@ const refused = (error: unknown) => {
 }
 
 try {
-  const since = performance.now()
   const database = await startEmbedded(options)
   const { connection, adopted } = database
-  say({ event: 'ready', connection, adopted, dataDir: database.dataDir, ms: performance.now() - since })
+  say({ event: 'ready', connection, adopted, dataDir: database.dataDir })
   database.lost.then((reason) => say({ event: 'lost', reason }))
   if (flags.includes('--twice')) await startEmbedded(options).then(() => say({ event: 'doubled' }), refused)
   if (!flags.includes('--idle')) {

