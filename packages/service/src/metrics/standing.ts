@@ -68,10 +68,8 @@ function remembering(read: () => Promise<Standing>, clock: Clock): () => Promise
 }
 
 /**
- * What was due at a deleted endpoint stands there until maintenance comes to it, but nobody will send it.
- *
- * Over all organizations, by index alone: by estimate, not measured, at 1,000,000 pending deliveries of 10,000 endpoints some 100 ms of one
- * connection.
+ * Over all organizations: at 240,000 pending deliveries and 3,000 deleted endpoints 155 ms of one connection, and 593 where
+ * statistics are old. What was due at a deleted endpoint stands there until maintenance comes to it; nobody will send it.
  */
 async function readStanding(pool: Pool, clock: Clock): Promise<Standing> {
   const { rows } = await pool.query<Standing>({

@@ -136,13 +136,19 @@ describe('disabling an endpoint', () => {
 })
 
 describe('moving an endpoint', () => {
-  test('to another URL: what an attempt to the old one found does not disable it', async () => {
-    await using it = await desk()
+  /** It has another URL since an attempt began. */
+  async function movedInFlight(it: Awaited<ReturnType<typeof desk>>) {
     await makeCustomer(it.api)
     const round = it.engine.runDue()
     await it.held.made(1)
     const url = `${receiverUrl}/new`
     expect((await it.api.patch(it.path, { url })).status).toBe(200)
+    return { round, url }
+  }
+
+  test('to another URL: what an attempt to the old one found does not disable it', async () => {
+    await using it = await desk()
+    const { round, url } = await movedInFlight(it)
     it.held.attempts[0]?.fail('address_not_public')
     await round
     expect(await it.read()).toMatchObject({ status: 'active', disabledReason: null, url })
@@ -155,11 +161,7 @@ describe('moving an endpoint', () => {
 
   test('and neither does it when more was taken for the new one since', async () => {
     await using it = await desk()
-    await makeCustomer(it.api)
-    const round = it.engine.runDue()
-    await it.held.made(1)
-    const url = `${receiverUrl}/new`
-    expect((await it.api.patch(it.path, { url })).status).toBe(200)
+    const { round, url } = await movedInFlight(it)
     await makeCustomer(it.api)
     it.engine.wake()
     expect((await it.held.made(2)).url).toBe(url)
