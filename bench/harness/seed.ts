@@ -5,7 +5,8 @@
  */
 import { checkpointOf, createClient } from '@deskwire/sdk'
 import { Client } from 'pg'
-import { timestampText } from '../../packages/service/src/journal/commit-fragments.ts'
+import { removalRecord, tailText, timestampText } from '../../packages/service/src/journal/body.ts'
+import { digestModulus } from '../../packages/service/src/journal/digest.ts'
 import {
   changedWords,
   columnValues,
@@ -113,16 +114,16 @@ function insertStatement(organizationId: string, worded: boolean): { text: strin
         select $1, r.id, r.at, r.at, case when not r.live then r.at end,
           case when r.live
             then replace(replace(replace($2, '${idMark}', r.id::text), '${timeMark}', r.time), '${numberMark}', r.n::text)
-              || '"updatedAt":"' || r.time || '"}'
-            else '{"object":"removed","id":"' || r.id || '","resource":"customer","removedAt":"' || r.time || '"}' end,
+              || ${tailText('r.time')}
+            else ${removalRecord('customer', 'r.id', 'r.time')} end,
           ${columns.join(', ')}
         from r),${words}
     counted as (
       insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
         select $1, 'customer', count(*), mod(mod(coalesce(sum(digest_term(r.id, r.time)), 0), m.two64) + m.two64, m.two64), 0
-          from r cross join (select 18446744073709551616 as two64) m where r.live group by m.two64
+          from r cross join (select ${digestModulus} as two64) m where r.live group by m.two64
         on conflict (organization_id, kind) do update set live_count = c.live_count + excluded.live_count,
-          digest = mod(c.digest + excluded.digest, 18446744073709551616))
+          digest = mod(c.digest + excluded.digest, ${digestModulus}))
     update organization_clocks c set last_stamp = greatest(c.last_stamp, (select max(r.at) from r))
       where c.organization_id = $1`
   return { text, values }

@@ -2,7 +2,8 @@
  * Checkpoints taken from the rows themselves: what clients hold their copies against is what a restore is held against.
  */
 import type { Pool } from 'pg'
-import { digestModulus, timestampText } from '../journal/commit-fragments.ts'
+import { timestampText } from '../journal/body.ts'
+import { digestModulus } from '../journal/digest.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import type { End } from './format.ts'
 

@@ -10,7 +10,7 @@ import {
   queryTextWhenSent,
   type TextRow,
 } from '../db/text-query.ts'
-import { timestampText } from '../journal/commit-fragments.ts'
+import { timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Lanes, TakenDelivery } from './lanes.ts'

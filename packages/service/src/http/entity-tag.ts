@@ -6,11 +6,6 @@ export function entityTag(updatedAt: string): string {
   return `"${updatedAt}"`
 }
 
-/** The `updatedAt` that a representation ends with. */
-export function versionOf(body: string): string {
-  return body.slice(-'2026-01-31T09:30:00.000Z"}'.length, -'"}'.length)
-}
-
 /** Whether If-None-Match says that the client holds this version. Weak tags compare alike. */
 export function holdsVersion(header: string | undefined, updatedAt: string): boolean {
   if (header === undefined) return false

@@ -34,7 +34,7 @@ export interface Words {
 
 /** What creations and updates write. */
 interface Written {
-  /** The representation up to what the commit writes: ends in a comma. */
+  /** The head of the body: `body.ts`. */
   readonly head: string
   /** The row's own columns, by name. */
   readonly columns: Readonly<Record<string, unknown>>

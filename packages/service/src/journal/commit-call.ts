@@ -1,11 +1,7 @@
-/**
- * Units of changes to and from the JSON of the commit function (commit-function.ts). Each section of it is asked
- * for by what the call has: a call without a unique value or a reference to check runs no statement for them.
- */
-import type { Change, CommitOutcome, Refusal, Unit, UnitOutcome } from './change.ts'
+/** Units of changes to and from what the commit function speaks (`commit-protocol.ts`). */
+import type { Change, Refusal, Unit, UnitOutcome } from './change.ts'
+import { type CommitAnswer, type CommitArgument, sectionOf } from './commit-protocol.ts'
 import { digestTerm } from './digest.ts'
-
-type Sections = Record<string, unknown[]>
 
 export interface CallOptions {
   /** Attempts that each delivery has. */
@@ -18,43 +14,44 @@ export interface CallOptions {
 
 /** The function's argument for one organization's units. */
 export function encodeUnits(units: readonly Unit[], { maxAttempts, patient, maxLead }: CallOptions): string {
-  const sections: Sections = { events: [] }
-  const add = (section: string, row: unknown) => {
-    sections[section] ??= []
-    sections[section].push(row)
-  }
-  units.forEach((unit, number) => {
-    for (const change of unit.changes) encodeChange(change, add)
-    if (unit.changes.length > 1 || unit.rows !== undefined || unit.referring !== undefined) {
-      encodeTogether(unit, number, add)
-    }
-  })
-  return JSON.stringify({
-    ...sections,
+  const argument: CommitArgument = {
+    events: [],
     max_attempts: maxAttempts,
     ...(patient ? { patient } : {}),
     ...(maxLead === null ? {} : { max_lead: maxLead }),
+  }
+  units.forEach((unit, number) => {
+    for (const change of unit.changes) encodeChange(change, argument)
+    if (unit.changes.length > 1 || unit.rows !== undefined || unit.referring !== undefined) {
+      encodeTogether(unit, number, argument)
+    }
   })
+  return JSON.stringify(argument)
 }
 
-type Add = (section: string, row: unknown) => void
-
-function encodeChange(change: Change, add: Add): void {
+function encodeChange(change: Change, argument: CommitArgument): void {
   const { kind } = change.table
   const { id } = change
-  const expected = change.operation === 'create' ? null : change.expected
-  add(`${kind}_${change.operation}`, writtenRow(change))
+  encodeRow(change, argument)
   if (change.operation !== 'remove') {
-    if (change.words !== null) add(`${kind}_words`, { id, ...change.words })
-    if (Object.keys(change.unique).length > 0) add(`${kind}_unique`, { id, expected, ...change.unique })
+    const expected = change.operation === 'create' ? null : change.expected
+    if (change.words !== null) {
+      const section = sectionOf.words(kind)
+      argument[section] = append(argument[section], { id, ...change.words })
+    }
+    if (Object.keys(change.unique).length > 0) {
+      const section = sectionOf.unique(kind)
+      argument[section] = append(argument[section], { id, expected, ...change.unique })
+    }
     if (Object.keys(change.references).length > 0) {
-      add(`${kind}_references`, { id, expected, ...change.references })
+      const section = sectionOf.references(kind)
+      argument[section] = append(argument[section], { id, expected, ...change.references })
     }
   }
-  for (const type of change.events) add('events', { type, subject_kind: kind, subject_id: id })
+  for (const type of change.events) argument.events.push({ type, subject_kind: kind, subject_id: id })
   const record = change.idempotency
   if (record === null) return
-  add('idempotency', {
+  argument.idempotency = append(argument.idempotency, {
     subject_id: id,
     api_key_id: record.apiKeyId,
     method: record.method,
@@ -66,50 +63,66 @@ function encodeChange(change: Change, add: Add): void {
   })
 }
 
-function writtenRow(change: Change): Record<string, unknown> {
-  const row: Record<string, unknown> = { id: change.id }
-  if (change.operation === 'create') row.created_at = change.decidedAt
-  else {
-    row.expected = change.expected
-    // What the row adds to the digest now: the compare-and-set proves it, so the database need not hash again.
-    row.old_term = digestTerm(change.id, change.expected)
+function encodeRow(change: Change, argument: CommitArgument): void {
+  const { id } = change
+  const { kind } = change.table
+  switch (change.operation) {
+    case 'create': {
+      const section = sectionOf.create(kind)
+      const row = { id, created_at: change.decidedAt, head: change.head, ...change.columns }
+      argument[section] = append(argument[section], row)
+      return
+    }
+    case 'update': {
+      const section = sectionOf.update(kind)
+      const row = { ...existingRow(change), head: change.head, ...change.columns }
+      argument[section] = append(argument[section], row)
+      return
+    }
+    case 'remove': {
+      const section = sectionOf.remove(kind)
+      argument[section] = append(argument[section], existingRow(change))
+    }
   }
-  if (change.operation === 'remove') return row
-  row.head = change.head
-  return Object.assign(row, change.columns)
+}
+
+function existingRow({ id, expected }: { readonly id: string; readonly expected: string }) {
+  return { id, expected, old_term: digestTerm(id, expected) }
 }
 
 /** What lets the function refuse a unit whole: its members, and the versions that it was decided on. */
-function encodeTogether(unit: Unit, number: number, add: Add): void {
+function encodeTogether(unit: Unit, number: number, argument: CommitArgument): void {
+  const expect = (kind: string, id: string, expected: string) => {
+    const section = sectionOf.expected(kind)
+    argument[section] = append(argument[section], { id, expected })
+  }
   for (const change of unit.changes) {
-    add('units', { unit: number, id: change.id })
-    if (change.operation === 'update') {
-      add(`${change.table.kind}_expected`, { id: change.id, expected: change.expected })
-    } else if (change.operation === 'remove') {
+    argument.units = append(argument.units, { unit: number, id: change.id })
+    if (change.operation === 'update') expect(change.table.kind, change.id, change.expected)
+    else if (change.operation === 'remove') {
       throw new Error('a removal commits by itself: it comes before the checks of its call')
     }
   }
   for (const { table, id, expected } of unit.rows ?? []) {
-    add('units', { unit: number, id })
-    add(`${table.kind}_expected`, { id, expected })
+    argument.units = append(argument.units, { unit: number, id })
+    expect(table.kind, id, expected)
   }
-  for (const { table, column, id, count, latest } of unit.referring ?? []) {
-    // Refused under the name of the unit's first change, which is there for certain.
-    add(`${table.kind}_${column}_referring`, { id: unit.changes[0]?.id, target: id, count, latest })
+  const first = unit.changes[0]
+  for (const { table, column, id: target, count, latest } of unit.referring ?? []) {
+    if (first === undefined) throw new Error('a unit has a change')
+    const section = sectionOf.referring(table.kind, column)
+    argument[section] = append(argument[section], { id: first.id, target, count, latest })
   }
 }
 
-/** The function's answer. */
-export interface CommitAnswer {
-  readonly refused: readonly ({ readonly id: string } & Exclude<CommitOutcome, { outcome: 'done' }>)[]
-  readonly done: readonly { readonly id: string; readonly body: string }[]
-  /** Whether endpoints were subscribed to what happened. */
-  readonly deliveries?: boolean
-  /** How far the stamp was ahead of the database's clock, in milliseconds, where `maxLead` was given. */
-  readonly lead?: number | null
+/** The list with this at its end; a section begins with its first entry. */
+function append<T>(list: T[] | undefined, entry: T): T[] {
+  if (list === undefined) return [entry]
+  list.push(entry)
+  return list
 }
 
-/** What became of each unit, in their order. A change that the answer does not name lost its race. */
+/** What became of each unit, in their order. */
 export function decodeOutcomes(units: readonly Unit[], answer: CommitAnswer): UnitOutcome[] {
   const bodies = new Map(answer.done.map(({ id, body }) => [id, body]))
   const refusals = new Map<string, Refusal>()

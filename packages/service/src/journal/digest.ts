@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
 
+/** 2^64, in decimal: digests are sums modulo it. */
+export const digestModulus = '18446744073709551616'
+
 /**
  * A row's part in its kind's checkpoint: the first eight bytes of SHA-256(`<id>:<updatedAt>`), as a signed
  * decimal (decisions, section 6). `digest_term` in the database says the same.

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { arrayParameter, hiddenArray, queryText } from '../db/text-query.ts'
 import { coalesce } from '../kernel/coalesce.ts'
-import { timestampText } from './commit-fragments.ts'
+import { timestampText } from './body.ts'
 import type { StreamTable } from './stream-table.ts'
 
 export interface StoredRow {

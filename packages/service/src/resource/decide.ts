@@ -1,4 +1,5 @@
 /** From states to what the journal commits. Pure, but that the clock is asked. */
+import { hasHead } from '../journal/body.ts'
 import type { Change, IdempotencyRecord } from '../journal/change.ts'
 import type { StoredRow } from '../journal/rows.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -45,7 +46,7 @@ export function alteration(
 ): Change | null {
   const before = parseRepresentation(kind, row.body)
   const head = representationHead(kind, before, state, false)
-  if (row.body.startsWith(head)) return null
+  if (hasHead(row.body, head)) return null
   const earlier = columnValues(kind, before.state)
   const columns = columnValues(kind, state)
   return {

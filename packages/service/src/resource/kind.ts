@@ -4,6 +4,7 @@
  */
 
 import type { Migration } from '../db/migration.ts'
+import { isRewritten, placeInBody } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import type { ErrorCode, Problem } from '../kernel/errors.ts'
 import type { Result } from '../kernel/result.ts'
@@ -93,8 +94,6 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
     field.column === null ? [] : [{ name, field, column: field.column }],
   )
   const sequences = stored.filter(({ field }) => field.sequence)
-  const last = ({ sequence, reference }: Field) =>
-    sequence || reference?.onRemove === 'detach' ? 2 : reference?.onRemove === 'remove' ? 1 : 0
   return {
     ...declaration,
     rules: declaration.rules as Rules<State>,
@@ -102,7 +101,9 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
     immutable: declaration.immutable ?? false,
     alongside: (declaration.alongside ?? null) as Alongside<State> | null,
     fieldNames: fields.map(([name]) => name),
-    representationOrder: [...fields].sort(([, a], [, b]) => last(a) - last(b)).map(([name]) => name),
+    representationOrder: [...fields]
+      .sort(([, a], [, b]) => placeInBody(a) - placeInBody(b))
+      .map(([name]) => name),
     table: {
       kind: declaration.name,
       name: declaration.plural,
@@ -125,7 +126,7 @@ function checkDeclaration({ name, fields, events, removedEvent }: Declaration<Fi
     if (column === null && (unique || filter || range !== null))
       throw new Error(`${name}.${field}: a unique field and a filter need a column`)
   }
-  const written = all.filter(([, field]) => field.sequence || field.reference?.onRemove === 'detach')
+  const written = all.filter(([, field]) => isRewritten(field))
   if (written.length > 1)
     throw new Error(
       `${name}: at most one field, a sequence or a reference that detaches, stands before updatedAt`,

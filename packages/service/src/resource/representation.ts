@@ -1,10 +1,9 @@
 /**
- * An object's one representation: made when its row is written, stored, and sent as it is by every reader.
- *
- * Its end is the commit's: `updatedAt` always, before it a number that the organization gives, or a reference that
- * a removal elsewhere takes away. A body is therefore written here only up to there.
+ * An object's one representation: made when its row is written, stored, and sent as it is by every reader. Its end is the
+ * commit's (`journal/body.ts`), so it is made here only up to there.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { bodyHead } from '../journal/body.ts'
 import type { Words } from '../journal/change.ts'
 import type { Kind, State } from './kind.ts'
 
@@ -19,7 +18,7 @@ export interface StoredObject extends Identity {
   readonly updatedAt: string
 }
 
-/** The representation up to what the commit function appends; ends in a comma. */
+/** The head of the representation. */
 export function representationHead(kind: Kind, identity: Identity, state: State, isNew: boolean): string {
   const { id, organizationId, createdAt } = identity
   const shown: Record<string, unknown> = { id, object: kind.name, organizationId, createdAt }
@@ -27,7 +26,7 @@ export function representationHead(kind: Kind, identity: Identity, state: State,
     if (isNew && kind.fields[name]?.sequence) continue
     shown[name] = state[name]
   }
-  return `${JSON.stringify(shown).slice(0, -1)},`
+  return bodyHead(shown)
 }
 
 /** The object that a stored body shows. */

@@ -1,0 +1,82 @@
+/**
+ * How the bytes of a body are laid out: nothing else knows what stands where. A body is written in two parts, by whoever
+ * decides what an object shows and by the commit function, which alone knows the stamp:
+ *
+ *     {"id":…,"object":…,…,                           the head: from the object's state; ends in a comma
+ *     "number":7,                                     of a new row that is numbered: by the commit function
+ *     "updatedAt":"2026-01-31T09:30:00.000Z"}         the tail: by the commit function, always of one length
+ *
+ * What the commit function may rewrite without looking at the rest stands last in the head: the number, or a reference
+ * that a removal elsewhere takes away. A removed row has its removal record as its body.
+ */
+import type { StreamReference } from './stream-table.ts'
+
+const stampLength = '2026-01-31T09:30:00.000Z'.length
+const idLength = '00000000-0000-0000-0000-000000000000'.length
+
+/** The head of a body that begins with these members. */
+export function bodyHead(members: Readonly<Record<string, unknown>>): string {
+  return `${JSON.stringify(members).slice(0, -1)},`
+}
+
+/** Whether a stored body has this head: its object shows what it showed, then, but for the stamp. */
+export function hasHead(body: string, head: string): boolean {
+  return body.startsWith(head)
+}
+
+/** The `updatedAt` that a body ends with. */
+export function versionOf(body: string): string {
+  return body.slice(-(stampLength + '"}'.length), -'"}'.length)
+}
+
+/**
+ * Where a field stands among its kind's, lower first: what the commit function may rewrite last. (Fields of references
+ * that remove their row stood late before they had to: bodies that are stored keep their order.)
+ */
+export function placeInBody(field: PlacedField): number {
+  if (isRewritten(field)) return 2
+  return field.reference?.onRemove === 'remove' ? 1 : 0
+}
+
+/** Whether the commit function writes the field: a kind has one of them at most, as one place is before the tail. */
+export function isRewritten({ sequence, reference }: PlacedField): boolean {
+  return sequence || reference?.onRemove === 'detach'
+}
+
+interface PlacedField {
+  readonly sequence: boolean
+  readonly reference: Pick<StreamReference, 'onRemove'> | null
+}
+
+// The same in SQL, for the commit function. `stamp` is an expression of the stamp as the wire writes it.
+
+/** A `timestamptz(3)` as the wire writes it. */
+export function timestampText(expression: string): string {
+  return `to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+}
+
+/** The tail. */
+export function tailText(stamp: string): string {
+  return `'"updatedAt":"' || ${stamp} || '"}'`
+}
+
+/** A new row's body: its head, its number under the name of `field`, if it is numbered, and the tail. */
+export function newBody(
+  head: string,
+  numbered: { field: string; number: string } | null,
+  tail: string,
+): string {
+  const number = numbered === null ? '' : `'"${numbered.field}":' || ${numbered.number} || ',' || `
+  return `${head} || ${number}${tail}`
+}
+
+/** A stored body with another tail and null for the reference that stands before it. Nothing but the end is looked at. */
+export function detachedBody(body: string, field: string, tail: string): string {
+  const ending = `"${field}":"","updatedAt":""}`.length + idLength + stampLength
+  return `left(${body}, -${ending}) || '"${field}":null,' || ${tail}`
+}
+
+/** The removal record of a row of this kind: all that is left to say of it. */
+export function removalRecord(kind: string, id: string, stamp: string): string {
+  return `'{"object":"removed","id":"' || ${id} || '","resource":"${kind}","removedAt":"' || ${stamp} || '"}'`
+}

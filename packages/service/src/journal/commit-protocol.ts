@@ -1,0 +1,132 @@
+/**
+ * What the journal and the commit function say to each other: the function's argument, as JSON, and its answer. The
+ * one place that says what each key means; `commit-call.ts` writes the argument, `commit-function.ts` reads it.
+ *
+ * A section that is not there costs nothing: the function runs no statement for it. Ids are UUIDs, times are timestamps
+ * of the wire.
+ */
+import type { CommitOutcome } from './change.ts'
+
+/** Keys that have a kind in their name, which in the database is that of a table's sections. */
+export const sectionOf = {
+  create: (kind: string) => `${kind}_create` as const,
+  update: (kind: string) => `${kind}_update` as const,
+  remove: (kind: string) => `${kind}_remove` as const,
+  words: (kind: string) => `${kind}_words` as const,
+  unique: (kind: string) => `${kind}_unique` as const,
+  references: (kind: string) => `${kind}_references` as const,
+  expected: (kind: string) => `${kind}_expected` as const,
+  referring: (kind: string, column: string) => `${kind}_${column}_referring` as const,
+}
+
+/** The argument `p_changes`: the changes of one organization, in no order. */
+export interface CommitArgument {
+  /** Attempts that each delivery has. */
+  readonly max_attempts: number
+  /** There when the call waits as long as it takes for a clock that another holds. */
+  readonly patient?: true
+  /** How far `p_now` may be ahead of the database's clock, in milliseconds; as far as it likes where it is not there. */
+  readonly max_lead?: number
+
+  /** What events tell of these changes: each of one that is made, or it is none. */
+  readonly events: EventEntry[]
+  /** Answers to keep, each with the change that it answers for. One that is kept already refuses the change. */
+  idempotency?: IdempotencyEntry[]
+  /** Who stands or falls together: each with the number of its unit. Changes of a unit of one are not named. */
+  units?: { readonly unit: number; readonly id: string }[]
+
+  /** Rows to be made. */
+  [create: `${string}_create`]: CreateEntry[]
+  /** Rows to be changed, if they are as expected. */
+  [update: `${string}_update`]: UpdateEntry[]
+  /** Rows to be removed, if they are as expected, with what depends on them. */
+  [remove: `${string}_remove`]: ExistingEntry[]
+  /** What rows made or changed here are found by from now on. */
+  [words: `${string}_words`]: WordsEntry[]
+  /** Values that changes set and that no other row may have, by column. */
+  [unique: `${string}_unique`]: CheckedEntry[]
+  /** Ids that changes set and that must be of rows that exist, by column. */
+  [references: `${string}_references`]: CheckedEntry[]
+  /** Rows that a unit was decided on, written by it or not: not as expected, its unit is refused. */
+  [expected: `${string}_expected`]: { readonly id: string; readonly expected: string }[]
+  /** The rows that refer by a column to another: one that came, went or changed since refuses the unit. */
+  [referring: `${string}_referring`]: ReferringEntry[]
+}
+
+interface EventEntry {
+  readonly type: string
+  readonly subject_kind: string
+  readonly subject_id: string
+}
+
+interface IdempotencyEntry {
+  readonly subject_id: string
+  readonly api_key_id: string
+  readonly method: string
+  readonly path: string
+  readonly key: string
+  /** SHA-256 of the request's body, as hex. */
+  readonly request_hash: string
+  readonly status: number
+  /** The answer, where it is not the body of what changed. */
+  readonly answer: string | undefined
+}
+
+interface CreateEntry {
+  readonly id: string
+  readonly created_at: string
+  /** The head of its body (`body.ts`). */
+  readonly head: string
+  /** The row's own columns, by name. */
+  readonly [column: string]: unknown
+}
+
+interface ExistingEntry {
+  readonly id: string
+  /** The version that the change was decided on: of another, the row is left alone and the change not made. */
+  readonly expected: string
+  /**
+   * What the row adds to the digest now: the compare-and-set proves it, so the database need not hash again.
+   */
+  readonly old_term: string
+}
+
+interface UpdateEntry extends ExistingEntry {
+  readonly head: string
+  readonly [column: string]: unknown
+}
+
+interface WordsEntry {
+  readonly id: string
+  readonly tags: readonly string[]
+  readonly search: string
+}
+
+interface CheckedEntry {
+  readonly id: string
+  /** The version that the change was decided on, null for a new row: an outdated change ends as the conflict that it is. */
+  readonly expected: string | null
+  readonly [column: string]: unknown
+}
+
+interface ReferringEntry {
+  /** Under whose name the unit is refused: its first change, which is there for certain. */
+  readonly id: string
+  /** The row referred to. */
+  readonly target: string
+  /** How many referred to it. */
+  readonly count: number
+  /** The latest `updatedAt` among them, null when there were none. */
+  readonly latest: string | null
+}
+
+/** The answer. A change that it does not name lost its race: its row had moved on. */
+export interface CommitAnswer {
+  readonly refused: readonly ({ readonly id: string } & Exclude<CommitOutcome, { outcome: 'done' }>)[]
+  /** What was made, with its body as stored or its removal record. */
+  readonly done: readonly { readonly id: string; readonly body: string }[]
+  /** Whether endpoints were subscribed to what happened. */
+  readonly deliveries?: boolean
+  /** How far the stamp was ahead of the database's clock, in milliseconds, where `max_lead` was given. */
+  readonly lead?: number | null
+}
