@@ -1,0 +1,2400 @@
+-- The schema as a database has it. Generated: npm run generate. Read it from the top: first what there is, then the functions
+-- that write it, the commit function first. Weeks of events, deliveries and attempts are made as time goes and are not
+-- shown. What each key of the commit function's argument means: packages/service/src/journal/commit-protocol.ts.
+
+-- Which migrations the database has had.
+create table schema_migrations (
+  id text not null,
+  applied_at timestamptz(3) not null default now(),
+  primary key (id)
+);
+
+-- One row. The epoch changes when the stream may have gone back in time: cursors of another one are refused.
+create table installation (
+  singleton boolean not null default true,
+  epoch integer not null,
+  primary key (singleton),
+  check (singleton)
+);
+
+-- What owns everything else.
+create table organizations (
+  organization_id uuid not null,
+  name text not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  primary key (organization_id)
+);
+
+-- One row an organization, locked first by every commit; last_stamp is the latest it gave. Updated constantly: room for HOT updates.
+create table organization_clocks (
+  organization_id uuid not null,
+  last_stamp timestamptz(3) not null,
+  primary key (organization_id),
+  foreign key (organization_id) references organizations(organization_id)
+) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
+
+-- How many rows of a kind exist, the digest of them, and the last number given.
+create table kind_counters (
+  organization_id uuid not null,
+  kind text not null,
+  live_count bigint not null,
+  digest numeric not null,
+  last_number bigint not null,
+  primary key (organization_id, kind),
+  foreign key (organization_id) references organizations(organization_id),
+  check (digest >= 0::numeric and digest < '18446744073709551616'::numeric)
+) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
+
+-- The stream of teammates: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
+create table teammates (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  removed_at timestamptz(3),
+  body text not null,
+  email text,
+  active boolean,
+  primary key (organization_id, id),
+  check (removed_at = updated_at),
+  check (updated_at >= created_at)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index teammates_browse on teammates (organization_id, created_at desc, id desc) where removed_at is null;
+create index teammates_email on teammates (organization_id, email, created_at desc, id desc) where removed_at is null and email is not null;
+create index teammates_live on teammates (organization_id, updated_at, id) where removed_at is null;
+create index teammates_removed on teammates (organization_id, updated_at, id) where removed_at is not null;
+create index teammates_stream on teammates (organization_id, updated_at, id);
+
+-- What teammates are found by.
+create table teammates_words (
+  organization_id uuid not null,
+  id uuid not null,
+  tags text[] not null,
+  search text not null,
+  primary key (organization_id, id)
+);
+create index teammates_words_found on teammates_words using gin (tags, to_tsvector('simple'::regconfig, search));
+
+-- The stream of customers: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
+create table customers (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  removed_at timestamptz(3),
+  body text not null,
+  email text,
+  phone text,
+  external_id text,
+  primary key (organization_id, id),
+  check (removed_at = updated_at),
+  check (updated_at >= created_at)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index customers_browse on customers (organization_id, created_at desc, id desc) where removed_at is null;
+create unique index customers_email on customers (organization_id, email) where email is not null;
+create unique index customers_external_id on customers (organization_id, external_id) where external_id is not null;
+create index customers_live on customers (organization_id, updated_at, id) where removed_at is null;
+create index customers_phone on customers (organization_id, phone, created_at desc, id desc) where removed_at is null and phone is not null;
+create index customers_removed on customers (organization_id, updated_at, id) where removed_at is not null;
+create index customers_stream on customers (organization_id, updated_at, id);
+
+-- What customers are found by.
+create table customers_words (
+  organization_id uuid not null,
+  id uuid not null,
+  tags text[] not null,
+  search text not null,
+  primary key (organization_id, id)
+);
+create index customers_words_found on customers_words using gin (tags, to_tsvector('simple'::regconfig, search));
+
+-- The stream of conversations: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
+create table conversations (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  removed_at timestamptz(3),
+  body text not null,
+  customer_id uuid,
+  assignee_id uuid,
+  channel text,
+  status text,
+  handled_by text,
+  resolved_at timestamptz(3),
+  summarized_at timestamptz(3),
+  external_id text,
+  primary key (organization_id, id),
+  check (removed_at = updated_at),
+  check (updated_at >= created_at)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index conversations_assignee_id on conversations (organization_id, assignee_id, created_at desc, id desc) where removed_at is null and assignee_id is not null;
+create index conversations_browse on conversations (organization_id, created_at desc, id desc) where removed_at is null;
+create index conversations_channel on conversations (organization_id, channel, created_at desc, id desc) where removed_at is null and channel is not null;
+create index conversations_customer_id on conversations (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
+create unique index conversations_external_id on conversations (organization_id, external_id) where external_id is not null;
+create index conversations_handled_by on conversations (organization_id, handled_by, created_at desc, id desc) where removed_at is null and handled_by is not null;
+create index conversations_live on conversations (organization_id, updated_at, id) where removed_at is null;
+create index conversations_removed on conversations (organization_id, updated_at, id) where removed_at is not null;
+create index conversations_status on conversations (organization_id, status, created_at desc, id desc) where removed_at is null and status is not null;
+create index conversations_stream on conversations (organization_id, updated_at, id);
+create index conversations_unsummarized on conversations (resolved_at) where resolved_at is not null and summarized_at is null;
+
+-- What conversations are found by.
+create table conversations_words (
+  organization_id uuid not null,
+  id uuid not null,
+  tags text[] not null,
+  search text not null,
+  primary key (organization_id, id)
+);
+create index conversations_words_found on conversations_words using gin (tags, to_tsvector('simple'::regconfig, search));
+
+-- The stream of messages: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
+create table messages (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  removed_at timestamptz(3),
+  body text not null,
+  conversation_id uuid,
+  customer_id uuid,
+  author_id uuid,
+  direction text,
+  primary key (organization_id, id),
+  check (removed_at = updated_at),
+  check (updated_at >= created_at)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index messages_browse on messages (organization_id, created_at desc, id desc) where removed_at is null;
+create index messages_conversation_id on messages (organization_id, conversation_id, created_at desc, id desc) where removed_at is null and conversation_id is not null;
+create index messages_customer_id on messages (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
+create index messages_direction on messages (organization_id, direction, created_at desc, id desc) where removed_at is null and direction is not null;
+create index messages_live on messages (organization_id, updated_at, id) where removed_at is null;
+create index messages_removed on messages (organization_id, updated_at, id) where removed_at is not null;
+create index messages_stream on messages (organization_id, updated_at, id);
+
+-- What messages are found by.
+create table messages_words (
+  organization_id uuid not null,
+  id uuid not null,
+  tags text[] not null,
+  search text not null,
+  primary key (organization_id, id)
+);
+create index messages_words_found on messages_words using gin (tags, to_tsvector('simple'::regconfig, search));
+
+-- The stream of tickets: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
+create table tickets (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  removed_at timestamptz(3),
+  body text not null,
+  number bigint,
+  customer_id uuid,
+  conversation_id uuid,
+  assignee_id uuid,
+  type text,
+  priority text,
+  status text,
+  external_id text,
+  primary key (organization_id, id),
+  check (removed_at = updated_at),
+  check (updated_at >= created_at)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index tickets_assignee_id on tickets (organization_id, assignee_id, created_at desc, id desc) where removed_at is null and assignee_id is not null;
+create index tickets_browse on tickets (organization_id, created_at desc, id desc) where removed_at is null;
+create index tickets_conversation_id on tickets (organization_id, conversation_id, created_at desc, id desc) where removed_at is null and conversation_id is not null;
+create index tickets_customer_id on tickets (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
+create unique index tickets_external_id on tickets (organization_id, external_id) where external_id is not null;
+create index tickets_live on tickets (organization_id, updated_at, id) where removed_at is null;
+create unique index tickets_number on tickets (organization_id, number) where number is not null;
+create index tickets_priority on tickets (organization_id, priority, created_at desc, id desc) where removed_at is null and priority is not null;
+create index tickets_removed on tickets (organization_id, updated_at, id) where removed_at is not null;
+create index tickets_status on tickets (organization_id, status, created_at desc, id desc) where removed_at is null and status is not null;
+create index tickets_stream on tickets (organization_id, updated_at, id);
+create index tickets_type on tickets (organization_id, type, created_at desc, id desc) where removed_at is null and type is not null;
+
+-- What tickets are found by.
+create table tickets_words (
+  organization_id uuid not null,
+  id uuid not null,
+  tags text[] not null,
+  search text not null,
+  primary key (organization_id, id)
+);
+create index tickets_words_found on tickets_words using gin (tags, to_tsvector('simple'::regconfig, search));
+
+-- The stream of bookings: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
+create table bookings (
+  organization_id uuid not null,
+  id uuid not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  removed_at timestamptz(3),
+  body text not null,
+  customer_id uuid,
+  assignee_id uuid,
+  conversation_id uuid,
+  start_at timestamptz(3),
+  status text,
+  external_id text,
+  primary key (organization_id, id),
+  check (removed_at = updated_at),
+  check (updated_at >= created_at)
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index bookings_assignee_id on bookings (organization_id, assignee_id, created_at desc, id desc) where removed_at is null and assignee_id is not null;
+create index bookings_browse on bookings (organization_id, created_at desc, id desc) where removed_at is null;
+create index bookings_customer_id on bookings (organization_id, customer_id, created_at desc, id desc) where removed_at is null and customer_id is not null;
+create unique index bookings_external_id on bookings (organization_id, external_id) where external_id is not null;
+create index bookings_live on bookings (organization_id, updated_at, id) where removed_at is null;
+create index bookings_removed on bookings (organization_id, updated_at, id) where removed_at is not null;
+create index bookings_start_at on bookings (organization_id, start_at, created_at desc, id desc) where removed_at is null and start_at is not null;
+create index bookings_status on bookings (organization_id, status, created_at desc, id desc) where removed_at is null and status is not null;
+create index bookings_stream on bookings (organization_id, updated_at, id);
+
+-- What bookings are found by.
+create table bookings_words (
+  organization_id uuid not null,
+  id uuid not null,
+  tags text[] not null,
+  search text not null,
+  primary key (organization_id, id)
+);
+create index bookings_words_found on bookings_words using gin (tags, to_tsvector('simple'::regconfig, search));
+
+-- What happened, of the same commit. A partition a week; the week follows from the id.
+create table events (
+  organization_id uuid not null,
+  id uuid not null,
+  type text not null,
+  created_at timestamptz(3) not null,
+  subject_kind text not null,
+  subject_id uuid not null,
+  body text,
+  primary key (organization_id, id)
+) partition by range (id);
+create index events_subject on only events (organization_id, subject_id);
+-- No statistics are kept of subject_kind, body.
+
+create table events_default partition of events default;
+create index events_default_age on events_default (created_at);
+
+-- Answers kept for requests that may be repeated, for 24 hours.
+create table idempotency_keys (
+  organization_id uuid not null,
+  api_key_id uuid not null,
+  method text not null,
+  path text not null,
+  key text not null,
+  request_hash bytea not null,
+  status integer not null,
+  subject_id uuid not null,
+  body text,
+  created_at timestamptz(3) not null,
+  sealed bytea,
+  primary key (organization_id, api_key_id, method, path, key),
+  check (body is null or sealed is null)
+);
+create index idempotency_keys_age on idempotency_keys (created_at);
+create index idempotency_keys_subject on idempotency_keys (organization_id, subject_id);
+
+-- Removed objects of which events and kept answers still hold something.
+create table erasures (
+  organization_id uuid not null,
+  subject_id uuid not null,
+  removed_at timestamptz(3) not null,
+  primary key (organization_id, subject_id)
+);
+
+-- Of each restore the span that was lost: stamps after restored_to and up to restored_at are of a past that is gone.
+create table restores (
+  organization_id uuid not null,
+  epoch integer not null,
+  restored_to timestamptz(3) not null,
+  restored_at timestamptz(3) not null,
+  primary key (organization_id, epoch),
+  foreign key (organization_id) references organizations(organization_id),
+  check (restored_to <= restored_at)
+);
+
+-- Who may do what.
+create table api_keys (
+  organization_id uuid not null,
+  id uuid not null,
+  name text not null,
+  scopes text[] not null,
+  expires_at timestamptz(3),
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  expiry_settled_at timestamptz(3),
+  primary key (organization_id, id),
+  foreign key (organization_id) references organizations(organization_id),
+  check (expiry_settled_at is null or expires_at is not null)
+);
+create index api_keys_expiring on api_keys (expires_at) where expires_at is not null and expiry_settled_at is null;
+create index api_keys_newest on api_keys (organization_id, created_at desc, id desc);
+
+-- From the hash of a token to its key: the one look-up without an organization, as it finds it.
+create table api_key_tokens (
+  token_hash bytea not null,
+  organization_id uuid not null,
+  api_key_id uuid not null,
+  last4 text not null,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3),
+  primary key (token_hash),
+  foreign key (organization_id, api_key_id) references api_keys(organization_id, id) on delete cascade
+);
+create index api_key_tokens_of_key on api_key_tokens (organization_id, api_key_id);
+
+-- When a key was last used. Beside the key, so that counting moves nothing of it.
+create table api_key_uses (
+  organization_id uuid not null,
+  api_key_id uuid not null,
+  last_used_at timestamptz(3) not null,
+  primary key (organization_id, api_key_id),
+  foreign key (organization_id, api_key_id) references api_keys(organization_id, id) on delete cascade
+) with (fillfactor=50);
+
+-- Endpoints: addresses that events are delivered to.
+create table webhooks (
+  organization_id uuid not null,
+  id uuid not null,
+  url text not null,
+  description text,
+  events text[] not null,
+  status text not null,
+  disabled_reason text,
+  disabled_at timestamptz(3),
+  api_key_id uuid not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  primary key (organization_id, id),
+  foreign key (organization_id) references organizations(organization_id),
+  check ((status = 'disabled'::text) = (disabled_at is not null)),
+  check ((status = 'disabled'::text) = (disabled_reason is not null)),
+  check (disabled_reason = any (array['failing'::text, 'address_not_public'::text, 'registrant_revoked'::text, 'manual'::text])),
+  check (status = any (array['active'::text, 'disabled'::text]))
+);
+create index webhooks_registrant on webhooks (organization_id, api_key_id) where status = 'active'::text;
+
+-- Their signing secrets, sealed.
+create table webhook_secrets (
+  organization_id uuid not null,
+  webhook_id uuid not null,
+  id uuid not null,
+  sealed bytea not null,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3),
+  primary key (organization_id, webhook_id, id),
+  foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade
+);
+
+-- How they fare. Beside the endpoint, so that counting moves nothing of it.
+create table webhook_health (
+  organization_id uuid not null,
+  webhook_id uuid not null,
+  failure_count integer not null default 0,
+  failing_since timestamptz(3),
+  last_success_at timestamptz(3),
+  primary key (organization_id, webhook_id),
+  foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
+  check ((failure_count = 0) = (failing_since is null))
+) with (fillfactor=20);
+
+-- One row an endpoint: when somebody has to look at it, which worker has it, and in which tier it waits.
+create table lanes (
+  organization_id uuid not null,
+  webhook_id uuid not null,
+  due_at timestamptz(3),
+  lease_id uuid,
+  lease_until timestamptz(3),
+  worker_id uuid,
+  listening boolean not null default false,
+  tier smallint not null default 3,
+  primary key (organization_id, webhook_id),
+  foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
+  check ((lease_id is null) = (lease_until is null)),
+  check (tier >= 0 and tier <= 3)
+) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
+create index lanes_due_by_tier on lanes (tier, due_at) where due_at is not null;
+
+-- Events on their way to endpoints: what is pending in a partition of its own, what is settled in one a week.
+create table deliveries (
+  organization_id uuid not null,
+  id uuid not null,
+  webhook_id uuid not null,
+  log_day date not null,
+  event_id uuid not null,
+  event_type text not null,
+  event_created_at timestamptz(3) not null,
+  subject_kind text not null,
+  subject_id uuid not null,
+  status text not null,
+  payload text not null,
+  attempt_count integer not null,
+  max_attempts integer not null,
+  response_status integer,
+  last_error_code text,
+  last_error_message text,
+  duration_ms integer,
+  last_attempt_at timestamptz(3),
+  next_attempt_at timestamptz(3),
+  delivered_at timestamptz(3),
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  response_body text,
+  primary key (organization_id, webhook_id, id, log_day),
+  check ((status = 'pending'::text) = (log_day = 'infinity'::date)),
+  check ((status = 'pending'::text) = (next_attempt_at is not null)),
+  check ((status = 'succeeded'::text) = (delivered_at is not null)),
+  check (max_attempts > 0),
+  check (payload = any (array['current'::text, 'stored'::text])),
+  check (status = any (array['pending'::text, 'succeeded'::text, 'failed'::text]))
+) partition by range (log_day);
+create index deliveries_type on only deliveries (organization_id, webhook_id, event_type, status, id, log_day);
+-- No statistics are kept of event_created_at, subject_kind, subject_id, payload, attempt_count, max_attempts, response_status, last_error_code, last_error_message, duration_ms, last_attempt_at, delivered_at, updated_at, response_body.
+
+create table deliveries_default partition of deliveries default;
+create index deliveries_default_age on deliveries_default (created_at);
+create index deliveries_default_event on deliveries_default (organization_id, event_id, webhook_id);
+create index deliveries_default_status on deliveries_default (organization_id, webhook_id, status, id, log_day);
+
+create table deliveries_pending partition of deliveries for values from ('infinity') to (maxvalue) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.05);
+create index deliveries_pending_due on deliveries_pending (organization_id, webhook_id, next_attempt_at, id);
+create unique index deliveries_pending_event on deliveries_pending (organization_id, event_id, webhook_id);
+
+-- Attempts before the last, which stands with its delivery. In the week of the delivery.
+create table attempts (
+  organization_id uuid not null,
+  delivery_id uuid not null,
+  number integer not null,
+  at timestamptz(3) not null,
+  response_status integer,
+  error_code text,
+  error_message text,
+  duration_ms integer not null,
+  response_body text,
+  primary key (organization_id, delivery_id, number)
+) partition by range (delivery_id);
+-- No statistics are kept of at, response_status, error_code, error_message, duration_ms, response_body.
+
+create table attempts_default partition of attempts default;
+create index attempts_default_age on attempts_default (delivery_id);
+
+-- Jobs that bring back what an endpoint has missed, piece by piece.
+create table recoveries (
+  organization_id uuid not null,
+  webhook_id uuid not null,
+  id uuid not null,
+  since timestamptz(3) not null,
+  until timestamptz(3) not null,
+  retried integer not null default 0,
+  created integer not null default 0,
+  created_at timestamptz(3) not null,
+  finished_at timestamptz(3),
+  position uuid not null,
+  due_at timestamptz(3),
+  lease_id uuid,
+  lease_until timestamptz(3),
+  primary key (organization_id, webhook_id, id),
+  foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
+  check ((finished_at is null) = (due_at is not null)),
+  check ((lease_id is null) = (lease_until is null)),
+  check (since <= until)
+);
+create index recoveries_due on recoveries (due_at) where due_at is not null;
+
+-- Endpoints that are gone and whose deliveries have still to go.
+create table removed_webhooks (
+  organization_id uuid not null,
+  webhook_id uuid not null,
+  removed_at timestamptz(3) not null,
+  primary key (organization_id, webhook_id)
+);
+
+-- Resolutions that wait for their summary.
+create table summary_jobs (
+  organization_id uuid not null,
+  conversation_id uuid not null,
+  resolved_at timestamptz(3) not null,
+  due_at timestamptz(3) not null,
+  lease_id uuid,
+  attempts integer not null,
+  gave_up boolean not null,
+  primary key (organization_id, conversation_id),
+  foreign key (organization_id) references organizations(organization_id),
+  check (attempts >= 0)
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
+create index summary_jobs_due on summary_jobs (organization_id, due_at);
+
+-- Functions that migrations made.
+
+CREATE OR REPLACE FUNCTION public.digest_term(p_id uuid, p_updated_at text)
+ RETURNS numeric
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (((('x'::text || "left"(encode(sha256(convert_to((((p_id)::text || ':'::text) || p_updated_at), 'UTF8'::name)), 'hex'::text), 16)))::bit(64))::bigint)::numeric;
+
+CREATE OR REPLACE FUNCTION public.first_uuid_v7(p_at timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((lpad(to_hex((floor((EXTRACT(epoch FROM p_at) * (1000)::numeric)))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
+
+CREATE OR REPLACE FUNCTION public.new_uuid_v7(p_at timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ PARALLEL SAFE
+RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send((floor((EXTRACT(epoch FROM p_at) * (1000)::numeric)))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid;
+
+-- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
+
+create or replace function commit_4ace944a2973(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+language plpgsql volatile as $function$
+#variable_conflict use_column
+declare
+  v_last timestamptz(3);
+  v_stamp timestamptz(3);
+  v_text text;
+  v_tail text;
+  v_refused uuid[] := '{}';
+  v_refusals jsonb := '[]';
+  v_found jsonb;
+  v_done jsonb := '[]';
+  v_rows jsonb;
+  v_count bigint;
+  v_digest numeric;
+  v_number bigint;
+  v_dependents uuid[];
+  v_events jsonb := '[]';
+  v_webhooks uuid[];
+begin
+  -- 1. The clock row, which nobody else of the organization goes past, and the stamp.
+
+  -- A clock that is wrong must not take the stream with it, whose time never goes back.
+  if p_now > clock_timestamp() + make_interval(secs => (p_changes->>'max_lead')::int / 1000.0) then
+    raise exception 'the time given is % ahead of the database', p_now - clock_timestamp()
+      using errcode = 'DW001';
+  end if;
+  -- Longer than any ordinary commit: a call that waits longer, and the organizations with it, tries another way.
+  if not p_changes ? 'patient' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
+  select c.last_stamp into v_last from organization_clocks c
+    where c.organization_id = p_organization_id for update;
+  if not found then
+    raise exception 'organization % has no clock', p_organization_id;
+  end if;
+  v_stamp := greatest(v_last + interval '1 millisecond', p_now);
+  v_text := to_char(v_stamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
+  v_tail := '"updatedAt":"' || v_text || '"}';
+
+  -- 2. A change whose idempotency key has committed already is not made again: its caller gets the first answer.
+
+  if p_changes ? 'idempotency' then
+    select jsonb_agg(jsonb_build_object('id', i.subject_id, 'outcome', 'replayed')) into v_found
+      from jsonb_to_recordset(p_changes->'idempotency')
+        as i(subject_id uuid, api_key_id uuid, method text, path text, key text)
+      join idempotency_keys k on k.organization_id = p_organization_id and k.api_key_id = i.api_key_id
+        and k.method = i.method and k.path = i.path and k.key = i.key
+        and k.created_at > p_now - interval '24 hours';
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+
+  -- 3. Removals, and what they do to the rows that refer to what is removed. Whatever else the call brings then sees the
+  -- rows gone, and their dependents changed.
+
+  if p_changes ? 'customer_remove' then
+    with gone as (
+      update customers t set email = null, phone = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"customer","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+        from jsonb_to_recordset(p_changes->'customer_remove') as r(id uuid, expected timestamptz)
+        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
+          and t.removed_at is null and r.id <> all(v_refused)
+        returning t.id, t.body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
+    if v_rows is not null then
+      v_done := v_done || v_rows;
+      select -count(*), -sum(r.old_term) into v_count, v_digest
+        from jsonb_to_recordset(v_rows) as d(id uuid)
+        join jsonb_to_recordset(p_changes->'customer_remove') as r(id uuid, old_term numeric) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'customer', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+      insert into erasures (organization_id, subject_id, removed_at)
+        select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
+      delete from customers_words where organization_id = p_organization_id and id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
+        into v_dependents, v_digest from conversations t
+        where t.organization_id = p_organization_id and t.removed_at is null
+          and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+      if v_dependents is not null then
+        update conversations t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
+            updated_at = v_stamp
+          where t.organization_id = p_organization_id and t.id = any(v_dependents);
+        insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'conversation', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
+        into v_dependents, v_digest from messages t
+        where t.organization_id = p_organization_id and t.removed_at is null
+          and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+      if v_dependents is not null then
+        update messages t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
+            updated_at = v_stamp
+          where t.organization_id = p_organization_id and t.id = any(v_dependents);
+        insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'message', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      select array_agg(t.id), -count(*), -sum(digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
+        into v_dependents, v_count, v_digest from tickets t
+        where t.organization_id = p_organization_id and t.removed_at is null
+          and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+      if v_dependents is not null then
+        update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+          where t.organization_id = p_organization_id and t.id = any(v_dependents);
+        with added as (
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+            select p_organization_id, new_uuid_v7(v_stamp), 'ticket.deleted', v_stamp, 'ticket', t.id, t.body
+              from tickets t where t.organization_id = p_organization_id and t.id = any(v_dependents)
+            returning id, type, subject_kind, subject_id)
+          select v_events || jsonb_agg(jsonb_build_object('id', id, 'type', type, 'subject_kind', subject_kind,
+      'subject_id', subject_id)) into v_events from added;
+        insert into erasures (organization_id, subject_id, removed_at)
+          select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
+        delete from tickets_words where organization_id = p_organization_id and id in (select c.id from unnest(v_dependents) as c(id));
+        insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
+        into v_dependents, v_digest from bookings t
+        where t.organization_id = p_organization_id and t.removed_at is null
+          and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+      if v_dependents is not null then
+        update bookings t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
+            updated_at = v_stamp
+          where t.organization_id = p_organization_id and t.id = any(v_dependents);
+        insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'booking', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+      end if;
+    end if;
+  end if;
+
+  if p_changes ? 'ticket_remove' then
+    with gone as (
+      update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
+        from jsonb_to_recordset(p_changes->'ticket_remove') as r(id uuid, expected timestamptz)
+        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
+          and t.removed_at is null and r.id <> all(v_refused)
+        returning t.id, t.body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
+    if v_rows is not null then
+      v_done := v_done || v_rows;
+      select -count(*), -sum(r.old_term) into v_count, v_digest
+        from jsonb_to_recordset(v_rows) as d(id uuid)
+        join jsonb_to_recordset(p_changes->'ticket_remove') as r(id uuid, old_term numeric) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+      insert into erasures (organization_id, subject_id, removed_at)
+        select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
+      delete from tickets_words where organization_id = p_organization_id and id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+    end if;
+  end if;
+
+
+  -- 4. Refusals: unique values that are taken, references that dangle, rows that have moved on.
+
+  if p_changes ? 'teammate_expected' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'teammate_expected') as r(id uuid, expected timestamptz)
+      where not exists (select 1 from teammates t where t.organization_id = p_organization_id
+        and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'customer_unique' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', 'email', 'existingId', t.id))
+      into v_found from jsonb_to_recordset(p_changes->'customer_unique') as r(id uuid, email text)
+      join customers t on t.organization_id = p_organization_id and t.email = r.email and t.id <> r.id
+      where r.id <> all(v_refused);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(p_changes->'customer_unique') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from customers t where t.organization_id = p_organization_id
+          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', 'externalId', 'existingId', t.id))
+      into v_found from jsonb_to_recordset(p_changes->'customer_unique') as r(id uuid, external_id text)
+      join customers t on t.organization_id = p_organization_id and t.external_id = r.external_id and t.id <> r.id
+      where r.id <> all(v_refused);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(p_changes->'customer_unique') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from customers t where t.organization_id = p_organization_id
+          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'customer_expected' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'customer_expected') as r(id uuid, expected timestamptz)
+      where not exists (select 1 from customers t where t.organization_id = p_organization_id
+        and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'conversation_unique' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', 'externalId', 'existingId', t.id))
+      into v_found from jsonb_to_recordset(p_changes->'conversation_unique') as r(id uuid, external_id text)
+      join conversations t on t.organization_id = p_organization_id and t.external_id = r.external_id and t.id <> r.id
+      where r.id <> all(v_refused);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(p_changes->'conversation_unique') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from conversations t where t.organization_id = p_organization_id
+          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'conversation_references' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'customerId'))
+      into v_found from jsonb_to_recordset(p_changes->'conversation_references') as r(id uuid, customer_id uuid)
+      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from customers t where t.organization_id = p_organization_id
+          and t.id = r.customer_id and t.removed_at is null);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(p_changes->'conversation_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from conversations t where t.organization_id = p_organization_id
+          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'assigneeId'))
+      into v_found from jsonb_to_recordset(p_changes->'conversation_references') as r(id uuid, assignee_id uuid)
+      where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from teammates t where t.organization_id = p_organization_id
+          and t.id = r.assignee_id and t.removed_at is null and t.active);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(p_changes->'conversation_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from conversations t where t.organization_id = p_organization_id
+          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'conversation_expected' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'conversation_expected') as r(id uuid, expected timestamptz)
+      where not exists (select 1 from conversations t where t.organization_id = p_organization_id
+        and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'conversation_customer_id_referring' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'conversation_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
+      where r.count <> (select count(*) from conversations t where t.organization_id = p_organization_id and t.customer_id = r.target
+          and t.removed_at is null)
+        or r.latest is distinct from (select max(t.updated_at) from conversations t where t.organization_id = p_organization_id and t.customer_id = r.target
+          and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'conversation_assignee_id_referring' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'conversation_assignee_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
+      where r.count <> (select count(*) from conversations t where t.organization_id = p_organization_id and t.assignee_id = r.target
+          and t.removed_at is null)
+        or r.latest is distinct from (select max(t.updated_at) from conversations t where t.organization_id = p_organization_id and t.assignee_id = r.target
+          and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'message_references' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'conversationId'))
+      into v_found from jsonb_to_recordset(p_changes->'message_references') as r(id uuid, conversation_id uuid)
+      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from conversations t where t.organization_id = p_organization_id
+          and t.id = r.conversation_id and t.removed_at is null);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(p_changes->'message_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from messages t where t.organization_id = p_organization_id
+          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'author'))
+      into v_found from jsonb_to_recordset(p_changes->'message_references') as r(id uuid, author_id uuid)
+      where r.author_id is not null and r.id <> all(v_refused) and not exists (select 1 from teammates t where t.organization_id = p_organization_id
+          and t.id = r.author_id and t.removed_at is null);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(p_changes->'message_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from messages t where t.organization_id = p_organization_id
+          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'customerId'))
+      into v_found from jsonb_to_recordset(p_changes->'message_references') as r(id uuid, customer_id uuid)
+      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from customers t where t.organization_id = p_organization_id
+          and t.id = r.customer_id and t.removed_at is null);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(p_changes->'message_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from messages t where t.organization_id = p_organization_id
+          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'message_expected' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'message_expected') as r(id uuid, expected timestamptz)
+      where not exists (select 1 from messages t where t.organization_id = p_organization_id
+        and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'message_conversation_id_referring' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'message_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
+      where r.count <> (select count(*) from messages t where t.organization_id = p_organization_id and t.conversation_id = r.target
+          and t.removed_at is null)
+        or r.latest is distinct from (select max(t.updated_at) from messages t where t.organization_id = p_organization_id and t.conversation_id = r.target
+          and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'message_author_id_referring' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'message_author_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
+      where r.count <> (select count(*) from messages t where t.organization_id = p_organization_id and t.author_id = r.target
+          and t.removed_at is null)
+        or r.latest is distinct from (select max(t.updated_at) from messages t where t.organization_id = p_organization_id and t.author_id = r.target
+          and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'message_customer_id_referring' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'message_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
+      where r.count <> (select count(*) from messages t where t.organization_id = p_organization_id and t.customer_id = r.target
+          and t.removed_at is null)
+        or r.latest is distinct from (select max(t.updated_at) from messages t where t.organization_id = p_organization_id and t.customer_id = r.target
+          and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'ticket_unique' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', 'externalId', 'existingId', t.id))
+      into v_found from jsonb_to_recordset(p_changes->'ticket_unique') as r(id uuid, external_id text)
+      join tickets t on t.organization_id = p_organization_id and t.external_id = r.external_id and t.id <> r.id
+      where r.id <> all(v_refused);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(p_changes->'ticket_unique') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from tickets t where t.organization_id = p_organization_id
+          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'ticket_references' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'customerId'))
+      into v_found from jsonb_to_recordset(p_changes->'ticket_references') as r(id uuid, customer_id uuid)
+      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from customers t where t.organization_id = p_organization_id
+          and t.id = r.customer_id and t.removed_at is null);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(p_changes->'ticket_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from tickets t where t.organization_id = p_organization_id
+          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'conversationId'))
+      into v_found from jsonb_to_recordset(p_changes->'ticket_references') as r(id uuid, conversation_id uuid)
+      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from conversations t where t.organization_id = p_organization_id
+          and t.id = r.conversation_id and t.removed_at is null);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(p_changes->'ticket_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from tickets t where t.organization_id = p_organization_id
+          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'assigneeId'))
+      into v_found from jsonb_to_recordset(p_changes->'ticket_references') as r(id uuid, assignee_id uuid)
+      where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from teammates t where t.organization_id = p_organization_id
+          and t.id = r.assignee_id and t.removed_at is null and t.active);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(p_changes->'ticket_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from tickets t where t.organization_id = p_organization_id
+          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'ticket_expected' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'ticket_expected') as r(id uuid, expected timestamptz)
+      where not exists (select 1 from tickets t where t.organization_id = p_organization_id
+        and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'ticket_customer_id_referring' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'ticket_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
+      where r.count <> (select count(*) from tickets t where t.organization_id = p_organization_id and t.customer_id = r.target
+          and t.removed_at is null)
+        or r.latest is distinct from (select max(t.updated_at) from tickets t where t.organization_id = p_organization_id and t.customer_id = r.target
+          and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'ticket_conversation_id_referring' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'ticket_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
+      where r.count <> (select count(*) from tickets t where t.organization_id = p_organization_id and t.conversation_id = r.target
+          and t.removed_at is null)
+        or r.latest is distinct from (select max(t.updated_at) from tickets t where t.organization_id = p_organization_id and t.conversation_id = r.target
+          and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'ticket_assignee_id_referring' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'ticket_assignee_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
+      where r.count <> (select count(*) from tickets t where t.organization_id = p_organization_id and t.assignee_id = r.target
+          and t.removed_at is null)
+        or r.latest is distinct from (select max(t.updated_at) from tickets t where t.organization_id = p_organization_id and t.assignee_id = r.target
+          and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'booking_unique' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', 'externalId', 'existingId', t.id))
+      into v_found from jsonb_to_recordset(p_changes->'booking_unique') as r(id uuid, external_id text)
+      join bookings t on t.organization_id = p_organization_id and t.external_id = r.external_id and t.id <> r.id
+      where r.id <> all(v_refused);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(p_changes->'booking_unique') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from bookings t where t.organization_id = p_organization_id
+          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'booking_references' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'customerId'))
+      into v_found from jsonb_to_recordset(p_changes->'booking_references') as r(id uuid, customer_id uuid)
+      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from customers t where t.organization_id = p_organization_id
+          and t.id = r.customer_id and t.removed_at is null);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(p_changes->'booking_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from bookings t where t.organization_id = p_organization_id
+          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'assigneeId'))
+      into v_found from jsonb_to_recordset(p_changes->'booking_references') as r(id uuid, assignee_id uuid)
+      where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from teammates t where t.organization_id = p_organization_id
+          and t.id = r.assignee_id and t.removed_at is null and t.active);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(p_changes->'booking_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from bookings t where t.organization_id = p_organization_id
+          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'conversationId'))
+      into v_found from jsonb_to_recordset(p_changes->'booking_references') as r(id uuid, conversation_id uuid)
+      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from conversations t where t.organization_id = p_organization_id
+          and t.id = r.conversation_id and t.removed_at is null);
+    if v_found is not null then
+      select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
+        join jsonb_to_recordset(p_changes->'booking_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from bookings t where t.organization_id = p_organization_id
+          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    end if;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'booking_expected' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'booking_expected') as r(id uuid, expected timestamptz)
+      where not exists (select 1 from bookings t where t.organization_id = p_organization_id
+        and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'booking_customer_id_referring' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'booking_customer_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
+      where r.count <> (select count(*) from bookings t where t.organization_id = p_organization_id and t.customer_id = r.target
+          and t.removed_at is null)
+        or r.latest is distinct from (select max(t.updated_at) from bookings t where t.organization_id = p_organization_id and t.customer_id = r.target
+          and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'booking_assignee_id_referring' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'booking_assignee_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
+      where r.count <> (select count(*) from bookings t where t.organization_id = p_organization_id and t.assignee_id = r.target
+          and t.removed_at is null)
+        or r.latest is distinct from (select max(t.updated_at) from bookings t where t.organization_id = p_organization_id and t.assignee_id = r.target
+          and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+  if p_changes ? 'booking_conversation_id_referring' then
+    select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
+      into v_found from jsonb_to_recordset(p_changes->'booking_conversation_id_referring') as r(id uuid, target uuid, count bigint, latest timestamptz)
+      where r.count <> (select count(*) from bookings t where t.organization_id = p_organization_id and t.conversation_id = r.target
+          and t.removed_at is null)
+        or r.latest is distinct from (select max(t.updated_at) from bookings t where t.organization_id = p_organization_id and t.conversation_id = r.target
+          and t.removed_at is null);
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+  end if;
+
+
+  -- 5. All members of a unit of which one was refused.
+
+  if v_refused <> '{}' and p_changes ? 'units' then
+    select v_refused || coalesce(array_agg(m.id), '{}') into v_refused
+      from jsonb_to_recordset(p_changes->'units') as m(unit int, id uuid)
+      where m.unit in (select n.unit from jsonb_to_recordset(p_changes->'units') as n(unit int, id uuid)
+        where n.id = any(v_refused));
+  end if;
+
+
+  -- 6. What is written: new rows, changed rows, and what they are found by.
+
+  if p_changes ? 'teammate_create' then
+    with added as (
+      insert into teammates (organization_id, id, created_at, updated_at, body, email, active)
+        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, r.email, r.active
+        from jsonb_to_recordset(p_changes->'teammate_create') as r(id uuid, created_at timestamptz, head text, email text, active boolean)
+          where r.id <> all(v_refused)
+        returning id, body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
+        into v_rows, v_count, v_digest from added;
+    if v_count > 0 then
+      v_done := v_done || v_rows;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'teammate', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+    end if;
+  end if;
+
+  if p_changes ? 'teammate_update' then
+    with changed as (
+      update teammates t set email = r.email, active = r.active, body = r.head || v_tail, updated_at = v_stamp
+        from jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, created_at timestamptz, head text, email text, active boolean, expected timestamptz)
+        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
+          and t.removed_at is null and r.id <> all(v_refused)
+        returning t.id, t.body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+    if v_rows is not null then
+      v_done := v_done || v_rows;
+      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+        from jsonb_to_recordset(v_rows) as d(id uuid)
+        join jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, old_term numeric) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'teammate', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+    end if;
+  end if;
+
+  if p_changes ? 'teammate_words' then
+    insert into teammates_words (organization_id, id, tags, search)
+      select p_organization_id, r.id, r.tags, r.search
+        from jsonb_to_recordset(p_changes->'teammate_words') as r(id uuid, tags text[], search text)
+        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+      on conflict (organization_id, id) do update set tags = excluded.tags, search = excluded.search;
+  end if;
+
+  if p_changes ? 'customer_create' then
+    with added as (
+      insert into customers (organization_id, id, created_at, updated_at, body, email, phone, external_id)
+        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, r.email, r.phone, r.external_id
+        from jsonb_to_recordset(p_changes->'customer_create') as r(id uuid, created_at timestamptz, head text, email text, phone text, external_id text)
+          where r.id <> all(v_refused)
+        returning id, body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
+        into v_rows, v_count, v_digest from added;
+    if v_count > 0 then
+      v_done := v_done || v_rows;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'customer', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+    end if;
+  end if;
+
+  if p_changes ? 'customer_update' then
+    with changed as (
+      update customers t set email = r.email, phone = r.phone, external_id = r.external_id, body = r.head || v_tail, updated_at = v_stamp
+        from jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, created_at timestamptz, head text, email text, phone text, external_id text, expected timestamptz)
+        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
+          and t.removed_at is null and r.id <> all(v_refused)
+        returning t.id, t.body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+    if v_rows is not null then
+      v_done := v_done || v_rows;
+      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+        from jsonb_to_recordset(v_rows) as d(id uuid)
+        join jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, old_term numeric) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'customer', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+    end if;
+  end if;
+
+  if p_changes ? 'customer_words' then
+    insert into customers_words (organization_id, id, tags, search)
+      select p_organization_id, r.id, r.tags, r.search
+        from jsonb_to_recordset(p_changes->'customer_words') as r(id uuid, tags text[], search text)
+        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+      on conflict (organization_id, id) do update set tags = excluded.tags, search = excluded.search;
+  end if;
+
+  if p_changes ? 'conversation_create' then
+    with added as (
+      insert into conversations (organization_id, id, created_at, updated_at, body, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
+        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, r.customer_id, r.channel, r.status, r.handled_by, r.assignee_id, r.resolved_at, r.summarized_at, r.external_id
+        from jsonb_to_recordset(p_changes->'conversation_create') as r(id uuid, created_at timestamptz, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text)
+          where r.id <> all(v_refused)
+        returning id, body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
+        into v_rows, v_count, v_digest from added;
+    if v_count > 0 then
+      v_done := v_done || v_rows;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'conversation', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+    end if;
+  end if;
+
+  if p_changes ? 'conversation_update' then
+    with changed as (
+      update conversations t set customer_id = r.customer_id, channel = r.channel, status = r.status, handled_by = r.handled_by, assignee_id = r.assignee_id, resolved_at = r.resolved_at, summarized_at = r.summarized_at, external_id = r.external_id, body = r.head || v_tail, updated_at = v_stamp
+        from jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, created_at timestamptz, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text, expected timestamptz)
+        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
+          and t.removed_at is null and r.id <> all(v_refused)
+        returning t.id, t.body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+    if v_rows is not null then
+      v_done := v_done || v_rows;
+      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+        from jsonb_to_recordset(v_rows) as d(id uuid)
+        join jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, old_term numeric) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'conversation', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+    end if;
+  end if;
+
+  if p_changes ? 'conversation_words' then
+    insert into conversations_words (organization_id, id, tags, search)
+      select p_organization_id, r.id, r.tags, r.search
+        from jsonb_to_recordset(p_changes->'conversation_words') as r(id uuid, tags text[], search text)
+        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+      on conflict (organization_id, id) do update set tags = excluded.tags, search = excluded.search;
+  end if;
+
+  if p_changes ? 'message_create' then
+    with added as (
+      insert into messages (organization_id, id, created_at, updated_at, body, conversation_id, direction, author_id, customer_id)
+        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, r.conversation_id, r.direction, r.author_id, r.customer_id
+        from jsonb_to_recordset(p_changes->'message_create') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid)
+          where r.id <> all(v_refused)
+        returning id, body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
+        into v_rows, v_count, v_digest from added;
+    if v_count > 0 then
+      v_done := v_done || v_rows;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'message', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+    end if;
+  end if;
+
+  if p_changes ? 'message_update' then
+    with changed as (
+      update messages t set conversation_id = r.conversation_id, direction = r.direction, author_id = r.author_id, customer_id = r.customer_id, body = r.head || v_tail, updated_at = v_stamp
+        from jsonb_to_recordset(p_changes->'message_update') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid, expected timestamptz)
+        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
+          and t.removed_at is null and r.id <> all(v_refused)
+        returning t.id, t.body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+    if v_rows is not null then
+      v_done := v_done || v_rows;
+      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+        from jsonb_to_recordset(v_rows) as d(id uuid)
+        join jsonb_to_recordset(p_changes->'message_update') as r(id uuid, old_term numeric) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'message', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+    end if;
+  end if;
+
+  if p_changes ? 'message_words' then
+    insert into messages_words (organization_id, id, tags, search)
+      select p_organization_id, r.id, r.tags, r.search
+        from jsonb_to_recordset(p_changes->'message_words') as r(id uuid, tags text[], search text)
+        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+      on conflict (organization_id, id) do update set tags = excluded.tags, search = excluded.search;
+  end if;
+
+  if p_changes ? 'ticket_create' then
+    select c.last_number into v_number from kind_counters c
+      where c.organization_id = p_organization_id and c.kind = 'ticket';
+    v_number := coalesce(v_number, 0);
+    with added as (
+      insert into tickets (organization_id, id, created_at, updated_at, body, customer_id, conversation_id, type, priority, status, assignee_id, external_id, number)
+        select p_organization_id, r.id, r.created_at, v_stamp, r.head || '"number":' || r.number || ',' || v_tail, r.customer_id, r.conversation_id, r.type, r.priority, r.status, r.assignee_id, r.external_id, r.number
+        from (select s.id, s.created_at, s.head, s.customer_id, s.conversation_id, s.type, s.priority, s.status, s.assignee_id, s.external_id,
+            v_number + row_number() over (order by s.created_at, s.id) as number
+          from jsonb_to_recordset(p_changes->'ticket_create') as s(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text)
+          where s.id <> all(v_refused)) r
+        returning id, body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
+        into v_rows, v_count, v_digest from added;
+    if v_count > 0 then
+      v_done := v_done || v_rows;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_number + v_count)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+    end if;
+  end if;
+
+  if p_changes ? 'ticket_update' then
+    with changed as (
+      update tickets t set customer_id = r.customer_id, conversation_id = r.conversation_id, type = r.type, priority = r.priority, status = r.status, assignee_id = r.assignee_id, external_id = r.external_id, body = r.head || v_tail, updated_at = v_stamp
+        from jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text, expected timestamptz)
+        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
+          and t.removed_at is null and r.id <> all(v_refused)
+        returning t.id, t.body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+    if v_rows is not null then
+      v_done := v_done || v_rows;
+      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+        from jsonb_to_recordset(v_rows) as d(id uuid)
+        join jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, old_term numeric) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'ticket', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+    end if;
+  end if;
+
+  if p_changes ? 'ticket_words' then
+    insert into tickets_words (organization_id, id, tags, search)
+      select p_organization_id, r.id, r.tags, r.search
+        from jsonb_to_recordset(p_changes->'ticket_words') as r(id uuid, tags text[], search text)
+        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+      on conflict (organization_id, id) do update set tags = excluded.tags, search = excluded.search;
+  end if;
+
+  if p_changes ? 'booking_create' then
+    with added as (
+      insert into bookings (organization_id, id, created_at, updated_at, body, customer_id, start_at, status, assignee_id, conversation_id, external_id)
+        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, r.customer_id, r.start_at, r.status, r.assignee_id, r.conversation_id, r.external_id
+        from jsonb_to_recordset(p_changes->'booking_create') as r(id uuid, created_at timestamptz, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text)
+          where r.id <> all(v_refused)
+        returning id, body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
+        into v_rows, v_count, v_digest from added;
+    if v_count > 0 then
+      v_done := v_done || v_rows;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'booking', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+    end if;
+  end if;
+
+  if p_changes ? 'booking_update' then
+    with changed as (
+      update bookings t set customer_id = r.customer_id, start_at = r.start_at, status = r.status, assignee_id = r.assignee_id, conversation_id = r.conversation_id, external_id = r.external_id, body = r.head || v_tail, updated_at = v_stamp
+        from jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, created_at timestamptz, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text, expected timestamptz)
+        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
+          and t.removed_at is null and r.id <> all(v_refused)
+        returning t.id, t.body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+    if v_rows is not null then
+      v_done := v_done || v_rows;
+      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+        from jsonb_to_recordset(v_rows) as d(id uuid)
+        join jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, old_term numeric) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
+        values (p_organization_id, 'booking', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        on conflict (organization_id, kind) do update set
+          live_count = c.live_count + excluded.live_count,
+          digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          last_number = greatest(c.last_number, excluded.last_number);
+    end if;
+  end if;
+
+  if p_changes ? 'booking_words' then
+    insert into bookings_words (organization_id, id, tags, search)
+      select p_organization_id, r.id, r.tags, r.search
+        from jsonb_to_recordset(p_changes->'booking_words') as r(id uuid, tags text[], search text)
+        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+      on conflict (organization_id, id) do update set tags = excluded.tags, search = excluded.search;
+  end if;
+
+
+  -- 7. What tells of it: events, and deliveries.
+
+  if v_done = '[]' then
+    return jsonb_build_object('refused', v_refusals, 'done', v_done);
+  end if;
+
+  with added as (
+    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+      select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body
+        from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid)
+        join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = e.subject_id
+      returning id, type, subject_kind, subject_id)
+    select v_events || coalesce(jsonb_agg(jsonb_build_object('id', id, 'type', type, 'subject_kind', subject_kind,
+      'subject_id', subject_id)), '[]') into v_events from added;
+
+  -- A delivery for each endpoint that is active and subscribed now, under the clock row that a disabling takes too.
+  select array_agg(w.id) into v_webhooks from webhooks w
+    where w.organization_id = p_organization_id and w.status = 'active'
+      and w.events && array(select e.type from jsonb_to_recordset(v_events) as e(type text));
+  if v_webhooks is not null then
+    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
+        subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
+      select p_organization_id, new_uuid_v7(p_now), w.id, 'infinity', e.id, e.type, v_stamp, e.subject_kind, e.subject_id,
+          'pending', 'current', 0, (p_changes->>'max_attempts')::int, p_now, p_now, p_now
+        from webhooks w
+        join jsonb_to_recordset(v_events) as e(id uuid, type text, subject_kind text, subject_id uuid)
+          on e.type = any(w.events)
+        where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+    -- The lanes are locked, not only woken: a worker that is just finding its lane empty waits, and then finds these. A
+    -- worker that has its hands full is not told: it looks again before it lets the lane go.
+    perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+      order by l.webhook_id for update;
+    update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = any(v_webhooks)
+      and (due_at is null or due_at > p_now) and (lease_id is null or listening);
+  end if;
+
+  -- 8. Answers to keep, and last the clock.
+
+  if p_changes ? 'idempotency' then
+    insert into idempotency_keys
+        (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, created_at)
+      select p_organization_id, i.api_key_id, i.method, i.path, i.key, decode(i.request_hash, 'hex'), i.status,
+          i.subject_id, coalesce(i.answer, d.body), p_now
+        from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
+          key text, request_hash text, status int, answer text)
+        join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = i.subject_id
+      on conflict (organization_id, api_key_id, method, path, key) do update
+      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  end if;
+
+  update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
+  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null,
+    'lead', case when p_changes ? 'max_lead' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
+end;
+$function$;
+
+create or replace function settle_lane_b122f36af72f(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+      p_next text, p_tier int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
+language plpgsql volatile as $function$
+declare
+  v_failing_since timestamptz(3);
+  v_due timestamptz(3);
+begin
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id
+    and l.lease_id = p_lease_id for update;
+  if not found then
+    return jsonb_build_object('held', false);
+  end if;
+
+  if 1 < any(p_number) then
+    insert into attempts (organization_id, delivery_id, number, at, response_status,
+      error_code, error_message, duration_ms, response_body)
+    select p_organization_id, d.id, d.attempt_count, d.last_attempt_at, d.response_status, d.last_error_code,
+        d.last_error_message, d.duration_ms, d.response_body
+      from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id)
+        and d.log_day = 'infinity' and d.last_attempt_at is not null
+    on conflict do nothing;
+  end if;
+  -- The rows are found by their ids, each by the index: a join with what came would read all that is pending.
+  update deliveries d set status = r.status, attempt_count = d.attempt_count + r.attempted::int,
+        response_status = case when r.attempted then r.response_status else d.response_status end,
+        response_body = case when r.attempted then r.response_body else d.response_body end,
+        last_error_code = r.error_code, last_error_message = r.error_message,
+        duration_ms = case when r.attempted then r.duration_ms else d.duration_ms end,
+        last_attempt_at = case when r.attempted then to_timestamp(r.started_at / 1000) else d.last_attempt_at end,
+        next_attempt_at = to_timestamp(r.next_attempt_at / 1000), updated_at = greatest(d.updated_at, p_now),
+        delivered_at = case when r.status = 'succeeded' then to_timestamp(r.ended_at / 1000) end,
+        log_day = case when r.status = 'pending' then 'infinity' else (d.created_at at time zone 'UTC')::date end
+      from rows from (unnest(p_id), unnest(p_number), unnest(p_seen), unnest(p_status), unnest(p_attempted), unnest(p_started_at), unnest(p_ended_at), unnest(p_response_status), unnest(p_response_body), unnest(p_error_code), unnest(p_error_message), unnest(p_duration_ms), unnest(p_next_attempt_at),
+        generate_subscripts(p_id, 1)) as r(id, number, seen, status, attempted, started_at, ended_at, response_status, response_body, error_code, error_message, duration_ms, next_attempt_at, place)
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
+        and d.log_day = 'infinity' and d.attempt_count = r.number - 1 and d.updated_at = to_timestamp(r.seen / 1000);
+
+  if p_succeeded_at is not null or p_failures > 0 then
+    update webhook_health h set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
+        failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
+        failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at)
+      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
+      returning h.failing_since into v_failing_since;
+  end if;
+
+  select d.next_attempt_at into v_due from deliveries d
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+      and d.id <> all(p_known)
+    order by d.next_attempt_at, d.id limit 1;
+  if p_next = 'release' then
+    -- Disabled meanwhile: what is pending is not to wait for its next attempt, but to fail now.
+    if v_due > p_now and exists (select 1 from webhooks w where w.organization_id = p_organization_id
+        and w.id = p_webhook_id and w.status = 'disabled') then
+      v_due := p_now;
+    end if;
+    -- A backlog waits behind those that have waited longer: its lane has just had its turn.
+    update lanes set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
+        lease_id = null, lease_until = null, worker_id = null, listening = false,
+        tier = case when p_tier >= 2 then p_tier when v_due <= p_now then 1 else 0 end
+      where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  else
+    -- Until then only its holder has to look at it.
+    update lanes set lease_until = p_lease_until, listening = p_next = 'listen',
+        due_at = case when p_next = 'listen' then least(v_due, p_lease_until) else p_lease_until end
+      where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  end if;
+  return jsonb_build_object('held', true, 'failing_since', v_failing_since, 'more', v_due is not null and v_due <= p_now);
+end;
+$function$;
+
+create or replace function disable_webhook_13762f048035(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
+language plpgsql volatile as $function$
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
+      updated_at = greatest(w.updated_at + interval '1 millisecond', p_now)
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
+      and case p_reason
+        when 'failing' then exists (select 1 from webhook_health h where h.organization_id = p_organization_id
+          and h.webhook_id = p_webhook_id and h.failing_since <= p_failing_before)
+        when 'address_not_public' then w.url = p_url
+        when 'registrant_revoked' then not exists (select 1 from api_keys k
+          where k.organization_id = p_organization_id and k.id = w.api_key_id
+            and (k.expires_at is null or k.expires_at > p_now))
+      end;
+  if not found then
+    return false;
+  end if;
+  update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  return true;
+end;
+$function$;
+
+create or replace function fail_pending_e3a578d2789c(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
+language plpgsql volatile as $function$
+declare
+  v_ids uuid[];
+begin
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    and w.status = 'disabled' for share;
+  if not found then
+    return 0;
+  end if;
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  select array_agg(x.id) into v_ids from (
+    select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+      and d.log_day = 'infinity' and d.event_type <> 'ping' limit p_limit) x;
+  insert into attempts (organization_id, delivery_id, number, at, response_status,
+      error_code, error_message, duration_ms, response_body)
+    select p_organization_id, d.id, d.attempt_count, d.last_attempt_at, d.response_status, d.last_error_code,
+        d.last_error_message, d.duration_ms, d.response_body
+      from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
+        and d.log_day = 'infinity' and d.last_attempt_at is not null
+    on conflict do nothing;
+  update deliveries d set status = 'failed', next_attempt_at = null, updated_at = greatest(d.updated_at, p_now),
+      last_error_code = 'endpoint_disabled', last_error_message = 'the endpoint was disabled: ' || p_reason,
+      log_day = (d.created_at at time zone 'UTC')::date
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
+      and d.log_day = 'infinity';
+  return coalesce(cardinality(v_ids), 0);
+end;
+$function$;
+
+create or replace function recover_piece_abd2b97ec33d(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+language plpgsql volatile as $function$
+declare
+  v_position uuid;
+  v_end uuid;
+  v_types text[];
+  v_since date;
+  v_seen int;
+  v_events uuid[];
+  v_known uuid[];
+  v_retried int := 0;
+  v_created int := 0;
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  select r.position, first_uuid_v7(r.until + interval '1 millisecond') into v_position, v_end from recoveries r
+    where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.id = p_recovery_id
+      and r.lease_id = p_lease_id;
+  if not found then
+    return 'lost';
+  end if;
+
+  select w.events into v_types from webhooks w
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
+  if not found then
+    update recoveries set due_at = p_now + interval '1 minute', lease_id = null, lease_until = null
+      where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
+    return 'disabled';
+  end if;
+  perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+    and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;
+  if found then
+    update recoveries set due_at = p_now + interval '250 milliseconds', lease_id = null, lease_until = null
+      where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
+    return 'waiting';
+  end if;
+
+  select count(*), array_agg(x.id) filter (where x.type = any(v_types)), (array_agg(x.id order by x.id desc))[1],
+      (min(x.created_at) at time zone 'UTC')::date - 1
+    into v_seen, v_events, v_position, v_since
+    from (select e.id, e.type, e.created_at from events e where e.organization_id = p_organization_id
+      and e.id > v_position and e.id < v_end order by e.id limit p_events) x;
+  if v_events is not null then
+    -- A delivery is no older than its event, but for what clocks are apart: a day is plenty.
+    select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_events)
+        and d.log_day >= v_since;
+    update deliveries d set status = 'pending', payload = 'stored', max_attempts = attempt_count + p_attempts,
+      next_attempt_at = p_now, log_day = 'infinity',
+        updated_at = greatest(d.updated_at + interval '1 millisecond', p_now)
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_known)
+        and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';
+    get diagnostics v_retried = row_count;
+    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
+        subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
+      select p_organization_id, new_uuid_v7(p_now), p_webhook_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
+          e.subject_id, 'pending', 'current', 0, p_attempts, p_now, p_now, p_now
+        from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
+    get diagnostics v_created = row_count;
+  end if;
+
+  if v_retried + v_created > 0 then
+    perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  end if;
+  update recoveries set position = coalesce(v_position, position), retried = retried + v_retried,
+      created = created + v_created,
+      finished_at = case when v_seen < p_events then p_now end,
+      due_at = case when v_seen < p_events then null else p_now end,
+      lease_id = case when v_seen < p_events then null else lease_id end,
+      lease_until = case when v_seen < p_events then null else p_lease_until end
+    where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
+  return case when v_seen < p_events then 'done' else 'more' end;
+end;
+$function$;
+
+create or replace function expire_api_key_68ce1eef8fec(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+language plpgsql volatile as $function$
+declare
+  v_webhook_ids uuid[];
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  update api_keys set expiry_settled_at = p_now
+    where organization_id = p_organization_id and id = p_api_key_id and expires_at <= p_now
+      and expiry_settled_at is null;
+  if not found then
+    return null;
+  end if;
+  select array_agg(w.id) into v_webhook_ids from webhooks w
+    where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
+  update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
+      updated_at = greatest(updated_at + interval '1 millisecond', p_now)
+    where organization_id = p_organization_id and id = any(v_webhook_ids);
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
+    order by l.webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = any(v_webhook_ids);
+  return v_webhook_ids;
+end;
+$function$;
+
+create or replace function create_webhook_de34d2d7cc56(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_keep jsonb) returns text
+language plpgsql volatile as $function$
+declare
+  v_count bigint;
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  if p_keep is not null then
+    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
+      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
+      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+    if found then
+      return 'replayed';
+    end if;
+  end if;
+  if not exists (select 1 from api_keys k where k.organization_id = p_organization_id
+      and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now)) then
+    return 'registrant_gone';
+  end if;
+  select count(*) into v_count from webhooks w where w.organization_id = p_organization_id;
+  if v_count >= p_limit then
+    return 'limit_reached';
+  end if;
+  insert into idempotency_keys
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
+        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
+        decode(p_keep->>'sealed', 'hex'), p_now
+      where p_keep is not null
+      on conflict (organization_id, api_key_id, method, path, key) do update
+      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  insert into webhooks (organization_id, id, url, description, events, status, api_key_id, created_at, updated_at)
+    select p_organization_id, p_webhook_id, r.url, r.description, r.events, 'active', r.api_key_id, p_now, p_now
+      from jsonb_to_record(p_row) as r(url text, description text, events text[], api_key_id uuid);
+  insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
+    values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
+  insert into webhook_health (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
+  insert into lanes (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
+  return 'done';
+end;
+$function$;
+
+create or replace function change_webhook_f021d550d1d8(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
+language plpgsql volatile as $function$
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  if p_registers and not exists (select 1 from api_keys k where k.organization_id = p_organization_id
+      and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now)) then
+    return 'registrant_gone';
+  end if;
+  update webhooks w set url = r.url, description = r.description, events = r.events, status = r.status,
+      disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, api_key_id = r.api_key_id, updated_at = r.updated_at
+    from jsonb_to_record(p_row) as r(url text, description text, events text[], status text, disabled_reason text,
+      disabled_at timestamptz, api_key_id uuid, updated_at timestamptz)
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
+  if not found then
+    return 'conflict';
+  end if;
+  -- The lane before the record of its health, as a settling takes them: the other way round the two could wait for each other.
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  if p_reset then
+    update webhook_health set failure_count = 0, failing_since = null
+      where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  end if;
+  return 'done';
+end;
+$function$;
+
+create or replace function remove_webhook_2363420a395f(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+language plpgsql volatile as $function$
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id for update;
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;
+  if not found then
+    return false;
+  end if;
+  insert into removed_webhooks (organization_id, webhook_id, removed_at)
+    values (p_organization_id, p_webhook_id, p_now);
+  return true;
+end;
+$function$;
+
+create or replace function rotate_webhook_secret_38bfff222055(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_keep jsonb) returns text
+language plpgsql volatile as $function$
+declare
+  v_count bigint;
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  if p_keep is not null then
+    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
+      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
+      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+    if found then
+      return 'replayed';
+    end if;
+  end if;
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    and w.updated_at = p_expected;
+  if not found then
+    return 'conflict';
+  end if;
+  select count(*) into v_count from webhook_secrets s where s.organization_id = p_organization_id
+    and s.webhook_id = p_webhook_id and (s.expires_at is null or s.expires_at > p_now);
+  if v_count >= p_limit then
+    return 'limit_reached';
+  end if;
+  insert into idempotency_keys
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
+        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
+        decode(p_keep->>'sealed', 'hex'), p_now
+      where p_keep is not null
+      on conflict (organization_id, api_key_id, method, path, key) do update
+      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
+    and expires_at <= p_now;
+  update webhook_secrets set expires_at = p_expires_at
+    where organization_id = p_organization_id and webhook_id = p_webhook_id and expires_at is null;
+  -- Later than every other, whatever the clocks say: it is the first to sign.
+  insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
+    select p_organization_id, p_webhook_id, p_secret_id, p_sealed,
+        greatest(p_now, max(s.created_at) + interval '1 millisecond')
+      from webhook_secrets s where s.organization_id = p_organization_id and s.webhook_id = p_webhook_id;
+  update webhooks set updated_at = p_updated_at where organization_id = p_organization_id and id = p_webhook_id;
+  return 'done';
+end;
+$function$;
+
+create or replace function drop_previous_secrets_be4318e67aca(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+language plpgsql volatile as $function$
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  update webhooks w set updated_at = greatest(w.updated_at + interval '1 millisecond', p_now)
+    where w.organization_id = p_organization_id and w.id = p_webhook_id
+      and exists (select 1 from webhook_secrets s where s.organization_id = p_organization_id
+        and s.webhook_id = p_webhook_id and s.expires_at > p_now);
+  delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
+    and expires_at is not null;
+  return exists (select 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id);
+end;
+$function$;
+
+create or replace function ping_webhook_3b7351ce3dd5(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_keep jsonb) returns text
+language plpgsql volatile as $function$
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  if p_keep is not null then
+    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
+      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
+      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+    if found then
+      return 'replayed';
+    end if;
+  end if;
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
+  if not found then
+    return 'missing';
+  end if;
+  insert into idempotency_keys
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
+        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
+        decode(p_keep->>'sealed', 'hex'), p_now
+      where p_keep is not null
+      on conflict (organization_id, api_key_id, method, path, key) do update
+      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+    values (p_organization_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, '{}');
+  insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
+      subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
+    values (p_organization_id, p_delivery_id, p_webhook_id, 'infinity', p_event_id, 'ping', p_now, 'webhook',
+      p_webhook_id, 'pending', 'current', 0, 1, p_now, p_now, p_now);
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  return 'done';
+end;
+$function$;
+
+create or replace function retry_delivery_69b7a0a9b571(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_keep jsonb) returns text
+language plpgsql volatile as $function$
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  if p_keep is not null then
+    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
+      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
+      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+    if found then
+      return 'replayed';
+    end if;
+  end if;
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    and w.status = 'active';
+  if not found then
+    return 'refused';
+  end if;
+  perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+    and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'failed';
+  if not found then
+    return 'refused';
+  end if;
+  insert into idempotency_keys
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
+        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
+        decode(p_keep->>'sealed', 'hex'), p_now
+      where p_keep is not null
+      on conflict (organization_id, api_key_id, method, path, key) do update
+      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  update deliveries set status = 'pending', payload = 'stored', max_attempts = attempt_count + p_attempts,
+      next_attempt_at = p_now, log_day = 'infinity',
+      updated_at = p_updated_at
+    where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_delivery_id
+      and log_day < 'infinity' and status = 'failed';
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  return 'done';
+end;
+$function$;
+
+create or replace function read_log_da5ec865071a(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_limit bigint, p_offset bigint) returns table (id uuid, webhook_id uuid, event_id uuid, event_type text, status text, attempt_count int, max_attempts int, response_status int, last_error_code text, last_error_message text, duration_ms int, last_attempt_at timestamptz, next_attempt_at timestamptz, delivered_at timestamptz, created_at timestamptz, updated_at timestamptz)
+language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
+#variable_conflict use_column
+begin
+  if p_status is not distinct from null
+        and (p_event_type is not null) = false then
+      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
+          select f.id, f.log_day from (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+          and (d.id) >= ('00000000-0000-0000-0000-000000000000'::uuid) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.id) >= (first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.id desc limit p_offset + p_limit) f) f order by f.id desc limit p_limit offset p_offset) f
+        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+        order by f.id desc;
+  elsif p_status is not distinct from null
+        and (p_event_type is not null) = true then
+      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
+          select f.id, f.log_day from (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', '00000000-0000-0000-0000-000000000000'::uuid) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f order by f.id desc limit p_limit offset p_offset) f
+        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+        order by f.id desc;
+  elsif p_status is not distinct from 'pending'
+        and (p_event_type is not null) = false then
+      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
+          select f.id, f.log_day from (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+          and (d.id) >= ('00000000-0000-0000-0000-000000000000'::uuid) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.id desc limit p_offset + p_limit) f) f order by f.id desc limit p_limit offset p_offset) f
+        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+        order by f.id desc;
+  elsif p_status is not distinct from 'pending'
+        and (p_event_type is not null) = true then
+      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
+          select f.id, f.log_day from (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', '00000000-0000-0000-0000-000000000000'::uuid) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f order by f.id desc limit p_limit offset p_offset) f
+        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+        order by f.id desc;
+  elsif p_status is not distinct from 'succeeded'
+        and (p_event_type is not null) = false then
+      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
+          select f.id, f.log_day from (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.status, d.id) >= ('succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.status desc, d.id desc limit p_offset + p_limit) f) f order by f.id desc limit p_limit offset p_offset) f
+        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+        order by f.id desc;
+  elsif p_status is not distinct from 'succeeded'
+        and (p_event_type is not null) = true then
+      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
+          select f.id, f.log_day from (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f order by f.id desc limit p_limit offset p_offset) f
+        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+        order by f.id desc;
+  elsif p_status is not distinct from 'failed'
+        and (p_event_type is not null) = false then
+      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
+          select f.id, f.log_day from (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.status, d.id) >= ('failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.status desc, d.id desc limit p_offset + p_limit) f) f order by f.id desc limit p_limit offset p_offset) f
+        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+        order by f.id desc;
+  elsif p_status is not distinct from 'failed'
+        and (p_event_type is not null) = true then
+      return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
+          select f.id, f.log_day from (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f order by f.id desc limit p_limit offset p_offset) f
+        cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
+          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+        order by f.id desc;
+  end if;
+end;
+$function$;
+
+create or replace function count_log_48a6e1763cbc(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz) returns bigint
+language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
+#variable_conflict use_column
+begin
+  if p_status is not distinct from null
+        and (p_event_type is not null) = false then
+      return (select count(*) from (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+          and (d.id) >= ('00000000-0000-0000-0000-000000000000'::uuid) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.id) >= (first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.id desc limit 10001) f limit 10001) c);
+  elsif p_status is not distinct from null
+        and (p_event_type is not null) = true then
+      return (select count(*) from (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', '00000000-0000-0000-0000-000000000000'::uuid) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.event_type desc, d.status desc, d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.event_type desc, d.status desc, d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.event_type desc, d.status desc, d.id desc limit 10001) f limit 10001) c);
+  elsif p_status is not distinct from 'pending'
+        and (p_event_type is not null) = false then
+      return (select count(*) from (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+          and (d.id) >= ('00000000-0000-0000-0000-000000000000'::uuid) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.id desc limit 10001) f limit 10001) c);
+  elsif p_status is not distinct from 'pending'
+        and (p_event_type is not null) = true then
+      return (select count(*) from (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', '00000000-0000-0000-0000-000000000000'::uuid) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.event_type desc, d.status desc, d.id desc limit 10001) f limit 10001) c);
+  elsif p_status is not distinct from 'succeeded'
+        and (p_event_type is not null) = false then
+      return (select count(*) from (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.status, d.id) >= ('succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.status desc, d.id desc limit 10001) f limit 10001) c);
+  elsif p_status is not distinct from 'succeeded'
+        and (p_event_type is not null) = true then
+      return (select count(*) from (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.event_type desc, d.status desc, d.id desc limit 10001) f limit 10001) c);
+  elsif p_status is not distinct from 'failed'
+        and (p_event_type is not null) = false then
+      return (select count(*) from (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.status, d.id) >= ('failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.status desc, d.id desc limit 10001) f limit 10001) c);
+  elsif p_status is not distinct from 'failed'
+        and (p_event_type is not null) = true then
+      return (select count(*) from (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
+        order by d.event_type desc, d.status desc, d.id desc limit 10001) f limit 10001) c);
+  end if;
+end;
+$function$;
+
+create or replace function recover_webhook_6ee854071d97(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_keep jsonb) returns text
+language plpgsql volatile as $function$
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  if p_keep is not null then
+    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
+      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
+      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+    if found then
+      return 'replayed';
+    end if;
+  end if;
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    and w.status = 'active';
+  if not found then
+    return 'refused';
+  end if;
+  insert into idempotency_keys
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
+        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
+        decode(p_keep->>'sealed', 'hex'), p_now
+      where p_keep is not null
+      on conflict (organization_id, api_key_id, method, path, key) do update
+      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
+    values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_now, first_uuid_v7(p_since), p_now);
+  return 'done';
+end;
+$function$;
+
+create or replace function create_api_key_16f7a4ea20a5(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_keep jsonb) returns text
+language plpgsql volatile as $function$
+declare
+  v_count bigint;
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  if p_keep is not null then
+    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
+      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
+      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+    if found then
+      return 'replayed';
+    end if;
+  end if;
+  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
+    and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
+  if not found then
+    return 'caller_changed';
+  end if;
+  select count(*) into v_count from api_keys k where k.organization_id = p_organization_id;
+  if v_count >= p_limit then
+    return 'limit_reached';
+  end if;
+  insert into idempotency_keys
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
+        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_api_key_id,
+        decode(p_keep->>'sealed', 'hex'), p_now
+      where p_keep is not null
+      on conflict (organization_id, api_key_id, method, path, key) do update
+      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  insert into api_keys (organization_id, id, name, scopes, expires_at, created_at, updated_at)
+    select p_organization_id, p_api_key_id, r.name, r.scopes, r.expires_at, p_now, p_now
+      from jsonb_to_record(p_row) as r(name text, scopes text[], expires_at timestamptz);
+  insert into api_key_tokens (token_hash, organization_id, api_key_id, last4, created_at)
+    values (p_token_hash, p_organization_id, p_api_key_id, p_last4, p_now);
+  return 'done';
+end;
+$function$;
+
+create or replace function change_api_key_6aaad40aa362(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean) returns text
+language plpgsql volatile as $function$
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
+    and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
+  if not found then
+    return 'caller_changed';
+  end if;
+  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
+    and k.updated_at = p_expected;
+  if not found then
+    return 'conflict';
+  end if;
+  if not p_manages and exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
+      and k.scopes && array['*', 'api_keys:manage'] and (k.expires_at is null or k.expires_at > p_now)) then
+    perform 1 from api_keys k where k.organization_id = p_organization_id and k.id <> p_api_key_id
+      and k.scopes && array['*', 'api_keys:manage'] and (k.expires_at is null or k.expires_at > p_now);
+    if not found then
+      return 'last_managing_key';
+    end if;
+  end if;
+  update api_keys k set name = r.name, scopes = r.scopes, expires_at = r.expires_at, updated_at = r.updated_at
+    from jsonb_to_record(p_row) as r(name text, scopes text[], expires_at timestamptz, updated_at timestamptz)
+    where k.organization_id = p_organization_id and k.id = p_api_key_id
+      and (k.expiry_settled_at is null or k.expires_at is not distinct from r.expires_at);
+  if not found then
+    return 'conflict';
+  end if;
+  return 'done';
+end;
+$function$;
+
+create or replace function rotate_api_key_4b82133db83d(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_keep jsonb) returns text
+language plpgsql volatile as $function$
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  if p_keep is not null then
+    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
+      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
+      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+    if found then
+      return 'replayed';
+    end if;
+  end if;
+  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
+    and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
+  if not found then
+    return 'caller_changed';
+  end if;
+  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
+    and k.updated_at = p_expected;
+  if not found then
+    return 'conflict';
+  end if;
+  insert into idempotency_keys
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
+        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_api_key_id,
+        decode(p_keep->>'sealed', 'hex'), p_now
+      where p_keep is not null
+      on conflict (organization_id, api_key_id, method, path, key) do update
+      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  delete from api_key_tokens where organization_id = p_organization_id and api_key_id = p_api_key_id
+    and expires_at <= p_now;
+  update api_key_tokens set expires_at = p_expires_at
+    where organization_id = p_organization_id and api_key_id = p_api_key_id and expires_at is null;
+  insert into api_key_tokens (token_hash, organization_id, api_key_id, last4, created_at)
+    values (p_token_hash, p_organization_id, p_api_key_id, p_last4, p_now);
+  update api_keys set updated_at = p_updated_at where organization_id = p_organization_id and id = p_api_key_id;
+  return 'done';
+end;
+$function$;
+
+create or replace function drop_previous_tokens_7dd1391c03b9(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz) returns text
+language plpgsql volatile as $function$
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
+    and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
+  if not found then
+    return 'caller_changed';
+  end if;
+  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
+    and k.updated_at = p_expected;
+  if not found then
+    return 'conflict';
+  end if;
+  update api_keys k set updated_at = p_updated_at
+    where k.organization_id = p_organization_id and k.id = p_api_key_id
+      and exists (select 1 from api_key_tokens t where t.organization_id = p_organization_id
+        and t.api_key_id = p_api_key_id and t.expires_at > p_now);
+  delete from api_key_tokens where organization_id = p_organization_id and api_key_id = p_api_key_id
+    and expires_at is not null;
+  return 'done';
+end;
+$function$;
+
+create or replace function revoke_api_key_9c34da671457(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
+language plpgsql volatile as $function$
+declare
+  v_webhook_ids uuid[];
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
+    and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
+  if not found then
+    return 'caller_changed';
+  end if;
+  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
+    and k.updated_at = p_expected;
+  if not found then
+    return 'conflict';
+  end if;
+  if exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
+      and k.scopes && array['*', 'api_keys:manage'] and (k.expires_at is null or k.expires_at > p_now)) then
+    perform 1 from api_keys k where k.organization_id = p_organization_id and k.id <> p_api_key_id
+      and k.scopes && array['*', 'api_keys:manage'] and (k.expires_at is null or k.expires_at > p_now);
+    if not found then
+      return 'last_managing_key';
+    end if;
+  end if;
+  select array_agg(w.id) into v_webhook_ids from webhooks w
+    where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
+  update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
+      updated_at = greatest(updated_at + interval '1 millisecond', p_now)
+    where organization_id = p_organization_id and id = any(v_webhook_ids);
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
+    order by l.webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = any(v_webhook_ids);
+  update idempotency_keys set sealed = null where organization_id = p_organization_id and subject_id = p_api_key_id;
+  delete from api_keys where organization_id = p_organization_id and id = p_api_key_id;
+  return 'done';
+end;
+$function$;

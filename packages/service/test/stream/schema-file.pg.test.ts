@@ -1,0 +1,17 @@
+/** docs/schema.sql shows the schema that a new database gets. */
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { renderSchema } from '../../../../scripts/generate/schema.ts'
+import { testDatabase } from '../harness/database.ts'
+
+test('docs/schema.sql is the schema as it is: else run npm run generate and commit what it writes', async () => {
+  await using database = await testDatabase()
+  const committed = readFileSync(new URL('../../../../docs/schema.sql', import.meta.url), 'utf8')
+  expect(committed).toBe(await renderSchema(database.pool))
+})
+
+test('a table that nobody has described is refused', async () => {
+  await using database = await testDatabase()
+  await database.pool.query('create table mine (n int)')
+  await expect(renderSchema(database.pool)).rejects.toThrow('does not say what mine is')
+})
