@@ -25,7 +25,7 @@ export async function* waiters({ runs, full }: Scale): AsyncGenerator<Result> {
 
 /** Nothing changes; with the large sizes for a whole wait, so that all of them ask again once. */
 async function* idle(runs: number, full: boolean): AsyncGenerator<Result> {
-  const seconds = full ? 60 : 10
+  const seconds = full ? 50 : 10
   await using installation = await install(['--role', 'api'])
   const owners = await newOrganizations(installation, organizations)
   const all = Array.from({ length: readers }, (_, n) =>
@@ -54,7 +54,7 @@ async function* idle(runs: number, full: boolean): AsyncGenerator<Result> {
     readers,
     organizations,
     'of them on /v1/changes': readers / ofAllKinds,
-    wait: 60,
+    wait: 50,
     seconds,
     'transactions/s': Math.max(...rates),
   }

@@ -89,7 +89,7 @@ async function follow(reader: Connected, from: string): Promise<void> {
   let cursor = from
   for (;;) {
     asking++
-    const { data, pagination, at: cameAt } = await page(reader, `wait=60&cursor=${cursor}`)
+    const { data, pagination, at: cameAt } = await page(reader, `wait=50&cursor=${cursor}`)
     asking--
     cursor = pagination.nextCursor
     if (data.length > 0) note(cameAt, data)

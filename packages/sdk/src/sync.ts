@@ -37,7 +37,7 @@ export interface SyncOptions {
   cursor?: string
   /** Rows per page: 20 unless told, at most 100. */
   limit?: number
-  /** Seconds (at most 60) for which the service holds an answer that would be empty, until something changes. */
+  /** Seconds (at most 50) for which the service holds an answer that would be empty, until something changes. */
   wait?: number
   signal?: AbortSignal
 }

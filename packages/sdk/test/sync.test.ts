@@ -56,7 +56,7 @@ describe('paging', () => {
     const checkpoint = { customer: { count: 1, digest: '00000000000000ff' } }
     const { client, seen } = await start(page([customer(1), removal(2)], 'c1', false, { checkpoint }))
     const pages = []
-    for await (const each of client.changes.sync({ cursor: 'c0', wait: 60 })) pages.push(each)
+    for await (const each of client.changes.sync({ cursor: 'c0', wait: 50 })) pages.push(each)
     expect(pages).toEqual([
       {
         changes: [
@@ -70,7 +70,7 @@ describe('paging', () => {
       },
     ])
     expect(seen.map(({ path, query }) => [path, query])).toEqual([
-      ['/v1/changes', { cursor: 'c0', wait: '60' }],
+      ['/v1/changes', { cursor: 'c0', wait: '50' }],
     ])
   })
 

@@ -14,8 +14,8 @@ export type SyncQuery = {
 
 export const syncParameters = ['limit', 'updatedAfter', 'cursor', 'wait']
 
-/** More than this is served as this (decisions, section 6). */
-export const longestWait = 60
+/** More than this is served as this: an answer that is held back has to end before proxies cut it, most of them at 60 s. */
+export const longestWait = 50
 
 /** Whether a query asks for a sync. */
 export function isSync(query: URLSearchParams): boolean {

@@ -21,7 +21,7 @@ export function waitWhile(n: number, from: WaitFrom, other: Command): Command {
       while (!one.caughtUp)
       const query = begin(model, real, n, from)
       let answered = false
-      const answer = real.api.get(pageOf(one, `${query}&wait=60`)).finally(() => {
+      const answer = real.api.get(pageOf(one, `${query}&wait=50`)).finally(() => {
         answered = true
       })
       if (model.ahead(one).length === 0) {

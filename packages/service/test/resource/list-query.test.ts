@@ -151,11 +151,11 @@ describe('a sync', () => {
   test.each([
     ['0', 0],
     ['1', 1],
-    ['59', 59],
-    ['60', 60],
-    ['61', 60],
-    ['86400', 60],
-    ['999999999999999', 60],
+    ['49', 49],
+    ['50', 50],
+    ['51', 50],
+    ['86400', 50],
+    ['999999999999999', 50],
   ])('wait=%s is served as %i seconds', (text, seconds) => {
     for (const start of ['updatedAfter=2026-01-01T00:00:00Z', `cursor=${encodeCursor(cursor)}`]) {
       expect(read(`${start}&wait=${text}`)).toMatchObject({ wait: seconds })

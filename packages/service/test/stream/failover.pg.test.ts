@@ -68,7 +68,7 @@ test('order, cursors, watermarks and readers that wait outlive it, and who follo
   const { api } = before
   const made = [await makeCustomer(api), await makeCustomer(api)]
   const { nextCursor } = (await drain(api, '/v1/customers', beginning)).last.pagination
-  const waiting = api.get(`/v1/customers?cursor=${nextCursor}&wait=60`)
+  const waiting = api.get(`/v1/customers?cursor=${nextCursor}&wait=50`)
   await eventually('it waits', () => before.app.readers.waiting === 1)
 
   await setClock(10 * minute)

@@ -31,7 +31,7 @@ test('watermarks from the span that was lost are refused, to the millisecond; ot
     for (const lost of [restoredTo + 1, restoredTo + 5 * minute, restoredAt]) {
       expect(await asked(api, path, `updatedAfter=${iso(lost)}`)).toBe('410 cursor_too_old')
       // A reader that would wait is told at once.
-      expect(await asked(api, path, `updatedAfter=${iso(lost)}&wait=60`)).toBe('410 cursor_too_old')
+      expect(await asked(api, path, `updatedAfter=${iso(lost)}&wait=50`)).toBe('410 cursor_too_old')
     }
     for (const fine of [restoredTo - minute, restoredTo, restoredAt + 1, restoredAt + minute]) {
       expect(await asked(api, path, `updatedAfter=${iso(fine)}`)).toBe('page')
@@ -47,8 +47,8 @@ test('a reader that waits meanwhile is told: by cursor 410, from a watermark tha
   const { api } = service
   const { updatedAt } = await makeCustomer(api)
   const { nextCursor } = (await drain(api, '/v1/customers', beginning)).last.pagination
-  const byCursor = api.get(`/v1/customers?cursor=${nextCursor}&wait=60`)
-  const fromWatermark = api.get(`/v1/customers?updatedAfter=${updatedAt}&wait=60`)
+  const byCursor = api.get(`/v1/customers?cursor=${nextCursor}&wait=50`)
+  const fromWatermark = api.get(`/v1/customers?updatedAfter=${updatedAt}&wait=50`)
   await eventually('both wait', () => service.app.readers.waiting === 2)
   await tellRestored(service.database.pool, systemClock)
   const { status, json } = await byCursor

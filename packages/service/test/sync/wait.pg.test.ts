@@ -27,7 +27,7 @@ test('answers when a row of the kind changes, and not for another kind or organi
   const customer = await makeCustomer(api)
   const cursor = await caughtUp(api, 'tickets')
   let answered = false
-  const waiting = api.get(`/v1/tickets?cursor=${cursor}&wait=60`).then((answer) => {
+  const waiting = api.get(`/v1/tickets?cursor=${cursor}&wait=50`).then((answer) => {
     answered = true
     return answer
   })
@@ -35,7 +35,7 @@ test('answers when a row of the kind changes, and not for another kind or organi
   await makeTicket(stranger)
   await api.patch(`/v1/customers/${customer.id}`, { name: 'Grace' })
   // Told of both by now: news of what came later has been heard.
-  const later = api.get(`/v1/customers?cursor=${await caughtUp(api)}&wait=60`)
+  const later = api.get(`/v1/customers?cursor=${await caughtUp(api)}&wait=50`)
   await sleeping(2)
   await api.patch(`/v1/customers/${customer.id}`, { name: 'Edsger' })
   expect((await later).json.data).toHaveLength(1)
@@ -49,7 +49,7 @@ test('answers when a row of the kind changes, and not for another kind or organi
 test('answers at once when there is something, and with an empty page when time is up', async () => {
   const api = await shared().newOrganization()
   const { id } = await makeCustomer(api)
-  const first = await api.get('/v1/customers?updatedAfter=1970-01-01T00:00:00Z&wait=60')
+  const first = await api.get('/v1/customers?updatedAfter=1970-01-01T00:00:00Z&wait=50')
   expect(first.json.data.map((row: { id: string }) => row.id)).toEqual([id])
   const cursor = first.json.pagination.nextCursor
   const empty = await api.get(`/v1/customers?cursor=${cursor}&wait=1`)
@@ -83,7 +83,7 @@ test('the removals and moves that a deletion brings wake the readers of their ki
   const [tickets, conversations] = await Promise.all(
     ['tickets', 'conversations'].map(async (plural) => {
       const cursor = await caughtUp(api, plural)
-      return [api.get(`/v1/${plural}?cursor=${cursor}&wait=60`)] as const
+      return [api.get(`/v1/${plural}?cursor=${cursor}&wait=50`)] as const
     }),
   )
   await sleeping(2)
@@ -97,7 +97,7 @@ test('a commit whose writer never told of it is found by the poll, a second late
   await using service = await testService()
   const { api } = service
   await makeCustomer(api)
-  const waiting = api.get(`/v1/customers?cursor=${await caughtUp(api)}&wait=60`)
+  const waiting = api.get(`/v1/customers?cursor=${await caughtUp(api)}&wait=50`)
   await eventually('it waits', () => service.app.readers.waiting === 1)
   // A process of its own that is gone before it can tell: its commits are done by hand here.
   await using silent = await testService({ database: service.database, tells: false })
@@ -111,7 +111,7 @@ test('a thousand readers wait without a query, and all are answered', async () =
   const api = await shared().newOrganization()
   const { id } = await makeCustomer(api)
   const cursor = await caughtUp(api)
-  const waiting = Array.from({ length: 1_000 }, () => api.get(`/v1/customers?cursor=${cursor}&wait=60`))
+  const waiting = Array.from({ length: 1_000 }, () => api.get(`/v1/customers?cursor=${cursor}&wait=50`))
   await sleeping(1_000)
   await using held = await lockRow(shared().database, 'customers', { organizationId: api.organizationId, id })
   await held.release()
@@ -126,11 +126,11 @@ test('a reader that leaves is waited for no longer, and a stop sends all home', 
   const { api } = service
   const cursor = await caughtUp(api)
   const gone = new AbortController()
-  const left = fetch(`${service.url}/v1/customers?cursor=${cursor}&wait=60`, {
+  const left = fetch(`${service.url}/v1/customers?cursor=${cursor}&wait=50`, {
     headers: { authorization: `Bearer ${api.token}` },
     signal: gone.signal,
   }).catch((error: Error) => error.name)
-  const stays = api.get(`/v1/customers?cursor=${cursor}&wait=60`)
+  const stays = api.get(`/v1/customers?cursor=${cursor}&wait=50`)
   await eventually('both wait', () => service.app.readers.waiting === 2)
   gone.abort()
   expect(await left).toBe('AbortError')
@@ -140,9 +140,9 @@ test('a reader that leaves is waited for no longer, and a stop sends all home', 
 })
 
 test.each([
-  ['wait=-1', 'wait must be a whole number of seconds from 0 to 60; got "-1".'],
-  ['wait=1.5', 'wait must be a whole number of seconds from 0 to 60; got "1.5".'],
-  ['wait=', 'wait must be a whole number of seconds from 0 to 60; got "".'],
+  ['wait=-1', 'wait must be a whole number of seconds from 0 to 50; got "-1".'],
+  ['wait=1.5', 'wait must be a whole number of seconds from 0 to 50; got "1.5".'],
+  ['wait=', 'wait must be a whole number of seconds from 0 to 50; got "".'],
 ])('%s is refused', async (parameter, detail) => {
   const api = await shared().newOrganization()
   const { status, json } = await api.get(`/v1/customers?updatedAfter=1970-01-01T00:00:00Z&${parameter}`)
