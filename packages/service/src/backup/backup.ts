@@ -4,6 +4,7 @@
  */
 import type { Pool, PoolClient } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
+import { allowStatements } from '../db/pool.ts'
 import type { Tx } from '../db/transaction.ts'
 import type { Week } from '../db/weeks.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
@@ -77,6 +78,7 @@ async function takeSnapshot(client: PoolClient): Promise<readonly BackupTable[]>
   if (before.length === 0) throw nothingThere()
   await client.query('begin isolation level repeatable read, read only')
   for (const setting of sessionSettings) await client.query(`set local ${setting}`)
+  allowStatements(client, 0)
   // Locks come before the snapshot, which the first query takes: no partition is dropped in between.
   await client.query(
     `lock table ${before.map((one) => columnList(one).table).join(', ')} in access share mode`,

@@ -9,6 +9,7 @@ import type { Pool } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { applyWithin, migrationLock, provideFunctions } from '../db/migrate.ts'
 import type { Schema } from '../db/migration.ts'
+import { allowStatements } from '../db/pool.ts'
 import { type Tx, transaction } from '../db/transaction.ts'
 import type { Week } from '../db/weeks.ts'
 import { sessionSettings } from './backup.ts'
@@ -82,6 +83,7 @@ export async function restoreBackup(
   const later = inOrder.filter(({ id }) => !recorded.has(id))
   const end = await transaction(pool, async (tx) => {
     for (const setting of sessionSettings) await tx.query(`set local ${setting}`)
+    allowStatements(tx, 0)
     // A service that starts meanwhile waits, and then finds everything.
     await tx.query(`select pg_advisory_xact_lock(${migrationLock})`)
     await requireNoTables(tx)

@@ -1,7 +1,7 @@
 /** LISTEN on a connection of its own. Notifications are hints: what is lost with a connection, a poll finds. */
 import { Socket } from 'node:net'
 import { Client } from 'pg'
-import type { DatabaseAddress } from './pool.ts'
+import { type DatabaseAddress, keepAlive } from './pool.ts'
 
 export interface Listener {
   close(): Promise<void>
@@ -9,6 +9,8 @@ export interface Listener {
 
 /** How long after a lost connection the next one is tried, in milliseconds. */
 const retryAfter = 1_000
+/** How often a server that tells nothing is asked whether it is still there, in milliseconds. */
+const askEvery = 10_000
 /** How long a server may take to say anything, in milliseconds. */
 const answerAfter = 5_000
 /** How long it may take to say good-bye. */
@@ -16,7 +18,7 @@ const closeAfter = 1_000
 
 /**
  * Calls `hear` with what every notification on the channel says, and with nothing after each time the connection is made
- * anew: anything may have been told meanwhile.
+ * anew: anything may have been told meanwhile. A server that vanishes in silence is found out within 15 s.
  */
 export function listen(
   address: DatabaseAddress,
@@ -27,6 +29,7 @@ export function listen(
   let closed = false
   let client: Client | null = null
   let socket = new Socket()
+  /** Until the next connection is tried, or this one is asked. */
   let timer: NodeJS.Timeout | undefined
 
   async function connect(): Promise<void> {
@@ -35,8 +38,7 @@ export function listen(
     const fresh = new Client({
       ...('url' in address ? { connectionString: address.url } : address),
       application_name: 'deskwire listener',
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 30_000,
+      ...keepAlive,
       connectionTimeoutMillis: answerAfter,
       query_timeout: answerAfter,
       stream: () => ownSocket,
@@ -46,6 +48,7 @@ export function listen(
       if (closed || client !== fresh) return
       client = null
       ownSocket.destroy()
+      clearTimeout(timer)
       onLost(error)
       timer = setTimeout(reconnect, retryAfter)
     }
@@ -56,8 +59,14 @@ export function listen(
       await fresh.connect()
       await fresh.query(`listen ${channel}`)
       hear('')
+      askInTime()
     } catch (error) {
       lost(error as Error)
+    }
+
+    function askInTime(): void {
+      if (closed || client !== fresh) return
+      timer = setTimeout(() => fresh.query('select 1').then(askInTime, lost), askEvery)
     }
   }
 

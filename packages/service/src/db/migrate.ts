@@ -4,6 +4,7 @@
  */
 import type { Client, Pool } from 'pg'
 import type { Migration, Schema, SchemaFunction } from './migration.ts'
+import { allowStatements } from './pool.ts'
 import type { Tx } from './transaction.ts'
 
 /** The database cannot be brought to this version; the message says why and what to do. */
@@ -22,6 +23,7 @@ export async function migrate(pool: Pool, schema: Schema): Promise<readonly stri
   try {
     await requireServer(client)
     await client.query('set statement_timeout = 0')
+    allowStatements(client, 0)
     await client.query(`select pg_advisory_lock(${migrationLock})`)
     return await applyMissing(client, schema)
   } finally {

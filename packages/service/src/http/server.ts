@@ -58,7 +58,8 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
   })
   if (logger.level === 'debug' || logger.level === 'trace') logAnswers(server)
   server.setErrorHandler((error: FastifyError, request, reply) => {
-    const refusal = expectedProblem(error, request.routeOptions.bodyLimit) ?? databaseProblem(error)
+    const refusal =
+      expectedProblem(error, request.routeOptions.bodyLimit) ?? databaseProblem(error, request.method)
     if (refusal === null || refusal.code === 'internal_error') {
       request.log.error(
         { method: request.method, url: request.routeOptions.url, err: loggable(error) },
@@ -170,24 +171,31 @@ function expectedProblem(error: FastifyError, bodyLimit: number): Problem | null
 
 /**
  * A database that cannot be reached has not been asked, so nothing was changed and the request can be sent again.
- * One that was lost in the middle of a commit may have finished it: that is an internal error.
+ * One that was lost in the middle of a commit may have finished it: that is an internal error. A GET has nothing to commit.
  */
-function databaseProblem(error: Error & { code?: string; syscall?: string }): Problem | null {
+function databaseProblem(error: Error & { code?: string; syscall?: string }, method: string): Problem | null {
   if (error.code === clockAheadCode) return clockAhead
+  const notAsked = error.syscall === 'connect' || error.syscall === 'getaddrinfo'
   // A connection that times out in the middle of a statement has the code of one that was never made.
   const inUse = error.syscall === 'read' || error.syscall === 'write'
   const notReached =
+    notAsked ||
     (!inUse && ['ECONNREFUSED', 'ENOENT', 'ETIMEDOUT', 'EAI_AGAIN'].includes(error.code ?? '')) ||
     ['57P03', '53300', '40001', '40P01', '55P03', '57014'].includes(error.code ?? '') ||
     error.message === 'timeout exceeded when trying to connect' ||
     error.message === 'Connection terminated due to connection timeout'
-  return notReached
+  const lost = inUse || ['57P01', '57P02'].includes(error.code ?? '') || error.message === connectionEnded
+  const changesNothing = method === 'GET' || method === 'HEAD'
+  return notReached || (lost && changesNothing)
     ? problem(
         'unavailable',
         'The database cannot be reached or is too busy right now; nothing was changed. Send the request again.',
       )
     : null
 }
+
+/** What pg says of a statement whose connection ends without a word. */
+const connectionEnded = 'Connection terminated unexpectedly'
 
 /** Before the body is read: nothing of it matters where there is nothing. */
 function answerUnknown(server: FastifyInstance): void {

@@ -2,8 +2,9 @@
  * The journal: the only way into the stream. A change goes in, its outcome comes out; in between it is committed
  * together with its event, its counters and its idempotency record, or not at all.
  */
-import type { Pool, PoolClient } from 'pg'
+import type { Pool } from 'pg'
 import type { SchemaFunction } from '../db/migration.ts'
+import { withStatementTimeout } from '../db/pool.ts'
 import { type Clock, stopwatch } from '../kernel/clock.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Announcer } from './announcer.ts'
@@ -66,7 +67,7 @@ export function createJournal(options: {
         : { ...several, values: [now, encodeParts(parts, options)] }
     const ask = (on: Pick<Pool, 'query'>) => on.query<{ answer: CommitAnswer }>(query)
     const elapsed = stopwatch()
-    const answers = await (patient ? withoutHaste(pool, ask) : ask(pool))
+    const answers = await (patient ? withStatementTimeout(pool, patience, ask) : ask(pool))
     onCommit?.({
       milliseconds: elapsed(),
       units: parts.reduce((sum, { units }) => sum + units.length, 0),
@@ -109,23 +110,10 @@ function largestLead(rows: readonly { readonly answer: CommitAnswer }[]): number
 }
 
 /**
- * Lets a statement take as long as it needs, within reason, where the pool's would be cut off: a removal that reaches
- * very many rows would otherwise fail again at each try.
+ * How long a call that reaches far may take, in milliseconds: as long as it needs, within reason, where the pool's would cut
+ * it off. A removal that reaches very many rows would otherwise fail again at each try.
  */
-async function withoutHaste<T>(pool: Pool, run: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
-  try {
-    await client.query(`set statement_timeout = '15min'`)
-    const result = await run(client)
-    await client.query('reset statement_timeout')
-    client.release()
-    return result
-  } catch (error) {
-    // Not to be used again with a limit of another's.
-    client.release(true)
-    throw error
-  }
-}
+const patience = 15 * 60 * 1000
 
 /** A handful of changes is a matter of milliseconds. More, or a removal that reaches any number of rows, is not. */
 const fewChanges = 32

@@ -3,10 +3,10 @@ import pino from 'pino'
 import { expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
 
-async function answerTo(error: Error): Promise<string> {
+async function answerTo(error: Error, method: 'GET' | 'POST' = 'POST'): Promise<string> {
   const server = createServer(pino({ level: 'silent' }))
-  server.get('/', () => Promise.reject(error))
-  const { statusCode, body } = await server.inject('/')
+  server.route({ method, url: '/', handler: () => Promise.reject(error) })
+  const { statusCode, body } = await server.inject({ method, url: '/' })
   await server.close()
   return `${statusCode} ${JSON.parse(body).code}`
 }
@@ -20,6 +20,8 @@ test.each([
   ['ENOENT', 'connect'],
   ['ETIMEDOUT', 'connect'],
   ['EAI_AGAIN', 'getaddrinfo'],
+  ['EHOSTUNREACH', 'connect'],
+  ['ENOTFOUND', 'getaddrinfo'],
 ])('%s of %s: the database was not asked', async (code, syscall) => {
   expect(await answerTo(systemError(code, syscall))).toBe('503 unavailable')
 })
@@ -28,8 +30,19 @@ test.each([
   ['ETIMEDOUT', 'read'],
   ['ECONNRESET', 'read'],
   ['EPIPE', 'write'],
-])('%s of %s: the commit may have happened', async (code, syscall) => {
+])('%s of %s: the commit may have happened, and a reader loses nothing', async (code, syscall) => {
   expect(await answerTo(systemError(code, syscall))).toBe('500 internal_error')
+  expect(await answerTo(systemError(code, syscall), 'GET')).toBe('503 unavailable')
+})
+
+test('a connection that ends without a word: as one that breaks', async () => {
+  const ended = new Error('Connection terminated unexpectedly')
+  expect(await answerTo(ended)).toBe('500 internal_error')
+  expect(await answerTo(ended, 'GET')).toBe('503 unavailable')
+})
+
+test('what is no failure of the database is an internal error to a reader too', async () => {
+  expect(await answerTo(new Error('a mistake of ours'), 'GET')).toBe('500 internal_error')
 })
 
 test.each([

@@ -1,0 +1,86 @@
+/** A way to the database that can vanish as a host does: connections stay open, and nothing comes through any more. */
+import { createConnection, createServer, type Socket } from 'node:net'
+
+export interface VanishingDatabase extends AsyncDisposable {
+  /** For one connection after another, by TCP. */
+  readonly connection: {
+    readonly host: string
+    readonly port: number
+    readonly user: string
+    readonly database: string
+  }
+  /** The same as a URL; `parameters` are pg's. */
+  url(parameters?: Readonly<Record<string, string>>): string
+  /** From now on nothing that anybody sends arrives, on connections that are there and on new ones. */
+  vanish(): void
+  /** New connections go through again. Those from before stay as they are: nobody remembers them. */
+  comeBack(): void
+  /** Connections that were accepted and lead nowhere. */
+  readonly dead: number
+}
+
+/** `await using way = await vanishingDatabase(database.connection)`. */
+export async function vanishingDatabase(to: {
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly database: string
+}): Promise<VanishingDatabase> {
+  const target = to.host.startsWith('/')
+    ? { path: `${to.host}/.s.PGSQL.${to.port}` }
+    : { host: to.host, port: to.port }
+  const alive = new Map<Socket, Socket>()
+  const all = new Set<Socket>()
+  let gone = false
+  const swallow = (socket: Socket) => socket.unpipe().resume()
+  const server = createServer((near) => {
+    all.add(near)
+    near.on('error', () => {})
+    near.once('close', () => {
+      all.delete(near)
+      alive.get(near)?.destroy()
+      alive.delete(near)
+    })
+    if (gone) {
+      swallow(near)
+      return
+    }
+    const far = createConnection(target)
+    alive.set(near, far)
+    far.on('error', () => near.destroy())
+    far.once('close', () => {
+      // Of a host that is gone nobody hears the end either.
+      if (alive.has(near)) near.destroy()
+    })
+    near.pipe(far)
+    far.pipe(near)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  const connection = { host: '127.0.0.1', port, user: to.user, database: to.database }
+  return {
+    connection,
+    url: (parameters = {}) =>
+      `postgres://${to.user}@127.0.0.1:${port}/${to.database}?${new URLSearchParams(parameters)}`,
+    vanish() {
+      gone = true
+      for (const [near, far] of alive) {
+        swallow(near)
+        swallow(far)
+        alive.delete(near)
+        far.destroy()
+      }
+    },
+    comeBack() {
+      gone = false
+    },
+    get dead() {
+      return all.size - alive.size
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of all) socket.destroy()
+      for (const socket of alive.values()) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
