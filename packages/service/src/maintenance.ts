@@ -9,20 +9,24 @@ import type { Pool } from 'pg'
 import { keptForMilliseconds } from './http/idempotency.ts'
 import type { Clock } from './kernel/clock.ts'
 import { loggable } from './kernel/loggable.ts'
+import { periodic } from './kernel/periodic.ts'
 import { formatTimestamp } from './kernel/timestamps.ts'
 import { dropLogWeeks, makeLogWeeks } from './log-weeks.ts'
 import { removeOrphans, removeRecoveries } from './webhooks/clean-up.ts'
 
-/** Ten minutes: well within the day that decisions, section 4.1 allows. */
+/** Ten minutes from the end of a run to the next: well within the day that an erasure may take. */
 const interval = 10 * 60 * 1000
+/** A stop waits no longer for the statement under way, in milliseconds; it is ended with the pool. */
+const stopWithin = 5_000
 /** Rows a statement touches at most, so that none holds locks for long. */
 const step = 500
 
 export interface Maintenance {
   /** Does all that is due now. */
   run(): Promise<void>
-  /** Runs it again and again until stopped. */
+  /** Runs it again and again until stopped, one run at a time. */
   start(): void
+  /** Ends a run under way between two of its statements, and waits 5 s for it at most. */
   stop(): Promise<void>
 }
 
@@ -34,10 +38,8 @@ export function createMaintenance(options: {
   readonly logRetention: number
 }): Maintenance {
   const { pool, clock, log, logRetention } = options
-  let timer: NodeJS.Timeout | undefined
-  let running = Promise.resolve()
 
-  async function run(): Promise<void> {
+  async function runOn(pool: Pool): Promise<void> {
     // First: nothing else here is waited for by commits.
     await makeLogWeeks(pool, clock.now())
     while ((await eraseRemoved(pool)) === step);
@@ -47,24 +49,27 @@ export function createMaintenance(options: {
     await dropLogWeeks(pool, clock.now(), logRetention)
   }
 
-  function tick(): void {
-    running = run().catch((error: Error) =>
-      log.warn({ err: loggable(error) }, 'maintenance failed; it will be tried again'),
-    )
-  }
+  const loop = periodic({
+    every: interval,
+    stopWithin,
+    run: (signal) => runOn(untilAborted(pool, signal)),
+    onFailure: (error) => log.warn({ err: loggable(error) }, 'maintenance failed; it will be tried again'),
+  })
+  return { run: () => runOn(pool), start: loop.start, stop: loop.stop }
+}
 
-  return {
-    run,
-    start() {
-      timer = setInterval(tick, interval)
-      timer.unref()
-      tick()
-    },
-    async stop() {
-      clearInterval(timer)
-      await running
-    },
-  }
+/** The same pool, on which nothing more is begun after the signal: every step can end between any two statements. */
+function untilAborted(pool: Pool, signal: AbortSignal): Pool {
+  const unlessAborted =
+    (method: 'query' | 'connect') =>
+    (...call: unknown[]) => {
+      signal.throwIfAborted()
+      return Reflect.apply(pool[method], pool, call)
+    }
+  return Object.assign(Object.create(pool) as Pool, {
+    query: unlessAborted('query'),
+    connect: unlessAborted('connect'),
+  })
 }
 
 /** Removal events keep their record, which says no more than that the object is gone. */

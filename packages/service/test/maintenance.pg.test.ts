@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import { createMaintenance } from '../src/maintenance.ts'
 import { testClock } from './harness/clock.ts'
+import { deliverySettings } from './harness/delivery-settings.ts'
 import { makeCustomer, makeTicket } from './harness/desk.ts'
+import { interposed } from './harness/interpose.ts'
 import { testService } from './harness/service.ts'
 import { sharedService } from './harness/shared-service.ts'
 import { storedEvents } from './harness/stored.ts'
@@ -112,4 +115,39 @@ test('kept answers are forgotten after 24 hours, not before', async () => {
   expect(await keys()).toEqual(['second'])
   clock.advance(60_000)
   expect(await keys()).toEqual([])
+})
+
+test('stopped in the middle, it ends after the statement under way, and the next run does the rest', async () => {
+  await using service = await testService()
+  const { pool } = service.database
+  await pool.query(
+    `insert into erasures (organization_id, subject_id, removed_at)
+       select $1, gen_random_uuid(), now() from generate_series(1, 1200)`,
+    [service.api.organizationId],
+  )
+  const left = async () => (await pool.query('select 1 from erasures')).rows.length
+  const reached = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  let after = 0
+  const beside = interposed(service.database, async (text) => {
+    after++
+    if (!text.startsWith('delete from erasures')) return
+    reached.resolve()
+    after = 0
+    await goOn.promise
+  })
+  const maintenance = createMaintenance({
+    pool: beside.pool,
+    clock: testClock(),
+    log: service.app.server.log,
+    logRetention: deliverySettings.logRetention,
+  })
+  maintenance.start()
+  await reached.promise
+  const stopped = maintenance.stop()
+  goOn.resolve()
+  await stopped
+  expect([after, await left()]).toEqual([0, 700])
+  await service.app.maintenance.run()
+  expect(await left()).toBe(0)
 })

@@ -11,8 +11,8 @@ import { maxLead } from '../journal/lead.ts'
 import type { Running } from './running.ts'
 import { startStreamListener } from './stream-listener.ts'
 
-/** How long requests under way may take when the service is told to stop, in milliseconds. */
-const drainMilliseconds = 15_000
+/** How long requests under way may take when the service is told to stop, in milliseconds; with all else below 15 s. */
+const drainMilliseconds = 12_000
 
 /** The service cannot listen where it is told to; the message says what to set instead. */
 export class ListenError extends Error {}
@@ -47,9 +47,9 @@ export async function startApi(
     address: addressOf(server.server.address()),
     async stop() {
       const drained = setTimeout(() => server.server.closeAllConnections(), drainMilliseconds)
-      await server.close()
+      await Promise.all([server.close(), maintenance.stop()])
       clearTimeout(drained)
-      await Promise.all([maintenance.stop(), listener.close()])
+      await listener.close()
       clock.stop()
     },
   }

@@ -113,3 +113,29 @@ test('a second process on the same data is refused with a line that says who has
   )
   expect(await service.end('SIGTERM')).toBe(0)
 })
+
+test('SIGTERM does not wait for maintenance that cannot go on', async () => {
+  await using installation = await install()
+  await installation.start('holder', 'api')
+  const pool = await installation.connect()
+  const holder = await pool.connect()
+  try {
+    await holder.query('begin')
+    await holder.query('lock table erasures in access exclusive mode')
+    const api = await installation.start('beside', 'api')
+    await eventually('maintenance waits', async () => {
+      const { rows } = await pool.query(
+        `select 1 from pg_stat_activity a where a.datname = current_database() and a.wait_event_type = 'Lock'
+           and a.query like '%from erasures%'`,
+      )
+      return rows.length === 1
+    })
+    const since = performance.now()
+    expect(await api.end('SIGTERM')).toBe(0)
+    expect(performance.now() - since).toBeLessThan(15_000)
+    expect(api.output()).not.toContain('maintenance failed')
+  } finally {
+    holder.release(true)
+    await pool.end()
+  }
+})
