@@ -66,7 +66,8 @@ export function listen(
 
     function askInTime(): void {
       if (closed || client !== fresh) return
-      timer = setTimeout(() => fresh.query('select 1').then(askInTime, lost), askEvery)
+      // What it listens to already, it may be told again.
+      timer = setTimeout(() => fresh.query(`listen ${channel}`).then(askInTime, lost), askEvery)
     }
   }
 
