@@ -10,7 +10,7 @@ import { logWeeks, makeLogWeek } from './log-weeks.ts'
 import { kinds } from './resources/index.ts'
 import { beginLifeAfterRestore } from './restored.ts'
 import { schemaOf } from './schema.ts'
-import { createSecretBox, SecretBoxError } from './webhooks/secrets.ts'
+import { opensSecrets, replaceKey } from './webhooks/installation-key.ts'
 
 /** Writes all of a database to a file, beside a running service. @throws BackupError */
 export function backUp(pool: Pool, clock: Clock, file: string): Promise<BackupSummary> {
@@ -53,6 +53,7 @@ export async function restore(
     makeWeek: makeLogWeek,
     async finish(tx) {
       if (!withoutKey) await requireKey(tx, encryptionKey)
+      await replaceKey(tx, encryptionKey)
       life = await beginLifeAfterRestore(tx, clock)
     },
   })
@@ -62,30 +63,9 @@ export async function restore(
 
 /** A desk whose secrets nobody can open delivers nothing, and nobody would notice until it is too late. */
 async function requireKey(tx: Tx, encryptionKey: Buffer | null): Promise<void> {
-  const { rows } = await tx.query<{ organization_id: string; webhook_id: string; sealed: Buffer }>(
-    'select s.organization_id, s.webhook_id, s.sealed from webhook_secrets s order by s.created_at desc limit 1',
-  )
-  const [secret] = rows
-  if (secret === undefined || opens(encryptionKey, secret)) return
+  if (await opensSecrets(tx, encryptionKey)) return
   const wrong = encryptionKey === null ? 'and there is no key' : 'and this is another'
   throw new BackupError(
     `the signing secrets of the backup were encrypted with the key of its installation, ${wrong}: put its encryption.key into the data directory, or set DESKWIRE_ENCRYPTION_KEY; with --without-key the desk comes back, and every endpoint needs a new secret`,
   )
-}
-
-function opens(
-  key: Buffer | null,
-  secret: { organization_id: string; webhook_id: string; sealed: Buffer },
-): boolean {
-  if (key === null) return false
-  try {
-    createSecretBox(key).open(secret.sealed, {
-      organizationId: secret.organization_id,
-      webhookId: secret.webhook_id,
-    })
-    return true
-  } catch (error) {
-    if (error instanceof SecretBoxError) return false
-    throw error
-  }
 }

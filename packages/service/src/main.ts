@@ -11,7 +11,7 @@ import { systemClock } from './kernel/clock.ts'
 import { createLog } from './log.ts'
 import { makeLogWeeks } from './log-weeks.ts'
 import { startApi } from './roles/api.ts'
-import { deliverySettingsOf, requireEncryptionKey } from './roles/delivery-settings.ts'
+import { deliverySettingsOf, requireEncryptionKey, requireKeyOfDatabase } from './roles/delivery-settings.ts'
 import type { Running } from './roles/running.ts'
 import { summarySettingsOf } from './roles/summary-settings.ts'
 import { type Supervised, superviseWorker } from './roles/supervise.ts'
@@ -40,6 +40,7 @@ export async function serve(config: Config): Promise<void> {
     // Before the first commit: a week that has begun without a partition goes on without one.
     await makeLogWeeks(database.pool, systemClock.now())
     const settings = await deliverySettingsOf(config)
+    await requireKeyOfDatabase(database.pool, config, settings.encryptionKey)
     const running = await startRoles(config, { database, settings, summaries, log })
     const ending = await Promise.race([stopped, database.lost.then((how) => new EmbeddedDatabaseError(how))])
     log.info({ reason: String(ending) }, 'stopping: finishing what is under way')

@@ -194,6 +194,9 @@ describe('SQL', () => {
       'log-weeks.ts: select r.position from recoveries r where r.finish',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
       'resource/browse.ts: select ${total} as total, (select count(*)::int fr',
+      'webhooks/installation-key.ts: select i.key_check from installation i where i.sin',
+      'webhooks/installation-key.ts: update installation set key_check = $1 where singl',
+      'webhooks/installation-key.ts: update installation set key_check = $1 where singl',
       // Its arms name it, each for itself.
       "webhooks/log-functions.ts: select 1 from (${some('1', String(countedAtMost + ",
       "webhooks/log-functions.ts: select f.id, f.log_day from (${some('d.id, d.log_d",

@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Pool } from 'pg'
 import { type Config, settings } from '../config.ts'
 import type { DeliverySettings } from '../deliveries.ts'
 import { trustAuthorities } from '../delivery/send/authorities.ts'
 import { loadOrCreateEncryptionKey } from '../webhooks/encryption-key.ts'
+import { claimKey } from '../webhooks/installation-key.ts'
 
 /** A setting that names something that cannot be used; the message says which, and what is accepted. */
 export class SettingError extends Error {}
@@ -28,6 +31,25 @@ export async function deliverySettingsOf(config: Config): Promise<DeliverySettin
     targetCa: config.targetCa === null ? null : await readAuthorities(config.targetCa),
     dnsServers: config.dnsServers,
   }
+}
+
+/**
+ * Before anything is sealed or signed: is this the key that the database's secrets are sealed with?
+ * @throws SettingError when it is another.
+ */
+export async function requireKeyOfDatabase(
+  pool: Pool,
+  { encryptionKey, dataDir }: Pick<Config, 'encryptionKey' | 'dataDir'>,
+  key: Buffer,
+): Promise<void> {
+  if (await claimKey(pool, key)) return
+  const [which, back] =
+    encryptionKey === null
+      ? [`the key in ${join(dataDir, 'encryption.key')}`, 'put the file back from a backup']
+      : [`${settings.encryptionKey.variable}: what is set`, 'set that key again']
+  throw new SettingError(
+    `${which} is not the key that the signing secrets of this database are encrypted with: ${back}; if it is lost, see "A lost key" in docs/guides/operating.md`,
+  )
 }
 
 async function keyOfDataDir(dataDir: string): Promise<Buffer> {

@@ -12,6 +12,7 @@ import { backUp, examineBackup, restore } from '../../src/backups.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { makeLogWeek } from '../../src/log-weeks.ts'
 import { schemaOf } from '../../src/schema.ts'
+import { claimKey } from '../../src/webhooks/installation-key.ts'
 import { testDatabase } from '../harness/database.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer } from '../harness/desk.ts'
@@ -126,6 +127,9 @@ describe('a restore', () => {
       expect(await tablesOf(empty.pool)).toEqual([])
       await restore(empty.pool, backup, { ...options, encryptionKey: key, withoutKey: true })
       expect((await tablesOf(empty.pool)).length).toBeGreaterThan(20)
+      // Told so, it goes on with the key that was given, or with the next one that comes.
+      expect(await claimKey(empty.pool, key ?? Buffer.alloc(32, 9))).toBe(true)
+      expect(await claimKey(empty.pool, encryptionKey)).toBe(false)
     },
   )
 

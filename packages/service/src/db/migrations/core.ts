@@ -102,4 +102,12 @@ export const coreMigrations: readonly Migration[] = [
           placing substring(int8send(floor(extract(epoch from p_at) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid`,
     ],
   },
+  {
+    id: '20261122-10-key-check',
+    statements: [
+      // What tells the installation's encryption key from another. Null until a process has started, empty where the next
+      // key is to be taken, whichever it is.
+      `alter table installation add column key_check bytea`,
+    ],
+  },
 ]
