@@ -54,19 +54,27 @@ async function explain(error: unknown): Promise<void> {
     fail(error.status === 0 ? error.detail : error.message, 1)
     return
   }
-  const { BackupError, EmbeddedDatabaseError, ListenError, MigrationError, SettingError } = await import(
-    '@deskwire/service'
-  )
+  const {
+    BackupError,
+    EmbeddedDatabaseError,
+    explainDatabaseFailure,
+    ListenError,
+    MigrationError,
+    SettingError,
+  } = await import('@deskwire/service')
   if (
     error instanceof ListenError ||
     error instanceof SettingError ||
     error instanceof MigrationError ||
     error instanceof BackupError ||
     error instanceof EmbeddedDatabaseError
-  )
+  ) {
     fail(error.message, 1)
-  else if (isDatabaseFailure(error)) fail(`the database cannot be used: ${error.message || error.code}`, 1)
-  else throw error
+    return
+  }
+  const line = explainDatabaseFailure(error)
+  if (line === null) throw error
+  fail(line, 1)
 }
 
 /** The manifest stands beside the sources, in the repository and as published. */
@@ -82,10 +90,4 @@ function isHelp(word: string | undefined): boolean {
 function fail(message: string, code: number): void {
   process.stderr.write(`deskwire: ${message}\n`)
   process.exitCode = code
-}
-
-/** What `pg` throws when it cannot connect or log in. */
-function isDatabaseFailure(error: unknown): error is Error & { code: string } {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return /^(E[A-Z]+|28\w{3}|3D\w{3}|57P03|53300)$/.test(code)
 }

@@ -3,6 +3,7 @@
  * migrates under a lock, the others wait for it and find nothing left to do.
  */
 import type { Client, Pool } from 'pg'
+import { explainDatabaseFailure } from './failure.ts'
 import type { Migration, Schema, SchemaFunction } from './migration.ts'
 import { allowStatements } from './pool.ts'
 import type { Tx } from './transaction.ts'
@@ -73,10 +74,10 @@ async function apply(client: Pick<Client, 'query'>, migration: Migration): Promi
     await applyStatements(client, migration)
     await client.query('commit')
   } catch (error) {
-    await client.query('rollback')
-    throw new MigrationError(`migration ${migration.id} failed: ${(error as Error).message}`, {
-      cause: error,
-    })
+    // Where the connection broke there is nothing to roll back, and its end is what to tell of.
+    await client.query('rollback').catch(() => {})
+    const why = explainDatabaseFailure(error) ?? (error as Error).message
+    throw new MigrationError(`migration ${migration.id} failed: ${why}`, { cause: error })
   }
 }
 

@@ -1,0 +1,237 @@
+/** What an operator can do wrong at a start, with the real command: each ends it with exit code 1 and one line that says what to set. */
+import { once } from 'node:events'
+import { mkdtempDisposable, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, escapeLiteral } from 'pg'
+import { expect, test } from 'vitest'
+import { ADMIN_ROLE } from '../../src/db/embedded/settings.ts'
+import { type TestDatabase, testDatabase } from '../harness/database.ts'
+import { eventually } from '../harness/locks.ts'
+import { createServices, type Environment, socketUrl } from '../harness/services.ts'
+
+const key = { DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
+
+/** Runs `serve` to its end: its exit code, and all that it said. The log tells of nothing but of what is grave. */
+async function serveInVain(args: readonly string[], environment: Environment = {}) {
+  await using services = createServices()
+  const child = services.spawn(['serve', '--port', '0', ...args], {
+    ...key,
+    DESKWIRE_LOG_LEVEL: 'error',
+    ...environment,
+  })
+  const said = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]!.setEncoding('utf8').on('data', (text: string) => {
+      said[name] += text
+    })
+  }
+  const [code] = await once(child, 'close')
+  return { code, ...said }
+}
+
+/** One line on standard error, none on the other. */
+const oneLine = (pattern: RegExp) => ({
+  code: 1,
+  stdout: '',
+  stderr: expect.stringMatching(new RegExp(`^deskwire: ${pattern.source}[^\\n]*\\n$`)),
+})
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+interface Role extends AsyncDisposable {
+  readonly name: string
+  /** With the rights of the server's owner. */
+  query<R>(text: string, values?: readonly unknown[]): Promise<readonly R[]>
+}
+
+/** A role that owns nothing and may do nothing; whoever the tests connect as may take it on. */
+async function poorRole({ connection, name }: TestDatabase, attributes = ''): Promise<Role> {
+  const client = new Client({ ...connection, user: ADMIN_ROLE })
+  await client.connect()
+  const role = `poor_${name}`
+  const query: Role['query'] = async (text, values = []) => (await client.query(text, [...values])).rows
+  await query(`create role ${role} ${attributes}`)
+  await query(`grant ${role} to ${connection.user}`)
+  return {
+    name: role,
+    query,
+    async [Symbol.asyncDispose]() {
+      await query(`drop owned by ${role}`)
+      await query(`drop role ${role}`)
+      await client.end()
+    },
+  }
+}
+
+/** The URL of a database, with settings of its sessions. */
+const withOptions = (url: string, options: string) => `${url}&options=${encodeURIComponent(`-c ${options}`)}`
+
+for (const role of ['all', 'worker'] as const) {
+  const serveAt = (url: string) => serveInVain(['--role', role, '--database-url', url])
+
+  test.concurrent(`${role}: nothing listens there, or nobody has that name`, async () => {
+    const nowhere = await serveAt(`postgres://someone:hidden@127.0.0.1:${await freePort()}/desk`)
+    expect(nowhere).toEqual(
+      oneLine(/the database cannot be used: connect ECONNREFUSED .*; see that .*DESKWIRE_DATABASE_URL/),
+    )
+    const nobody = await serveAt('postgres://someone:hidden@no-such-host.invalid/desk')
+    expect(nobody).toEqual(
+      oneLine(/the database cannot be used: getaddrinfo .*; see that .*DESKWIRE_DATABASE_URL/),
+    )
+    expect(nowhere.stderr + nobody.stderr).not.toContain('hidden')
+  })
+
+  test.concurrent(`${role}: a database that is not there`, async () => {
+    await using database = await testDatabase({ template: null })
+    const url = socketUrl({ ...database.connection, database: 'no_such_desk' })
+    expect(await serveAt(url)).toEqual(
+      oneLine(
+        /the database cannot be used: database "no_such_desk" does not exist; make it .*DESKWIRE_DATABASE_URL/,
+      ),
+    )
+  })
+
+  test.concurrent(`${role}: a role that may create nothing`, async () => {
+    await using database = await testDatabase({ template: null })
+    await using poor = await poorRole(database)
+    await poor.query('revoke create on schema public from public')
+    const url = withOptions(socketUrl(database.connection), `role=${poor.name}`)
+    expect(await serveAt(url)).toEqual(
+      oneLine(
+        /the database cannot be used: permission denied for schema public; the role in DESKWIRE_DATABASE_URL/,
+      ),
+    )
+    await poor.query('revoke usage on schema public from public')
+    expect(await serveAt(url)).toEqual(
+      oneLine(/the database cannot be used: no schema has been selected to create in; the role in/),
+    )
+  })
+
+  test.concurrent(`${role}: tables of another role`, async () => {
+    await using database = await testDatabase()
+    await using poor = await poorRole(database)
+    await poor.query(`grant create, usage on schema public to ${poor.name}`)
+    expect(await serveAt(withOptions(socketUrl(database.connection), `role=${poor.name}`))).toEqual(
+      oneLine(/the database cannot be used: permission denied for table schema_migrations; the role in/),
+    )
+  })
+
+  test.concurrent(`${role}: a standby, as one that may only be read`, async () => {
+    await using database = await testDatabase()
+    const url = withOptions(socketUrl(database.connection), 'default_transaction_read_only=on')
+    expect(await serveAt(url)).toEqual(
+      oneLine(
+        /the database cannot be used: cannot execute .* in a read-only transaction; .*name the primary/,
+      ),
+    )
+  })
+
+  test.concurrent(`${role}: a schema of a later release`, async () => {
+    await using database = await testDatabase()
+    await database.pool.query(`insert into schema_migrations (id) values ('20991231-01-later')`)
+    expect(await serveAt(socketUrl(database.connection))).toEqual(
+      oneLine(/the database is newer than this version of Deskwire: .*20991231-01-later; start the version/),
+    )
+  })
+}
+
+test('a password that is missing, or wrong', async () => {
+  await using database = await testDatabase({ template: null })
+  await using locked = await poorRole(database, `login password 'right'`)
+  // The server of all tests, whose files it alone can write; the line is about this role alone.
+  const [found] = await locked.query<{ path: string; text: string }>(
+    `select current_setting('hba_file') as path, pg_read_file(current_setting('hba_file')) as text`,
+  )
+  const { path, text: before } = found as { path: string; text: string }
+  const rule = async (text: string) => {
+    const lines = `select string_to_table(${escapeLiteral(text.trimEnd())}, chr(10))`
+    await locked.query(`copy (${lines}) to ${escapeLiteral(path)}`)
+    await locked.query('select pg_reload_conf()')
+  }
+  await rule(`local all ${locked.name} scram-sha-256\n${before}`)
+  try {
+    const serve = (user: string) =>
+      serveInVain(['--database-url', socketUrl({ ...database.connection, user })])
+    const wrong = await eventually('it asks for a password', async () => {
+      const ran = await serve(`${locked.name}:hidden`)
+      return /password/.test(ran.stderr) ? ran : null
+    })
+    expect(wrong).toEqual(
+      oneLine(
+        /the database cannot be used: password authentication failed for user .*; check the user and the password/,
+      ),
+    )
+    expect(wrong.stderr).not.toContain('hidden')
+    expect(await serve(locked.name)).toEqual(
+      oneLine(
+        /the database cannot be used: SASL.*; check the user and the password in DESKWIRE_DATABASE_URL/,
+      ),
+    )
+  } finally {
+    await rule(before)
+  }
+})
+
+test('a server that accepts and says nothing', { timeout: 60_000 }, async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).resume()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  try {
+    expect(await serveInVain(['--database-url', `postgres://someone@127.0.0.1:${port}/desk`])).toEqual(
+      oneLine(/the database cannot be used: .*timeout.*; see that a PostgreSQL answers/),
+    )
+  } finally {
+    await new Promise((resolve) => server.close(resolve))
+  }
+})
+
+test('a port that is taken', async () => {
+  await using database = await testDatabase()
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  const url = socketUrl(database.connection)
+  try {
+    const api = await serveInVain(['--role', 'api', '--port', String(port), '--database-url', url], {
+      DESKWIRE_BOOTSTRAP_KEY: '',
+    })
+    expect(api).toMatchObject({
+      code: 1,
+      stderr: `deskwire: cannot listen on 127.0.0.1, port ${port}: something else listens there; set DESKWIRE_HOST and DESKWIRE_PORT (port 0 picks a free one)\n`,
+    })
+    const worker = await serveInVain([
+      '--role',
+      'worker',
+      '--worker-port',
+      String(port),
+      '--database-url',
+      url,
+    ])
+    expect(worker).toEqual(oneLine(/cannot listen on 127\.0\.0\.1, port \d+: .*DESKWIRE_WORKER_PORT/))
+  } finally {
+    await new Promise((resolve) => server.close(resolve))
+  }
+})
+
+test('a data directory that cannot be one, and authorities that cannot be read', async () => {
+  await using files = await mkdtempDisposable(join(tmpdir(), 'deskwire-start-'))
+  const file = join(files.path, 'file')
+  await writeFile(file, 'no certificate')
+  expect(await serveInVain(['--data-dir', join(file, 'data')])).toEqual(
+    oneLine(/the data directory .* cannot be used \(.*\): give DESKWIRE_DATA_DIR a directory/),
+  )
+  await using database = await testDatabase()
+  const authorities = ['--database-url', socketUrl(database.connection), '--target-ca', file]
+  expect(await serveInVain(authorities)).toEqual(oneLine(/DESKWIRE_TARGET_CA: .* it must be a PEM file/))
+})
