@@ -75,6 +75,8 @@ async function explain(error: unknown): Promise<void> {
   const line = explainDatabaseFailure(error)
   if (line === null) throw error
   fail(line, 1)
+  // A connection that was refused half way may stay open until the server ends it, a minute later.
+  setTimeout(() => process.exit(), 1_000).unref()
 }
 
 /** The manifest stands beside the sources, in the repository and as published. */
