@@ -1,12 +1,13 @@
 /**
- * What has to happen in time though nobody asks: payloads and kept answers of removed objects are erased, answers
- * kept for idempotency are forgotten, weeks of the log are made ahead, and those that it shows no more are dropped. Every step
- * can be repeated and done by any number of processes.
+ * What has to happen in time though nobody asks: payloads and kept answers of removed objects are erased, those of objects
+ * that referred to them lose the reference, answers kept for idempotency are forgotten, weeks of the log are made ahead, and
+ * those that it shows no more are dropped. Every step can be repeated and done by any number of processes.
  */
 
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { keptForMilliseconds } from './http/idempotency.ts'
+import { reference } from './journal/body.ts'
 import type { Clock } from './kernel/clock.ts'
 import { loggable } from './kernel/loggable.ts'
 import { periodic } from './kernel/periodic.ts'
@@ -43,6 +44,7 @@ export function createMaintenance(options: {
     // First: nothing else here is waited for by commits.
     await makeLogWeeks(pool, clock.now())
     while ((await eraseRemoved(pool)) === step);
+    while ((await detachStored(pool)) === step);
     while ((await forgetAnswers(pool, clock)) === step);
     await removeOrphans(pool)
     await removeRecoveries(pool, clock.now() - logRetention)
@@ -96,6 +98,40 @@ async function eraseRemoved(pool: Pool): Promise<number> {
   }
   return rows.length
 }
+
+/** Payloads and answers that are kept of objects which stay lose the id that a removal took from the objects themselves. */
+async function detachStored(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{
+    organization_id: string
+    subject_id: string
+    removed_id: string
+    field: string
+  }>(`select d.organization_id, d.subject_id, d.removed_id, d.field from detachments d limit ${step}`)
+  for (const [organizationId, due] of Map.groupBy(rows, (row) => row.organization_id)) {
+    const values = [
+      organizationId,
+      due.map((row) => row.subject_id),
+      due.map((row) => row.removed_id),
+      due.map((row) => row.field),
+    ]
+    for (const table of ['events', 'idempotency_keys']) {
+      await pool.query(
+        `update ${table} t set body = ${stored.removed}
+           from unnest($2::uuid[], $3::uuid[], $4::text[]) as d(subject_id, removed_id, field)
+           where t.organization_id = $1 and t.subject_id = d.subject_id and ${stored.holds}`,
+        values,
+      )
+    }
+    await pool.query(
+      `delete from detachments t using unnest($2::uuid[], $3::uuid[]) as d(subject_id, removed_id)
+         where t.organization_id = $1 and t.subject_id = d.subject_id and t.removed_id = d.removed_id`,
+      values.slice(0, 3),
+    )
+  }
+  return rows.length
+}
+
+const stored = reference('t.body', { field: 'd.field', id: 'd.removed_id' })
 
 async function forgetAnswers(pool: Pool, clock: Clock): Promise<number> {
   const before = formatTimestamp(clock.now() - keptForMilliseconds)

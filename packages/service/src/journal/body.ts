@@ -76,6 +76,22 @@ export function detachedBody(body: string, field: string, tail: string): string 
   return `left(${body}, -${ending}) || '"${field}":null,' || ${tail}`
 }
 
+/**
+ * Of a stored body that stays as it was but for the reference before its tail, as those of events do: whether that is to
+ * this object, and the body with null in its place. What stands in texts further ahead is not looked at.
+ */
+export function reference(
+  body: string,
+  to: { readonly field: string; readonly id: string },
+): { readonly holds: string; readonly removed: string } {
+  const member = `('"' || ${to.field} || '":"' || ${to.id} || '",')`
+  const tail = '"updatedAt":""}'.length + stampLength
+  return {
+    holds: `right(left(${body}, -${tail}), length(${member})) = ${member}`,
+    removed: `left(${body}, -(${tail} + length(${member}))) || '"' || ${to.field} || '":null,' || right(${body}, ${tail})`,
+  }
+}
+
 /** The removal record of a row of this kind: all that is left to say of it. */
 export function removalRecord(kind: string, id: string, stamp: string): string {
   return `'{"object":"removed","id":"' || ${id} || '","resource":"${kind}","removedAt":"' || ${stamp} || '"}'`

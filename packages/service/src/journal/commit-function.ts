@@ -188,13 +188,17 @@ function removeDependents(
 `
 }
 
-/** Rows that stay lose their reference to those just removed, and move in the stream. */
+/** Rows that stay lose their reference to those just removed, and move in the stream. What was kept of them loses it later. */
 function detachDependents(table: StreamTable, reference: StreamReference): string {
   const { field, column } = reference
   return `
       select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, ${timestampText('t.updated_at')}))
         into v_dependents, v_digest ${referringToRemoved(table, reference)};
       if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, t.id, t.${column.name}, '${field}' from ${table.name} t
+            where t.organization_id = p_organization_id and t.id = any(v_dependents)
+          on conflict do nothing;
         update ${table.name} t set ${column.name} = null, body = ${detachedBody('t.body', field, 'v_tail')},
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);

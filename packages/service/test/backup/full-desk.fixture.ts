@@ -57,6 +57,7 @@ async function oneOfEach(api: Api, n: number): Promise<void> {
   const customer = await makeCustomer(api, { ...text, customAttributes: { x: 1, y: true, z: 'ö' } })
   const gone = await makeCustomer(api)
   await makeTicket(api, { customerId: gone.id })
+  await makeConversation(api, { customerId: gone.id })
   const conversation = await makeConversation(api, { customerId: customer.id })
   await makeMessage(api, { conversationId: conversation.id, body: '\\.\n\\N\tend' })
   await makeBooking(api, { customerId: customer.id })

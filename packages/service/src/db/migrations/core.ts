@@ -110,4 +110,17 @@ export const coreMigrations: readonly Migration[] = [
       `alter table installation add column key_check bytea`,
     ],
   },
+  {
+    id: '20261122-11-detachments',
+    statements: [
+      // Objects that a removal has taken a reference from: their stored payloads and kept answers still have it.
+      `create table detachments (
+        organization_id uuid not null,
+        subject_id uuid not null,
+        removed_id uuid not null,
+        field text not null,
+        primary key (organization_id, subject_id, removed_id)
+      )`,
+    ],
+  },
 ]
