@@ -13,6 +13,7 @@ create table schema_migrations (
 create table installation (
   singleton boolean not null default true,
   epoch integer not null,
+  key_check bytea,
   primary key (singleton),
   check (singleton)
 );
@@ -310,6 +311,15 @@ create table erasures (
   primary key (organization_id, subject_id)
 );
 
+-- Objects that a removal took a reference from, whose payloads and kept answers still have it.
+create table detachments (
+  organization_id uuid not null,
+  subject_id uuid not null,
+  removed_id uuid not null,
+  field text not null,
+  primary key (organization_id, subject_id, removed_id)
+);
+
 -- Of each restore the span that was lost: stamps after restored_to and up to restored_at are of a past that is gone.
 create table restores (
   organization_id uuid not null,
@@ -554,7 +564,7 @@ RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBS
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_4ace944a2973(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_912b8a5069c6(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -641,6 +651,10 @@ begin
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, t.id, t.customer_id, 'customerId' from conversations t
+            where t.organization_id = p_organization_id and t.id = any(v_dependents)
+          on conflict do nothing;
         update conversations t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
@@ -657,6 +671,10 @@ begin
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, t.id, t.customer_id, 'customerId' from messages t
+            where t.organization_id = p_organization_id and t.id = any(v_dependents)
+          on conflict do nothing;
         update messages t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
@@ -698,6 +716,10 @@ begin
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, t.id, t.customer_id, 'customerId' from bookings t
+            where t.organization_id = p_organization_id and t.id = any(v_dependents)
+          on conflict do nothing;
         update bookings t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);

@@ -35,6 +35,7 @@ const tables: Readonly<Record<string, string>> = {
   events: 'What happened, of the same commit. A partition a week; the week follows from the id.',
   idempotency_keys: 'Answers kept for requests that may be repeated, for 24 hours.',
   erasures: 'Removed objects of which events and kept answers still hold something.',
+  detachments: 'Objects that a removal took a reference from, whose payloads and kept answers still have it.',
   restores:
     'Of each restore the span that was lost: stamps after restored_to and up to restored_at are of a past that is gone.',
   api_keys: 'Who may do what.',
