@@ -51,10 +51,14 @@ export function periodic(options: {
     async stop() {
       stopping.abort()
       clearTimeout(timer)
-      const { promise: over, resolve } = Promise.withResolvers<void>()
-      const limit = setTimeout(resolve, options.stopWithin)
-      await Promise.race([underWay, over])
-      clearTimeout(limit)
+      await atMost(options.stopWithin, underWay)
     },
   }
+}
+
+/** Waits for what ends by itself, or leaves it after so many milliseconds. Rejects when it does before. */
+export async function atMost(milliseconds: number, ending: Promise<unknown> | null): Promise<void> {
+  const { promise: over, resolve } = Promise.withResolvers<void>()
+  const limit = setTimeout(resolve, milliseconds)
+  await Promise.race([ending, over]).finally(() => clearTimeout(limit))
 }

@@ -7,6 +7,7 @@ import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
 import { createWorker, type DeliverySettings } from '../deliveries.ts'
 import { attemptsOf } from '../delivery/schedule.ts'
 import { deliveriesChannel } from '../journal/announcer.ts'
+import { atMost } from '../kernel/periodic.ts'
 import { createDeliveryMetrics } from '../metrics/delivery.ts'
 import { createRegistry } from '../metrics/registry.ts'
 import { kinds } from '../resources/index.ts'
@@ -28,6 +29,9 @@ export const poolSettings = {
   // cheaper, a take spends a third of its time on that.
   plan_cache_mode: 'force_generic_plan',
 }
+
+/** What waits for a database that does not answer is left after this, in milliseconds: a worker ends within 15 s. */
+const stopMilliseconds = 14_000
 
 export interface RunningWorker extends Running {
   readonly pool: Pool
@@ -80,7 +84,7 @@ export function startWorker(options: {
       stopping = true
       clock.stop()
       // At once: while a connection is being closed, nothing more may be begun.
-      await Promise.all([listener.close(), worker.close(), summarizer.stop()])
+      await atMost(stopMilliseconds, Promise.all([listener.close(), worker.close(), summarizer.stop()]))
       await Promise.all([endPool(pool), endPool(otherPool)])
       thrift[Symbol.dispose]()
     },

@@ -69,3 +69,30 @@ test('a database that vanishes: readers are refused in time, and when it is back
   expect(await api.end('SIGTERM')).toBe(0)
   expect(await worker.end('SIGTERM')).toBe(0)
 })
+
+test('SIGTERM while the database is gone: nothing waits for it', { timeout: 120_000 }, async () => {
+  await using beside = await testService()
+  await using way = await vanishingDatabase(beside.database.connection)
+  await using services = createServices()
+  const environment = {
+    DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    DESKWIRE_DATABASE_URL: way.url(),
+  }
+  const serve = (role: string) => services.serve(['--role', role], environment)
+  const running = await Promise.all([serve('api'), serve('worker')])
+  const { token } = beside.api
+  const read = () =>
+    fetch(`${running[0]?.url}/v1/customers`, { headers: { authorization: `Bearer ${token}` } })
+  expect((await read()).status).toBe(200)
+  way.vanish()
+  const cut = read().then(
+    ({ status }) => status,
+    () => 'cut',
+  )
+  await eventually('connections lead nowhere', () => way.dead > 2)
+  const since = performance.now()
+  expect(await Promise.all(running.map((service) => service.end('SIGTERM')))).toEqual([0, 0])
+  // A statement that hangs takes 32 s.
+  expect(performance.now() - since).toBeLessThan(25_000)
+  expect(await cut).toBe('cut')
+})

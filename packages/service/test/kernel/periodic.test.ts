@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { periodic } from '../../src/kernel/periodic.ts'
+import { atMost, periodic } from '../../src/kernel/periodic.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -104,4 +104,11 @@ test('stopped between two runs, or before the first, it is over at once', async 
   await never.loop.stop()
   never.loop.start()
   expect(never.runs).toHaveLength(0)
+})
+
+test('what ends in time is waited for, and fails as it does', async () => {
+  await atMost(1_000, Promise.resolve())
+  await atMost(1_000, null)
+  await expect(atMost(1_000, Promise.reject(new Error('scripted')))).rejects.toThrow('scripted')
+  expect(vi.getTimerCount()).toBe(0)
 })
