@@ -72,7 +72,7 @@ async function explain(error: unknown): Promise<void> {
     fail(error.message, 1)
     return
   }
-  const line = explainDatabaseFailure(error)
+  const line = explainDatabaseFailure(error) ?? explainFileFailure(error)
   if (line === null) throw error
   fail(line, 1)
   // A connection that was refused half way may stay open until the server ends it, a minute later.
@@ -92,4 +92,9 @@ function isHelp(word: string | undefined): boolean {
 function fail(message: string, code: number): void {
   process.stderr.write(`deskwire: ${message}\n`)
   process.exitCode = code
+}
+
+/** A file or directory that cannot be used: the system's message names it. */
+function explainFileFailure(error: unknown): string | null {
+  return error instanceof Error && 'path' in error && 'code' in error ? error.message : null
 }

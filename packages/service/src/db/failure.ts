@@ -1,7 +1,7 @@
 /** Failures of a database that whoever runs the service can mend, in one line each. */
 
 /** What a statement or a connection fails with: of PostgreSQL, of the system, of pg, or of TLS. */
-type Failure = Error & { readonly code?: string; readonly syscall?: string }
+type Failure = Error & { readonly code?: string; readonly syscall?: string; readonly path?: string }
 
 const url = 'DESKWIRE_DATABASE_URL'
 
@@ -18,7 +18,9 @@ export function explainDatabaseFailure(error: unknown): string | null {
   return advice === null ? null : `the database cannot be used: ${what}; ${advice}`
 }
 
-function adviceOf({ code = '', syscall, message }: Failure): string | null {
+function adviceOf({ code = '', syscall, message, path }: Failure): string | null {
+  // A file's failure says which file.
+  if (path !== undefined) return null
   if (syscall === 'connect' || syscall === 'getaddrinfo' || /^E[A-Z]+$/.test(code))
     return `see that its server runs and can be reached, and that ${url} names it`
   if (/^(timeout exceeded when trying to connect|Connection terminated)/.test(message))

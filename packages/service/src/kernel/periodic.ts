@@ -30,7 +30,7 @@ export function periodic(options: {
     if (stopping.signal.aborted) return
     clearTimeout(timer)
     again = underWay !== null
-    underWay ??= runOnce()
+    underWay ??= runOnce().then(scheduleNext)
   }
 
   async function runOnce(): Promise<void> {
@@ -40,6 +40,9 @@ export function periodic(options: {
       // Told to end, it did.
       if (!stopping.signal.aborted) options.onFailure(error as Error)
     }
+  }
+
+  function scheduleNext(): void {
     underWay = null
     if (again) wake()
     else if (!stopping.signal.aborted) timer = setTimeout(wake, options.every).unref()

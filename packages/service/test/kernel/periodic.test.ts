@@ -70,6 +70,23 @@ test('a run that fails is told of, and the next one comes', async () => {
   expect(runs).toHaveLength(2)
 })
 
+test('one that fails before it has begun to wait is no different', async () => {
+  let runs = 0
+  const failures: string[] = []
+  const loop = periodic({
+    every: 1_000,
+    stopWithin: 5_000,
+    run() {
+      throw new Error(`scripted ${++runs}`)
+    },
+    onFailure: (error) => failures.push(error.message),
+  })
+  loop.start()
+  await vi.advanceTimersByTimeAsync(1_000)
+  await loop.stop()
+  expect(failures).toEqual(['scripted 1', 'scripted 2'])
+})
+
 test('stopped, it tells the run under way to end, waits for it, and begins none', async () => {
   const { loop, runs, failures } = scripted()
   loop.start()
