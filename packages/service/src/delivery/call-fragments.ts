@@ -6,5 +6,5 @@ export const wakeLane = `perform 1 from lanes l where l.organization_id = p_orga
     where organization_id = p_organization_id and webhook_id = p_webhook_id;`
 
 /** What a manual retry does to a delivery, and so does a recovery: its schedule begins anew, with its stored payload. */
-export const startAnew = `status = 'pending', payload = 'stored', max_attempts = attempt_count + p_attempts,
-      next_attempt_at = p_now, log_day = 'infinity'`
+export const startAnew = `status = 'pending', payload = 'stored', attempts_before = attempt_count,
+      max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity'`

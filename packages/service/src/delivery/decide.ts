@@ -37,8 +37,9 @@ export type AttemptOutcome =
   | { readonly kind: 'endpoint_disabled'; readonly message: string }
 
 export interface DeliveryState {
-  /** Attempts made so far. */
+  /** Attempts made so far, and those of them that were made before the schedule that runs was begun. */
   readonly attemptCount: number
+  readonly attemptsBefore: number
   readonly maxAttempts: number
   readonly isPing: boolean
 }
@@ -98,13 +99,16 @@ export function decide(
   }
 }
 
-/** The delay before the next attempt of the schedule that is running; undefined when this was its last. */
+/**
+ * The delay before the next attempt of the schedule that is running; undefined when this was its last. A delivery has as many
+ * attempts as when its schedule was begun: where there are fewer delays by now, the last of them stands for those that are gone.
+ */
 function delayAfter(
-  { attemptCount, maxAttempts }: DeliveryState,
+  { attemptCount, attemptsBefore, maxAttempts }: DeliveryState,
   delays: readonly number[],
 ): number | undefined {
-  const left = maxAttempts - attemptCount - 1
-  return left <= 0 ? undefined : delays[Math.max(0, delays.length - left)]
+  if (attemptCount + 1 >= maxAttempts) return undefined
+  return delays[Math.min(attemptCount - attemptsBefore, delays.length - 1)]
 }
 
 function errorOf(outcome: Extract<AttemptOutcome, { kind: 'answered' | 'failed' }>): DeliveryError | null {

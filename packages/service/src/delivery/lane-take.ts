@@ -27,6 +27,7 @@ interface EndpointColumns {
 interface DeliveryColumns {
   readonly id: string
   readonly attemptCount: number
+  readonly attemptsBefore: number
   readonly maxAttempts: number
   readonly dueAt: number
   readonly updatedAt: number
@@ -105,6 +106,7 @@ function takenDelivery(row: DeliveryColumns, data: string | null): TakenDelivery
   return {
     id: row.id,
     attemptCount: row.attemptCount,
+    attemptsBefore: row.attemptsBefore,
     maxAttempts: row.maxAttempts,
     dueAt: row.dueAt,
     updatedAt: row.updatedAt,
@@ -134,6 +136,7 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
   const [
     id,
     attempts,
+    attemptsBefore,
     mostAttempts,
     dueAt,
     updatedAt,
@@ -148,6 +151,7 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
   return {
     id,
     attemptCount: Number(attempts),
+    attemptsBefore: Number(attemptsBefore),
     maxAttempts: Number(mostAttempts),
     dueAt: Number(dueAt),
     updatedAt: Number(updatedAt),
@@ -185,14 +189,14 @@ function takeStatement(tables: readonly StreamTable[], limit: number): PreparedS
         and (k.expires_at is null or k.expires_at > $4))`)} as scopes,
       ${once(`(select string_agg(encode(s.sealed, 'hex'), ' ' order by s.created_at desc, s.id desc) from webhook_secrets s
         where s.organization_id = $1 and s.webhook_id = $2 and (s.expires_at is null or s.expires_at > $4))`)} as secrets,
-      d.id, d.attempt_count, d.max_attempts, ${milliseconds('d.next_attempt_at')} as due_at,
+      d.id, d.attempt_count, d.attempts_before, d.max_attempts, ${milliseconds('d.next_attempt_at')} as due_at,
       ${milliseconds('d.updated_at')} as updated_at, d.event_id, d.event_type,
       ${timestampText('d.event_created_at')} as event_created_at, d.subject_kind, d.payload,
       case d.subject_kind ${current.join('\n        ')} end as current
     from leased l
     join webhooks w on w.organization_id = $1 and w.id = l.webhook_id
     left join lateral (
-      select d.id, d.attempt_count, d.max_attempts, d.next_attempt_at, d.updated_at, d.event_id, d.event_type,
+      select d.id, d.attempt_count, d.attempts_before, d.max_attempts, d.next_attempt_at, d.updated_at, d.event_id, d.event_type,
           d.event_created_at, d.subject_kind, d.subject_id, d.payload, row_number() over (order by d.next_attempt_at, d.id) as place
         from deliveries d
         where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity' and d.next_attempt_at <= $4

@@ -13,7 +13,7 @@ import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Verdict } from './decide.ts'
 import { disableFunction, failPendingFunction, settleFunction } from './functions.ts'
 import { encodeSettling, type Settling, settlingParameters } from './lane-settling.ts'
-import { sweepLanes, wakeFromTheFuture } from './lane-sweep.ts'
+import { type Place, sweepLanes, wakeFromTheFuture } from './lane-sweep.ts'
 import { createTake } from './lane-take.ts'
 import { foundAtOnce, type Tier, tiers } from './tiers.ts'
 
@@ -26,6 +26,8 @@ export interface LaneKey {
 export interface TakenDelivery {
   readonly id: string
   readonly attemptCount: number
+  /** Of those, before the schedule that runs was begun: by hand or by a recovery it was begun anew. */
+  readonly attemptsBefore: number
   readonly maxAttempts: number
   /** Since when its next attempt is due, in milliseconds: before any attempt, when it was made or begun anew. */
   readonly dueAt: number
@@ -140,10 +142,14 @@ export interface Lanes {
    */
   sweep(now: number, longestLease: number): Promise<number>
   /**
-   * For a clock that was set back: what was made later than now, and never tried, is due at once, and so are recoveries and
-   * what was retried by hand: it has all of its `attempts` left. Answers for how many lanes.
+   * For a clock that was set back: what was begun later than now, and not tried since, is due at once, be it new or begun anew
+   * by hand or by a recovery; and so are recoveries. One piece of a walk over all that is pending and not due, from `place` on,
+   * null at the beginning. Answers of how many deliveries that was so, and where to go on, null at the end.
    */
-  wakeFromTheFuture(now: number, attempts: number): Promise<number>
+  wakeFromTheFuture(
+    now: number,
+    place: Place | null,
+  ): Promise<{ readonly woken: number; readonly next: Place | null }>
 }
 
 const settleStatement: PreparedStatement = {
@@ -222,7 +228,7 @@ export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
     },
 
     sweep: (now, longestLease) => sweepLanes(pool, now, longestLease),
-    wakeFromTheFuture: (now, attempts) => wakeFromTheFuture(pool, now, attempts),
+    wakeFromTheFuture: (now, place) => wakeFromTheFuture(pool, now, place),
   }
 }
 

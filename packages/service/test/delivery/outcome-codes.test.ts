@@ -103,7 +103,7 @@ describe.each(ways)('%s', (_way, way) => {
     subject_unavailable: { gone: never('subject_unavailable') },
   }
 
-  const delivery = { attemptCount: 0, maxAttempts: 6, isPing: false }
+  const delivery = { attemptCount: 0, attemptsBefore: 0, maxAttempts: 6, isPing: false }
 
   test.each<[boolean | undefined, DeliveryErrorCode, string]>([
     [undefined, 'resolver_failed', 'a server that fails'],
