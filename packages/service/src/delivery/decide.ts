@@ -14,6 +14,7 @@ export type DeliveryErrorCode =
   | 'resolver_failed'
   | 'endpoint_disabled'
   | 'subject_unavailable'
+  | 'worker_lost'
 
 /** How an attempt ended, or why none was made. */
 export type AttemptOutcome =
@@ -31,6 +32,8 @@ export type AttemptOutcome =
       /** Whether a TLS handshake was made for it, or begun. */
       readonly handshake?: boolean
     }
+  /** It was being sent alone when its worker died: nobody knows whether it arrived. */
+  | { readonly kind: 'worker_lost'; readonly message: string }
   /** The API would not serve the subject to the registrant: nothing was sent. */
   | { readonly kind: 'subject_unavailable'; readonly message: string }
   /** The endpoint is disabled: nothing was sent. */
@@ -82,7 +85,8 @@ export function decide(
     }
   }
   const error = errorOf(outcome)
-  const counts = delivery.isPing ? 'nothing' : error === null ? 'success' : 'failure'
+  const counts =
+    delivery.isPing || outcome.kind === 'worker_lost' ? 'nothing' : error === null ? 'success' : 'failure'
   if (error === null) {
     return { status: 'succeeded', error, attempted: true, nextAttemptAt: null, counts, disable: null }
   }
@@ -111,7 +115,10 @@ function delayAfter(
   return delays[Math.min(attemptCount - attemptsBefore, delays.length - 1)]
 }
 
-function errorOf(outcome: Extract<AttemptOutcome, { kind: 'answered' | 'failed' }>): DeliveryError | null {
+function errorOf(
+  outcome: Extract<AttemptOutcome, { kind: 'answered' | 'failed' | 'worker_lost' }>,
+): DeliveryError | null {
+  if (outcome.kind === 'worker_lost') return { code: 'worker_lost', message: outcome.message }
   if (outcome.kind === 'failed') return { code: outcome.code, message: outcome.message }
   const { status } = outcome
   if (status >= 200 && status <= 299) return null

@@ -90,6 +90,8 @@ begin
     -- A backlog waits behind those that have waited longer: its lane has just had its turn.
     update lanes set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
         lease_id = null, lease_until = null, worker_id = null, listening = false,
+        lost_leases = 0, alone_id = null, alone_since = null,
+        alone_left = case when alone_left > 0 and v_due <= p_now then alone_left - 1 else 0 end,
         tier = case when p_tier >= 2 then p_tier when v_due <= p_now then 1 else 0 end
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   else
@@ -165,6 +167,9 @@ begin
       log_day = ${logDay('d')}
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
       and d.log_day = 'infinity';
+  -- Begun anew it is another attempt, that nobody has died of.
+  update lanes set alone_id = null, alone_since = null
+    where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);
   return coalesce(cardinality(v_ids), 0);
 end;`,
 )

@@ -22,6 +22,11 @@ export interface LaneKey {
   readonly webhookId: string
 }
 
+/** A lane and the worker's lease of it. */
+export interface HeldLane extends LaneKey {
+  readonly leaseId: string
+}
+
 /** A delivery that a worker has taken. */
 export interface TakenDelivery {
   readonly id: string
@@ -29,6 +34,8 @@ export interface TakenDelivery {
   /** Of those, before the schedule that runs was begun: by hand or by a recovery it was begun anew. */
   readonly attemptsBefore: number
   readonly maxAttempts: number
+  /** Whether its last attempt was `worker_lost`: it is sent alone. */
+  readonly lostWorker: boolean
   /** Since when its next attempt is due, in milliseconds: before any attempt, when it was made or begun anew. */
   readonly dueAt: number
   /** In milliseconds; a retry by hand or a recovery that begins it anew moves it on. */
@@ -55,10 +62,13 @@ export interface Endpoint {
   readonly sealedSecrets: readonly Buffer[]
 }
 
-export interface Taken extends LaneKey {
-  readonly leaseId: string
+export interface Taken extends HeldLane {
   readonly endpoint: Endpoint
   readonly deliveries: readonly TakenDelivery[]
+  /** How many are still to be sent one at a time, as leases were lost; 0 mostly. */
+  readonly aloneLeft: number
+  /** The delivery that was alone when its worker died, and since when, in milliseconds; null when none was. */
+  readonly lost: { readonly id: string; readonly since: number } | null
 }
 
 /** What came of one delivery that was taken. */
@@ -117,12 +127,9 @@ export interface Lanes {
    * shortens no lease.
    */
   take(lane: LaneKey, taking: () => Taking, known?: readonly string[]): Promise<Taken | null>
-  settle(
-    lane: LaneKey & { readonly leaseId: string },
-    settling: Settling,
-    now: number,
-    leaseUntil: number,
-  ): Promise<Settled>
+  /** Writes down that from `now` on this delivery alone is being sent; false when the lease is lost. */
+  isolate(lane: HeldLane, deliveryId: string, now: number): Promise<boolean>
+  settle(lane: HeldLane, settling: Settling, now: number, leaseUntil: number): Promise<Settled>
   /**
    * Whether this call disabled it. It does not when it has changed, and what was found holds no more: of an address that is not
    * public, when `tried` is not its URL any more.
@@ -183,6 +190,17 @@ export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
     },
 
     take: createTake(pool, tables),
+
+    async isolate({ organizationId, webhookId, leaseId }, deliveryId, now) {
+      // What comes in meanwhile is nothing to its holder.
+      const { rowCount } = await pool.query({
+        name: 'isolate_delivery',
+        text: `update lanes set alone_id = $4, alone_since = $5, listening = false
+                 where organization_id = $1 and webhook_id = $2 and lease_id = $3`,
+        values: [organizationId, webhookId, leaseId, deliveryId, formatTimestamp(now)],
+      })
+      return rowCount === 1
+    },
 
     async settle({ organizationId, webhookId, leaseId }, settling, now, leaseUntil) {
       const [row] = await queryText(pool, settleStatement, [

@@ -8,7 +8,8 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Alarm } from './alarm.ts'
-import { type AttemptServices, attempt } from './attempt.ts'
+import { mostAlone, type Share, shareOf } from './alone.ts'
+import { type AttemptServices, attempt, lostAttempt } from './attempt.ts'
 import { foldHealth, noChange } from './decide.ts'
 import type { Halt } from './halt.ts'
 import { disableRevoked, judge } from './judge.ts'
@@ -85,6 +86,8 @@ export class Turn {
   #more = true
   #woken = false
   #held = true
+  /** Nothing more is taken in this turn. */
+  #last = false
   #listening = false
   #quiet = 0
   /** Takes that brought as much as they could. */
@@ -152,11 +155,12 @@ export class Turn {
 
   /** Attempts under way leave room for more, and nothing is there to be sent. */
   #isIdle(): boolean {
-    return !this.#more && this.#queue.length === 0 && this.#underWay.hasRoom
+    return !this.#more && !this.#last && this.#queue.length === 0 && this.#underWay.hasRoom
   }
 
   #mustTake(): boolean {
-    if (!this.#goesOn || !this.#more || !this.#underWay.hasRoom || this.#isOthersTurn()) return false
+    if (!this.#goesOn || !this.#more || this.#last || !this.#underWay.hasRoom || this.#isOthersTurn())
+      return false
     return this.#queue.length < (this.#pace.tier === 'heavy' ? refillBelow : 1)
   }
 
@@ -218,12 +222,47 @@ export class Turn {
       }
       await lanes.failPending(this.#lane, this.#disabled, clock.now())
     }
-    for (const delivery of taken.deliveries) {
-      this.#queue.push(delivery)
-      this.#known.add(delivery.id)
-      this.#shared.payloads += delivery.data?.length ?? 0
-    }
+    if (taken.aloneLeft === mostAlone)
+      this.#services.log.warn(
+        { ...this.#lane, reason: 'lost_leases' },
+        'leases of an endpoint were lost three times in a row; its deliveries are sent one at a time for a while',
+      )
+    const share = shareOf(taken)
+    if (share.kind !== 'together') return this.#takeAlone(taken, share)
+    if (share.deliveries.length < taken.deliveries.length) this.#more = true
+    for (const delivery of share.deliveries) this.#enqueue(delivery)
     this.#fill()
+  }
+
+  /** One delivery is the whole turn: so is what a worker dies of told from what was sent beside it. */
+  async #takeAlone(taken: Taken, share: Exclude<Share, { kind: 'together' }>): Promise<void> {
+    const { lanes, clock, log, observer } = this.#services
+    this.#last = true
+    this.#more = false
+    // Others are under way: it is the next turn's.
+    if (this.#known.size > 0) return
+    const { delivery } = share
+    if (share.kind === 'lost') {
+      const result = lostAttempt(this.#services, taken, delivery, share.since)
+      this.#known.add(delivery.id)
+      this.#results.push(result)
+      tell(observer, result)
+      log.error(
+        { ...this.#lane, deliveryId: delivery.id, attempt: delivery.attemptCount + 1, reason: 'worker_lost' },
+        'a worker died while it sent this delivery alone',
+      )
+      return
+    }
+    if (!(await lanes.isolate({ ...this.#lane, leaseId: this.#leaseId }, delivery.id, clock.now())))
+      return this.#lose()
+    this.#enqueue(delivery)
+    this.#fill()
+  }
+
+  #enqueue(delivery: TakenDelivery): void {
+    this.#queue.push(delivery)
+    this.#known.add(delivery.id)
+    this.#shared.payloads += delivery.data?.length ?? 0
   }
 
   /** Begins as many attempts as there is room for. */

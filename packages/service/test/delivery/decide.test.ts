@@ -23,7 +23,7 @@ const answered = (status: number): AttemptOutcome => ({
 const failedAttempt = (
   code: 'timeout' | 'connection_failed' | 'tls_error' | 'resolver_failed' | 'address_not_public',
 ): AttemptOutcome => ({ kind: 'failed', code, message: `because ${code}`, durationMs: 1 })
-const notSent = (kind: 'subject_unavailable' | 'endpoint_disabled'): AttemptOutcome => ({
+const unanswered = (kind: 'subject_unavailable' | 'endpoint_disabled' | 'worker_lost'): AttemptOutcome => ({
   kind,
   message: `because ${kind}`,
 })
@@ -65,8 +65,9 @@ const outcomes: readonly (readonly [AttemptOutcome, string | null, Omit<Verdict,
       disable: 'address_not_public',
     },
   ],
-  [notSent('subject_unavailable'), 'subject_unavailable', never],
-  [notSent('endpoint_disabled'), 'endpoint_disabled', never],
+  [unanswered('subject_unavailable'), 'subject_unavailable', never],
+  [unanswered('endpoint_disabled'), 'endpoint_disabled', never],
+  [unanswered('worker_lost'), 'worker_lost', { ...again, counts: 'nothing' }],
 ].map((row) => row as [AttemptOutcome, string | null, Omit<Verdict, 'error'>])
 
 const title = (outcome: AttemptOutcome) =>
