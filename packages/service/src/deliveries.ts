@@ -50,6 +50,8 @@ export function createWorker(options: {
   readonly observer?: DeliveryObserver
   /** Connections for the turns of all but the light, who are not to wait behind them; by default the same. */
   readonly otherPool?: Pool
+  /** The owner of its leases; one of its own unless told. */
+  readonly workerId?: string
 }): Worker {
   const { pool, clock, log, kinds, settings, observer = nobodyObserves, otherPool = pool } = options
   const { dnsServers, trustedTargets, targetCa, schedule } = settings
@@ -69,7 +71,10 @@ export function createWorker(options: {
     log,
     observer,
   }
-  const engine = createEngine(turns, { otherLanes: createLanes(otherPool, tables) })
+  const engine = createEngine(turns, {
+    otherLanes: createLanes(otherPool, tables),
+    ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
+  })
   const registrants = createRegistrants({ pool, clock, log, observer, wake: () => engine.wake() })
   const recoverer = createRecoverer({
     recoveries: createRecoveries(pool, attemptsOf(schedule)),

@@ -66,16 +66,18 @@ export function createEngine(
   services: TurnServices,
   options: {
     readonly slots?: SlotLimits
+    /** Whose leases these are: whoever learns of the worker's death gives them back by it. */
+    readonly workerId?: string
     /** For turns of all but the light, who are not to wait for a connection behind them. */
     readonly otherLanes?: Lanes
   } = {},
 ): Engine {
   const { lanes, clock, log, schedule } = services
-  const { slots: limits, otherLanes = lanes } = options
+  const { slots: limits, workerId = randomUUID(), otherLanes = lanes } = options
   const running = new Map<string, RunningTurn>()
   const halt = new Halt()
   const shared: Shared = {
-    workerId: randomUUID(),
+    workerId,
     slots: new Slots(limits),
     alarm: new Alarm(),
     halt,

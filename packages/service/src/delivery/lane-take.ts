@@ -13,7 +13,7 @@ import {
 import { timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { lostInARow, mostAlone } from './alone.ts'
+import { countLoss } from './call-fragments.ts'
 import type { Lanes, Taken, TakenDelivery } from './lanes.ts'
 
 /** What a row says of the endpoint, which one row does. */
@@ -192,8 +192,7 @@ function takeStatement(tables: readonly StreamTable[], limit: number): PreparedS
   const once = (value: string) => `case when coalesce(d.place, 1) = 1 then ${value} end`
   const text = `with leased as (
       update lanes l set lease_id = $3, lease_until = $5, worker_id = $6, listening = $7, due_at = $5,
-          lost_leases = case when l.lease_id <> $3 then least(l.lost_leases + 1, ${lostInARow}) else l.lost_leases end,
-          alone_left = case when l.lease_id <> $3 and l.lost_leases >= ${lostInARow - 1} then ${mostAlone} else l.alone_left end
+          ${countLoss('l.lease_id <> $3')}
         where l.organization_id = $1 and l.webhook_id = $2
           and (l.lease_id = $3 or l.due_at <= $4 and (l.lease_until is null or l.lease_until <= $4))
         returning l.webhook_id, l.alone_left, l.alone_id, l.alone_since)
