@@ -5,8 +5,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { stopwatch } from '../kernel/clock.ts'
+import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { Alarm } from './alarm.ts'
+import { createDisabler } from './disabler.ts'
 import { Halt } from './halt.ts'
 import type { Place } from './lane-sweep.ts'
 import type { DueLane, LaneKey, Lanes } from './lanes.ts'
@@ -70,16 +72,25 @@ export function createEngine(
     readonly workerId?: string
     /** For turns of all but the light, who are not to wait for a connection behind them. */
     readonly otherLanes?: Lanes
+    /** Calls that take an organization's clock row, one at a time of each. */
+    readonly clockTurns?: KeyedQueue
   } = {},
 ): Engine {
   const { lanes, clock, log, schedule } = services
-  const { slots: limits, workerId = randomUUID(), otherLanes = lanes } = options
+  const {
+    slots: limits,
+    workerId = randomUUID(),
+    otherLanes = lanes,
+    clockTurns = createKeyedQueue(),
+  } = options
+  const disabler = createDisabler({ ...services, lanes: otherLanes, clockTurns, onDisabled })
   const running = new Map<string, RunningTurn>()
   const halt = new Halt()
   const shared: Shared = {
     workerId,
     slots: new Slots(limits),
     alarm: new Alarm(),
+    disabler,
     halt,
     payloads: 0,
   }
@@ -181,6 +192,11 @@ export function createEngine(
     return turn
   }
 
+  /** What is pending on it has to fail. */
+  function onDisabled(): void {
+    if (!draining) wake()
+  }
+
   /** Whether slow lanes may be looked for now; if not, they are when it is time. */
   function mayBeSlow(): boolean {
     const since = sinceSlow()
@@ -278,6 +294,7 @@ export function createEngine(
 
   async function stop(): Promise<void> {
     halt.request()
+    disabler.stop()
     for (const timer of timers) clearInterval(timer)
     if (slowTimer !== null) clearTimeout(slowTimer)
     const turns = () => Promise.all([...running.values()].map(({ ended }) => ended))

@@ -7,6 +7,7 @@
  * when its lease ends. A commit moves it to now, unless its holder has its hands full and looks again by itself.
  */
 import type { Pool } from 'pg'
+import { callFunction, unlessBusy } from '../db/call-function.ts'
 import { type PreparedStatement, queryText } from '../db/text-query.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -131,7 +132,7 @@ export interface Lanes {
   isolate(lane: HeldLane, deliveryId: string, now: number): Promise<boolean>
   settle(lane: HeldLane, settling: Settling, now: number, leaseUntil: number): Promise<Settled>
   /**
-   * Whether this call disabled it. It does not when it has changed, and what was found holds no more: of an address that is not
+   * Whether this call disabled it; 'busy' when others hold the organization's clock row. It does not when it has changed, and what was found holds no more: of an address that is not
    * public, when `tried` is not its URL any more.
    */
   disable(
@@ -140,7 +141,7 @@ export interface Lanes {
     reason: string,
     now: number,
     failingBefore: number,
-  ): Promise<boolean>
+  ): Promise<boolean | 'busy'>
   /** Fails what is pending on a disabled endpoint, pings apart. */
   failPending(lane: LaneKey, reason: string, now: number): Promise<void>
   /**
@@ -221,18 +222,15 @@ export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
     },
 
     async disable({ organizationId, webhookId }, tried, reason, now, failingBefore) {
-      const { rows } = await pool.query<{ disabled: boolean }>({
-        text: `select ${disableFunction.name}($1, $2, $3, $4, $5, $6) as disabled`,
-        values: [
-          organizationId,
-          webhookId,
-          tried,
-          reason,
-          formatTimestamp(now),
-          formatTimestamp(failingBefore),
-        ],
-      })
-      return rows[0]?.disabled ?? false
+      const values = [
+        organizationId,
+        webhookId,
+        tried,
+        reason,
+        formatTimestamp(now),
+        formatTimestamp(failingBefore),
+      ]
+      return unlessBusy(callFunction<boolean>(pool, disableFunction, values))
     },
 
     async failPending({ organizationId, webhookId }, reason, now) {

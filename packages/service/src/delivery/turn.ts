@@ -11,8 +11,9 @@ import type { Alarm } from './alarm.ts'
 import { mostAlone, type Share, shareOf } from './alone.ts'
 import { type AttemptServices, attempt, lostAttempt } from './attempt.ts'
 import { foldHealth, noChange } from './decide.ts'
+import type { Disabler } from './disabler.ts'
 import type { Halt } from './halt.ts'
-import { disableRevoked, judge } from './judge.ts'
+import { judge } from './judge.ts'
 import type { Settling } from './lane-settling.ts'
 import { LaneSlots, type UnderWay } from './lane-slots.ts'
 import type { AttemptResult, DueLane, LaneKey, Lanes, Taken, TakenDelivery } from './lanes.ts'
@@ -55,6 +56,7 @@ export interface Shared {
   readonly workerId: string
   readonly slots: Slots
   readonly alarm: Alarm
+  readonly disabler: Disabler
   readonly halt: Halt
   /** Characters of payloads that are taken and not sent. */
   payloads: number
@@ -210,7 +212,8 @@ export class Turn {
     if (this.#disabled === null && taken.endpoint.scopes === null) {
       // Whatever comes of it, the next turn sees.
       this.#more = false
-      await disableRevoked(this.#services, taken, clock.now())
+      const at = clock.now()
+      await this.#shared.disabler.disable({ lane: this.#lane, tried: null, reason: 'registrant_revoked', at })
       return
     }
     this.#sign = this.#services.signerOf(taken)
@@ -337,7 +340,7 @@ export class Turn {
     this.#more = settled.more || this.#woken
     this.#listening = next === 'listen'
     const disabled = await judge(
-      { ...this.#services, alarm: this.#shared.alarm },
+      { ...this.#services, alarm: this.#shared.alarm, disabler: this.#shared.disabler },
       this.#lane,
       results,
       settled.failingSince,

@@ -108,6 +108,8 @@ export function superviseWorker(
       const wait = startsAgainAfter(ends)
       log.error({ ...how, ends, wait }, 'the worker ended; it is replaced')
       timer = setTimeout(() => {
+        // What it had asked the database for when it died may have been done since.
+        void returnLeases(workerId)
         worker = start()
       }, wait)
     }

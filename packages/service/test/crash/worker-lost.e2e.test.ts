@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import { startHooks } from '../harness/arrivals.ts'
+import { deliverySettings } from '../harness/delivery-settings.ts'
 import { deliveriesOf } from '../harness/hooks.ts'
 import { eventually } from '../harness/locks.ts'
 import { testService } from '../harness/service.ts'
@@ -11,7 +12,8 @@ import { createServices, kill, socketUrl, workerOf } from '../harness/services.t
 
 test('is tried as often as its schedule says and told of in the log; all others arrive, and /readyz tells of the worker', async () => {
   await using hooks = await startHooks()
-  await using service = await testService()
+  // Which says how many attempts a delivery has.
+  await using service = await testService({ settings: { schedule: { ...deliverySettings.schedule, retryDelays: [100] } } })
   await using services = createServices()
   const { api, url, database } = service
   const running = await services.serve(['--database-url', socketUrl(database.connection)], {
