@@ -13,7 +13,9 @@ import { createServices, kill, socketUrl, workerOf } from '../harness/services.t
 test('is tried as often as its schedule says and told of in the log; all others arrive, and /readyz tells of the worker', async () => {
   await using hooks = await startHooks()
   // Which says how many attempts a delivery has.
-  await using service = await testService({ settings: { schedule: { ...deliverySettings.schedule, retryDelays: [100] } } })
+  await using service = await testService({
+    settings: { schedule: { ...deliverySettings.schedule, retryDelays: [100] } },
+  })
   await using services = createServices()
   const { api, url, database } = service
   const running = await services.serve(['--database-url', socketUrl(database.connection)], {
