@@ -6,6 +6,7 @@ import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
 import { type HeldSend, heldSend } from '../harness/held-send.ts'
 import { attemptsOf, deliveriesOf, hour, makeWebhook, minute, readWebhook, second } from '../harness/hooks.ts'
+import { eventually } from '../harness/locks.ts'
 import { plant } from '../harness/planted.ts'
 import { testService } from '../harness/service.ts'
 
@@ -56,10 +57,12 @@ async function desk() {
       return { sent, most }
     },
     async [Symbol.asyncDispose]() {
-      for (const { held, round } of dead) {
-        for (const attempt of held.inFlight()) attempt.answer(200)
-        await round
-      }
+      let left = dead.length
+      for (const { round } of dead) void round.finally(() => left--)
+      await eventually('no round goes on', () => {
+        for (const { held } of dead) for (const attempt of held.inFlight()) attempt.answer(200)
+        return left === 0
+      })
       await service[Symbol.asyncDispose]()
     },
   }
