@@ -426,8 +426,13 @@ create table lanes (
   worker_id uuid,
   listening boolean not null default false,
   tier smallint not null default 3,
+  lost_leases smallint not null default 0,
+  alone_left smallint not null default 0,
+  alone_id uuid,
+  alone_since timestamptz(3),
   primary key (organization_id, webhook_id),
   foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
+  check ((alone_id is null) = (alone_since is null)),
   check ((lease_id is null) = (lease_until is null)),
   check (tier >= 0 and tier <= 3)
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
@@ -458,6 +463,7 @@ create table deliveries (
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
   response_body text,
+  attempts_before integer not null default 0,
   primary key (organization_id, webhook_id, id, log_day),
   check ((status = 'pending'::text) = (log_day = 'infinity'::date)),
   check ((status = 'pending'::text) = (next_attempt_at is not null)),
@@ -467,7 +473,7 @@ create table deliveries (
   check (status = any (array['pending'::text, 'succeeded'::text, 'failed'::text]))
 ) partition by range (log_day);
 create index deliveries_type on only deliveries (organization_id, webhook_id, event_type, status, id, log_day);
--- No statistics are kept of event_created_at, subject_kind, subject_id, payload, attempt_count, max_attempts, response_status, last_error_code, last_error_message, duration_ms, last_attempt_at, delivered_at, updated_at, response_body.
+-- No statistics are kept of event_created_at, subject_kind, subject_id, payload, attempt_count, max_attempts, response_status, last_error_code, last_error_message, duration_ms, last_attempt_at, delivered_at, updated_at, response_body, attempts_before.
 
 create table deliveries_default partition of deliveries default;
 create index deliveries_default_age on deliveries_default (created_at);
@@ -536,6 +542,7 @@ create table summary_jobs (
   lease_id uuid,
   attempts integer not null,
   gave_up boolean not null,
+  worker_id uuid,
   primary key (organization_id, conversation_id),
   foreign key (organization_id) references organizations(organization_id),
   check (attempts >= 0)
@@ -1594,7 +1601,7 @@ begin
 end;
 $function$;
 
-create or replace function settle_lane_b122f36af72f(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+create or replace function settle_lane_a91aa3e0f0f4(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
       p_next text, p_tier int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
 language plpgsql volatile as $function$
 declare
@@ -1653,6 +1660,8 @@ begin
     -- A backlog waits behind those that have waited longer: its lane has just had its turn.
     update lanes set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
         lease_id = null, lease_until = null, worker_id = null, listening = false,
+        lost_leases = 0, alone_id = null, alone_since = null,
+        alone_left = case when alone_left > 0 and v_due <= p_now then alone_left - 1 else 0 end,
         tier = case when p_tier >= 2 then p_tier when v_due <= p_now then 1 else 0 end
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   else
@@ -1665,8 +1674,8 @@ begin
 end;
 $function$;
 
-create or replace function disable_webhook_13762f048035(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
-language plpgsql volatile as $function$
+create or replace function disable_webhook_46b2e15fea78(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
+language plpgsql volatile set lock_timeout = '250ms' as $function$
 begin
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
@@ -1688,7 +1697,7 @@ begin
 end;
 $function$;
 
-create or replace function fail_pending_e3a578d2789c(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
+create or replace function fail_pending_e2919930c8e3(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_ids uuid[];
@@ -1715,12 +1724,15 @@ begin
       log_day = (d.created_at at time zone 'UTC')::date
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
       and d.log_day = 'infinity';
+  -- Begun anew it is another attempt, that nobody has died of.
+  update lanes set alone_id = null, alone_since = null
+    where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);
   return coalesce(cardinality(v_ids), 0);
 end;
 $function$;
 
-create or replace function recover_piece_abd2b97ec33d(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
-language plpgsql volatile as $function$
+create or replace function recover_piece_e9b8a7027f0f(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+language plpgsql volatile set lock_timeout = '250ms' as $function$
 declare
   v_position uuid;
   v_end uuid;
@@ -1765,8 +1777,8 @@ begin
     select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_events)
         and d.log_day >= v_since;
-    update deliveries d set status = 'pending', payload = 'stored', max_attempts = attempt_count + p_attempts,
-      next_attempt_at = p_now, log_day = 'infinity',
+    update deliveries d set status = 'pending', payload = 'stored', attempts_before = attempt_count,
+      max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
         updated_at = greatest(d.updated_at + interval '1 millisecond', p_now)
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_known)
         and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';
@@ -1795,8 +1807,8 @@ begin
 end;
 $function$;
 
-create or replace function expire_api_key_68ce1eef8fec(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
-language plpgsql volatile as $function$
+create or replace function expire_api_key_8c34fab1a81c(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+language plpgsql volatile set lock_timeout = '250ms' as $function$
 declare
   v_webhook_ids uuid[];
 begin
@@ -2005,7 +2017,7 @@ begin
 end;
 $function$;
 
-create or replace function retry_delivery_69b7a0a9b571(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_keep jsonb) returns text
+create or replace function retry_delivery_6fcec9ac8037(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
@@ -2036,8 +2048,8 @@ begin
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
-  update deliveries set status = 'pending', payload = 'stored', max_attempts = attempt_count + p_attempts,
-      next_attempt_at = p_now, log_day = 'infinity',
+  update deliveries set status = 'pending', payload = 'stored', attempts_before = attempt_count,
+      max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
       updated_at = p_updated_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_delivery_id
       and log_day < 'infinity' and status = 'failed';

@@ -657,6 +657,7 @@ export interface Delivery extends Row {
       | 'resolver_failed'
       | 'endpoint_disabled'
       | 'subject_unavailable'
+      | 'worker_lost'
     >
     message: string
   } | null
@@ -695,6 +696,7 @@ export interface Attempt {
       | 'resolver_failed'
       | 'endpoint_disabled'
       | 'subject_unavailable'
+      | 'worker_lost'
     >
     message: string
   } | null

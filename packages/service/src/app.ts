@@ -62,6 +62,8 @@ export interface AppOptions {
   readonly kinds?: readonly Kind[]
   /** Metrics of the processes that this one speaks for. */
   readonly otherMetrics?: () => Promise<readonly MetricsSnapshot[]>
+  /** What does not work beside the API, for `/readyz`; null when all does. */
+  readonly degraded?: () => string | null
   /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told: tests move it. */
   readonly maxLead?: number
 }
@@ -90,7 +92,7 @@ export function createApp(options: AppOptions): App {
     allowed.set(url, methods)
   })
   timeRequests(server, register)
-  registerHealth(server, pool)
+  registerHealth(server, pool, options.degraded)
   registerDocs(server, () => apiDocument(kinds))
   createStandingMetrics(register, pool, clock)
   registerMetrics(server, register, otherMetrics)

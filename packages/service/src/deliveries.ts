@@ -16,6 +16,7 @@ import { parseTargetUrl } from './delivery/target/url.ts'
 import type { TurnServices } from './delivery/turn.ts'
 import type { Clock } from './kernel/clock.ts'
 import { type Problem, problem, validationFailed } from './kernel/errors.ts'
+import { createKeyedQueue } from './kernel/keyed-queue.ts'
 import type { Kind } from './resource/kind.ts'
 import type { CheckTarget } from './webhooks/endpoints.ts'
 import { createSecretBox } from './webhooks/secrets.ts'
@@ -50,6 +51,8 @@ export function createWorker(options: {
   readonly observer?: DeliveryObserver
   /** Connections for the turns of all but the light, who are not to wait behind them; by default the same. */
   readonly otherPool?: Pool
+  /** The owner of its leases; one of its own unless told. */
+  readonly workerId?: string
 }): Worker {
   const { pool, clock, log, kinds, settings, observer = nobodyObserves, otherPool = pool } = options
   const { dnsServers, trustedTargets, targetCa, schedule } = settings
@@ -69,12 +72,18 @@ export function createWorker(options: {
     log,
     observer,
   }
-  const engine = createEngine(turns, { otherLanes: createLanes(otherPool, tables) })
-  const registrants = createRegistrants({ pool, clock, log, observer, wake: () => engine.wake() })
+  const clockTurns = createKeyedQueue()
+  const engine = createEngine(turns, {
+    clockTurns,
+    otherLanes: createLanes(otherPool, tables),
+    ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
+  })
+  const registrants = createRegistrants({ pool, clock, log, observer, clockTurns, wake: () => engine.wake() })
   const recoverer = createRecoverer({
     recoveries: createRecoveries(pool, attemptsOf(schedule)),
     clock,
     log,
+    clockTurns,
     onDeliveries: () => engine.wake(),
   })
   return {

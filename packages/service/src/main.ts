@@ -1,4 +1,5 @@
 /** Starting and stopping: the database, the schema, the roles; SIGTERM drains. */
+import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { bootstrapOrganization } from './access/organizations.ts'
 import { type Config, unknownVariables } from './config.ts'
@@ -7,7 +8,8 @@ import { EmbeddedDatabaseError } from './db/embedded/index.ts'
 import { migrate } from './db/migrate.ts'
 import { type OpenDatabase, openDatabase } from './db/open.ts'
 import type { DeliverySettings } from './deliveries.ts'
-import { systemClock } from './kernel/clock.ts'
+import { giveBackLanes } from './delivery/give-back.ts'
+import type { Clock } from './kernel/clock.ts'
 import { createLog } from './log.ts'
 import { makeLogWeeks } from './log-weeks.ts'
 import { startApi } from './roles/api.ts'
@@ -19,6 +21,7 @@ import { type RunningWorker, startWorker } from './roles/worker.ts'
 import { startWorkerServer } from './roles/worker-server.ts'
 import { schemaOf } from './schema.ts'
 import type { SummarySettings } from './summaries.ts'
+import { createJobs } from './summarizer/jobs.ts'
 
 /**
  * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped cleanly; throws
@@ -38,10 +41,11 @@ export async function serve(config: Config): Promise<void> {
     const applied = await migrate(database.pool, schemaOf())
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date')
     // Before the first commit: a week that has begun without a partition goes on without one.
-    await makeLogWeeks(database.pool, systemClock.now())
+    const clock = await askDatabaseClock(database.pool)
+    await makeLogWeeks(database.pool, clock.now())
     const settings = await deliverySettingsOf(config)
     await requireKeyOfDatabase(database.pool, config, settings.encryptionKey)
-    const running = await startRoles(config, { database, settings, summaries, log })
+    const running = await startRoles(config, { database, clock, settings, summaries, log })
     const ending = await Promise.race([stopped, database.lost.then((how) => new EmbeddedDatabaseError(how))])
     log.info({ reason: String(ending) }, 'stopping: finishing what is under way')
     await Promise.all(running.map((role) => role.stop()))
@@ -57,10 +61,18 @@ async function startRoles(
   config: Config,
   {
     database,
+    clock,
     settings,
     summaries,
     log,
-  }: { database: OpenDatabase; settings: DeliverySettings; summaries: SummarySettings; log: Logger },
+  }: {
+    database: OpenDatabase
+    /** The database's. */
+    clock: Clock
+    settings: DeliverySettings
+    summaries: SummarySettings
+    log: Logger
+  },
 ): Promise<readonly Running[]> {
   const { pool, address } = database
   if (config.role === 'worker') {
@@ -68,7 +80,7 @@ async function startRoles(
     return await startWorkerAlone(config, startWorker({ address, log, settings, summaries }), log)
   }
   // Where a stream begins it may not be ahead either.
-  const first = await bootstrapOrganization(pool, await askDatabaseClock(pool), config.bootstrapKey)
+  const first = await bootstrapOrganization(pool, clock, config.bootstrapKey)
   if (first !== null) announceFirstKey(first, config)
   warnOfTrust(settings, log)
   let worker: Supervised | null = null
@@ -80,11 +92,21 @@ async function startRoles(
     settings,
     rateLimit: config.rateLimit,
     otherMetrics,
+    degraded: () => worker?.trouble() ?? null,
   })
   if (config.role === 'all')
-    worker = superviseWorker({ address, settings, summaries, logLevel: config.logLevel }, log)
+    worker = superviseWorker(
+      { address, settings, summaries, logLevel: config.logLevel },
+      { log, clock, giveBack: (workerId) => giveBackLeases(pool, workerId) },
+    )
   process.stdout.write(`listening on ${api.address}\n`)
   return worker === null ? [api] : [api, worker]
+}
+
+/** Everything that a worker held which has died. Answers how many leases that were. */
+async function giveBackLeases(pool: Pool, workerId: string): Promise<number> {
+  const now = (await askDatabaseClock(pool)).now()
+  return (await giveBackLanes(pool, workerId, now)) + (await createJobs(pool).giveBackAllOf(workerId, now))
 }
 
 /** A worker in a process of its own, with the small server that it may have. */

@@ -1,6 +1,7 @@
 /** The schema of an installation: the migrations and functions of every room, in order. */
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { coreMigrations } from './db/migrations/core.ts'
+import { deliveryMigrations } from './db/migrations/deliveries.ts'
 import { keyMigrations } from './db/migrations/keys.ts'
 import { lastAttemptMigrations } from './db/migrations/last-attempts.ts'
 import { logWeekMigrations } from './db/migrations/log-weeks.ts'
@@ -34,6 +35,7 @@ export function schemaOf(
       ...summarizerMigrations,
       ...restoreMigrations,
       ...lastAttemptMigrations,
+      ...deliveryMigrations,
       ...kinds.flatMap((kind) => kind.migrations),
     ],
     functions: [

@@ -1,4 +1,5 @@
 /** What writes summaries, put together from the settings. */
+import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { createAnnouncer } from './journal/announcer.ts'
@@ -48,8 +49,10 @@ export function createSummarizer(options: {
   readonly maxAttempts: number
   /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told. */
   readonly maxLead?: number
+  /** The owner of its leases; one of its own unless told. */
+  readonly workerId?: string
 }): Summarizer {
-  const { pool, clock, log, kinds, settings, maxAttempts, maxLead } = options
+  const { pool, clock, log, kinds, settings, maxAttempts, maxLead, workerId = randomUUID() } = options
   const tables = kinds.map((kind) => kind.table)
   const commit = commitFunction(tables)
   const untold = (error: Error) => log.warn({ err: loggable(error) }, 'nobody could be told of a summary')
@@ -75,6 +78,7 @@ export function createSummarizer(options: {
     clock,
     log,
     delay: settings.delay,
+    workerId,
     lease: (settings.endpoint?.timeout ?? 0) + readingAndWriting,
   })
   return {

@@ -43,18 +43,38 @@ export async function attempt(
   destination: Destination,
   delivery: TakenDelivery,
 ): Promise<AttemptResult> {
-  const { clock, schedule } = services
+  const { clock } = services
   const startedAt = clock.now()
   const outcome = await outcomeOf(services, destination, delivery).catch((error: Error) =>
     unsendable(services, destination, error, startedAt),
   )
+  return resultOf(services, destination.taken, delivery, outcome, startedAt)
+}
+
+/** The attempt that a delivery had which was being sent alone, since `startedAt`, when its worker died. */
+export function lostAttempt(
+  services: Pick<AttemptServices, 'clock' | 'schedule'>,
+  taken: Taken,
+  delivery: TakenDelivery,
+  startedAt: number,
+): AttemptResult {
+  const message = 'the worker ended while it sent this delivery alone; it may have arrived'
+  return resultOf(services, taken, delivery, { kind: 'worker_lost', message }, startedAt)
+}
+
+function resultOf(
+  { clock, schedule }: Pick<AttemptServices, 'clock' | 'schedule'>,
+  taken: Taken,
+  delivery: TakenDelivery,
+  outcome: AttemptOutcome,
+  startedAt: number,
+): AttemptResult {
   const endedAt = clock.now()
   const isPing = delivery.event.type === 'ping'
-  const verdict = decide({ ...delivery, isPing }, outcome, endedAt, schedule.retryDelays)
   return {
     delivery,
-    url: destination.taken.endpoint.url,
-    verdict,
+    url: taken.endpoint.url,
+    verdict: decide({ ...delivery, isPing }, outcome, endedAt, schedule.retryDelays),
     startedAt,
     endedAt,
     responseStatus: outcome.kind === 'answered' ? outcome.status : null,

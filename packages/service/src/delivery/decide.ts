@@ -14,6 +14,7 @@ export type DeliveryErrorCode =
   | 'resolver_failed'
   | 'endpoint_disabled'
   | 'subject_unavailable'
+  | 'worker_lost'
 
 /** How an attempt ended, or why none was made. */
 export type AttemptOutcome =
@@ -31,14 +32,17 @@ export type AttemptOutcome =
       /** Whether a TLS handshake was made for it, or begun. */
       readonly handshake?: boolean
     }
+  /** It was being sent alone when its worker died: nobody knows whether it arrived. */
+  | { readonly kind: 'worker_lost'; readonly message: string }
   /** The API would not serve the subject to the registrant: nothing was sent. */
   | { readonly kind: 'subject_unavailable'; readonly message: string }
   /** The endpoint is disabled: nothing was sent. */
   | { readonly kind: 'endpoint_disabled'; readonly message: string }
 
 export interface DeliveryState {
-  /** Attempts made so far. */
+  /** Attempts made so far, and those of them that were made before the schedule that runs was begun. */
   readonly attemptCount: number
+  readonly attemptsBefore: number
   readonly maxAttempts: number
   readonly isPing: boolean
 }
@@ -81,7 +85,8 @@ export function decide(
     }
   }
   const error = errorOf(outcome)
-  const counts = delivery.isPing ? 'nothing' : error === null ? 'success' : 'failure'
+  const counts =
+    delivery.isPing || outcome.kind === 'worker_lost' ? 'nothing' : error === null ? 'success' : 'failure'
   if (error === null) {
     return { status: 'succeeded', error, attempted: true, nextAttemptAt: null, counts, disable: null }
   }
@@ -98,16 +103,22 @@ export function decide(
   }
 }
 
-/** The delay before the next attempt of the schedule that is running; undefined when this was its last. */
+/**
+ * The delay before the next attempt of the schedule that is running; undefined when this was its last. A delivery has as many
+ * attempts as when its schedule was begun: where there are fewer delays by now, the last of them stands for those that are gone.
+ */
 function delayAfter(
-  { attemptCount, maxAttempts }: DeliveryState,
+  { attemptCount, attemptsBefore, maxAttempts }: DeliveryState,
   delays: readonly number[],
 ): number | undefined {
-  const left = maxAttempts - attemptCount - 1
-  return left <= 0 ? undefined : delays[Math.max(0, delays.length - left)]
+  if (attemptCount + 1 >= maxAttempts) return undefined
+  return delays[Math.min(attemptCount - attemptsBefore, delays.length - 1)]
 }
 
-function errorOf(outcome: Extract<AttemptOutcome, { kind: 'answered' | 'failed' }>): DeliveryError | null {
+function errorOf(
+  outcome: Extract<AttemptOutcome, { kind: 'answered' | 'failed' | 'worker_lost' }>,
+): DeliveryError | null {
+  if (outcome.kind === 'worker_lost') return { code: 'worker_lost', message: outcome.message }
   if (outcome.kind === 'failed') return { code: outcome.code, message: outcome.message }
   const { status } = outcome
   if (status >= 200 && status <= 299) return null

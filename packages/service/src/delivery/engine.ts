@@ -5,12 +5,15 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { stopwatch } from '../kernel/clock.ts'
+import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { Alarm } from './alarm.ts'
+import { createDisabler } from './disabler.ts'
 import { Halt } from './halt.ts'
+import type { Place } from './lane-sweep.ts'
 import type { DueLane, LaneKey, Lanes } from './lanes.ts'
 import { tickEvery } from './pace.ts'
-import { attemptsOf, leaseOf } from './schedule.ts'
+import { leaseOf } from './schedule.ts'
 import { type SlotLimits, Slots } from './slots.ts'
 import { foundAtOnce, tiers } from './tiers.ts'
 import { type Shared, Turn, type TurnEnd, type TurnServices } from './turn.ts'
@@ -52,7 +55,7 @@ const settlingMayTake = 2_000
 const sweepEvery = 30_000
 /** Clocks of workers may differ by so much, in milliseconds, before one takes the other's leases for impossible. */
 const clocksDiffer = 60_000
-/** A clock that goes back by more was set back, in milliseconds; others may follow it within so many sweeps. */
+/** A clock that goes back by more was set back, in milliseconds; others may follow it within so many sweeps, which search again. */
 const setBackBy = 1_000
 const suspiciousSweeps = 4
 
@@ -65,22 +68,36 @@ export function createEngine(
   services: TurnServices,
   options: {
     readonly slots?: SlotLimits
+    /** Whose leases these are: whoever learns of the worker's death gives them back by it. */
+    readonly workerId?: string
     /** For turns of all but the light, who are not to wait for a connection behind them. */
     readonly otherLanes?: Lanes
+    /** Calls that take an organization's clock row, one at a time of each. */
+    readonly clockTurns?: KeyedQueue
   } = {},
 ): Engine {
   const { lanes, clock, log, schedule } = services
-  const { slots: limits, otherLanes = lanes } = options
+  const {
+    slots: limits,
+    workerId = randomUUID(),
+    otherLanes = lanes,
+    clockTurns = createKeyedQueue(),
+  } = options
+  const disabler = createDisabler({ ...services, lanes: otherLanes, clockTurns, onDisabled })
   const running = new Map<string, RunningTurn>()
   const halt = new Halt()
   const shared: Shared = {
-    workerId: randomUUID(),
+    workerId,
     slots: new Slots(limits),
     alarm: new Alarm(),
+    disabler,
     halt,
     payloads: 0,
   }
   let sweeping: Promise<void> | null = null
+  let searching: Promise<unknown> | null = null
+  /** Where the search for what a clock left in the future goes on; null at its beginning. */
+  let place: Place | null = null
   let timers: NodeJS.Timeout[] = []
   let ticker: NodeJS.Timeout | undefined
   let looking: Promise<void> | null = null
@@ -91,6 +108,7 @@ export function createEngine(
   let draining = false
   /** Nothing is known of the time before the first look: the clock may have been set back then. */
   let lastLook = Number.POSITIVE_INFINITY
+  /** Searches to be made for what a clock left in the future. */
   let suspicions = 0
   let sinceLook = () => Number.POSITIVE_INFINITY
   let sinceSlow = () => Number.POSITIVE_INFINITY
@@ -138,8 +156,11 @@ export function createEngine(
   async function look(): Promise<readonly RunningTurn[]> {
     const now = clock.now()
     if (now < lastLook - setBackBy) {
-      suspicions = suspiciousSweeps
-      await lanes.wakeFromTheFuture(now, attemptsOf(schedule))
+      suspicions = 1 + suspiciousSweeps
+      // What is due does not wait for it: there may be a million that are not.
+      const searched = searchFuture()
+      if (draining) await searched
+      else searched.catch(complain)
     }
     lastLook = now
     const withRoom = tiers.filter((tier) => shared.slots.hasRoom(tier))
@@ -169,6 +190,11 @@ export function createEngine(
     const turn = known === undefined ? launch(lane) : null
     if (known === undefined && turn === null) behind = true
     return turn
+  }
+
+  /** What is pending on it has to fail. */
+  function onDisabled(): void {
+    if (!draining) wake()
   }
 
   /** Whether slow lanes may be looked for now; if not, they are when it is time. */
@@ -228,32 +254,51 @@ export function createEngine(
 
   function sweep(): void {
     sweeping ??= sweepOnce()
-      .then(
-        (woken) => {
-          if (woken > 0) log.warn({ lanes: woken }, 'due deliveries were found whose lanes did not say so')
-        },
-        (error: Error) =>
-          log.warn({ err: loggable(error) }, 'the sweep for stray deliveries failed; it will be tried again'),
-      )
+      .then((woken) => {
+        if (woken > 0) log.warn({ lanes: woken }, 'due deliveries were found whose lanes did not say so')
+      }, complain)
       .finally(() => {
         sweeping = null
       })
   }
 
   async function sweepOnce(): Promise<number> {
-    const now = clock.now()
-    const woken = await lanes.sweep(now, leaseOf(schedule) + clocksDiffer)
-    if (suspicions === 0) return woken
-    suspicions--
-    return woken + (await lanes.wakeFromTheFuture(now, attemptsOf(schedule)))
+    const woken = await lanes.sweep(clock.now(), leaseOf(schedule) + clocksDiffer)
+    if (suspicions > 0) await searchFuture()
+    return woken
+  }
+
+  /** Looks through all that is pending and not due, piece by piece; what failed goes on where it was. */
+  function searchFuture(): Promise<unknown> {
+    searching ??= walk().finally(() => {
+      searching = null
+    })
+    return searching
+  }
+
+  async function walk(): Promise<void> {
+    do {
+      const { woken, next } = await lanes.wakeFromTheFuture(clock.now(), place)
+      place = next
+      if (woken > 0) {
+        log.warn({ deliveries: woken }, 'deliveries were found that a clock had left in the future')
+        wake()
+      }
+    } while (place !== null && !halt.requested)
+    if (place === null) suspicions--
+  }
+
+  function complain(error: Error): void {
+    log.warn({ err: loggable(error) }, 'the sweep for stray deliveries failed; it will be tried again')
   }
 
   async function stop(): Promise<void> {
     halt.request()
+    disabler.stop()
     for (const timer of timers) clearInterval(timer)
     if (slowTimer !== null) clearTimeout(slowTimer)
     const turns = () => Promise.all([...running.values()].map(({ ended }) => ended))
-    const ended = Promise.all([sweeping, Promise.resolve(looking).then(turns)])
+    const ended = Promise.all([sweeping, searching?.catch(() => {}), Promise.resolve(looking).then(turns)])
     const over = new AbortController()
     const limit = (milliseconds: number) =>
       delay(milliseconds, undefined, { signal: over.signal }).catch(() => {})

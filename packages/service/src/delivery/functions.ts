@@ -1,6 +1,6 @@
 /** What the delivery room does in the database under a lock, each one call of one function. */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { lockClock } from '../journal/call-fragments.ts'
+import { impatient, lockClock } from '../journal/call-fragments.ts'
 import { settledRows, settlingArguments } from './lane-settling.ts'
 import { recoverFunction } from './recovery-function.ts'
 
@@ -90,6 +90,8 @@ begin
     -- A backlog waits behind those that have waited longer: its lane has just had its turn.
     update lanes set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
         lease_id = null, lease_until = null, worker_id = null, listening = false,
+        lost_leases = 0, alone_id = null, alone_since = null,
+        alone_left = case when alone_left > 0 and v_due <= p_now then alone_left - 1 else 0 end,
         tier = case when p_tier >= 2 then p_tier when v_due <= p_now then 1 else 0 end
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   else
@@ -114,6 +116,7 @@ export const disableFunction: SchemaFunction = schemaFunction(
     arguments:
       'p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz',
     returns: 'boolean',
+    settings: impatient,
   },
   `begin
   ${lockClock}
@@ -165,6 +168,9 @@ begin
       log_day = ${logDay('d')}
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
       and d.log_day = 'infinity';
+  -- Begun anew it is another attempt, that nobody has died of.
+  update lanes set alone_id = null, alone_since = null
+    where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);
   return coalesce(cardinality(v_ids), 0);
 end;`,
 )

@@ -2,25 +2,15 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Alarm } from './alarm.ts'
 import { hasFailedTooLong } from './decide.ts'
-import type { AttemptResult, LaneKey, Lanes } from './lanes.ts'
-import type { DeliveryObserver } from './observer.ts'
+import type { Disabler } from './disabler.ts'
+import type { AttemptResult, LaneKey } from './lanes.ts'
 import type { DeliverySchedule } from './schedule.ts'
 
 interface JudgeServices {
-  readonly lanes: Lanes
   readonly schedule: DeliverySchedule
   readonly log: Pick<FastifyBaseLogger, 'warn'>
-  readonly observer: DeliveryObserver
   readonly alarm: Alarm
-}
-
-/** An endpoint whose registrant is gone is disabled, and says so. */
-export async function disableRevoked(
-  services: Omit<JudgeServices, 'alarm'>,
-  lane: LaneKey,
-  now: number,
-): Promise<void> {
-  await disable(services, lane, null, 'registrant_revoked', now)
+  readonly disabler: Disabler
 }
 
 /**
@@ -34,11 +24,12 @@ export async function judge(
   failingSince: number | null,
   now: number,
 ): Promise<string | null> {
-  const { schedule, log, alarm } = services
+  const { schedule, log, alarm, disabler } = services
   // The endpoint may have been given another URL between two of them.
   const notPublic = new Set(results.flatMap(({ verdict, url }) => (verdict.disable === null ? [] : [url])))
   for (const url of notPublic) {
-    if (await disable(services, lane, url, 'address_not_public', now)) return 'address_not_public'
+    const reason = 'address_not_public'
+    if (await disabler.disable({ lane, tried: url, reason, at: now })) return reason
   }
   if (!hasFailedTooLong(failingSince, now, schedule.disableAfter)) {
     const { organizationId, webhookId } = lane
@@ -50,21 +41,5 @@ export async function judge(
       )
     return null
   }
-  return (await disable(services, lane, null, 'failing', now)) ? 'failing' : null
-}
-
-/** Whether this did it: not when the endpoint has changed, and what was found holds no more. */
-async function disable(
-  { lanes, schedule, log, observer }: Omit<JudgeServices, 'alarm'>,
-  lane: LaneKey,
-  tried: string | null,
-  reason: string,
-  now: number,
-): Promise<boolean> {
-  const done = await lanes.disable(lane, tried, reason, now, now - schedule.disableAfter)
-  if (!done) return false
-  const { organizationId, webhookId } = lane
-  observer.disabled(reason)
-  log.warn({ organizationId, webhookId, reason }, 'an endpoint was disabled')
-  return true
+  return (await disabler.disable({ lane, tried: null, reason: 'failing', at: now })) ? 'failing' : null
 }

@@ -13,10 +13,13 @@ import {
 import { timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import type { Lanes, TakenDelivery } from './lanes.ts'
+import { countLoss } from './call-fragments.ts'
+import type { Lanes, Taken, TakenDelivery } from './lanes.ts'
 
 /** What a row says of the endpoint, which one row does. */
 interface EndpointColumns {
+  readonly aloneLeft: number
+  readonly lost: Taken['lost']
   readonly url: string
   readonly disabledReason: string | null
   /** Separated by spaces, as the secrets are. */
@@ -27,7 +30,9 @@ interface EndpointColumns {
 interface DeliveryColumns {
   readonly id: string
   readonly attemptCount: number
+  readonly attemptsBefore: number
   readonly maxAttempts: number
+  readonly lostWorker: boolean
   readonly dueAt: number
   readonly updatedAt: number
   readonly eventId: string
@@ -87,6 +92,8 @@ export function createTake(pool: Pool, tables: readonly StreamTable[]): Lanes['t
         sealedSecrets: endpoint.secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
       },
       deliveries: taken.map((row) => takenDelivery(row, dataOf(row))),
+      aloneLeft: endpoint.aloneLeft,
+      lost: endpoint.lost,
     }
   }
 }
@@ -105,7 +112,9 @@ function takenDelivery(row: DeliveryColumns, data: string | null): TakenDelivery
   return {
     id: row.id,
     attemptCount: row.attemptCount,
+    attemptsBefore: row.attemptsBefore,
     maxAttempts: row.maxAttempts,
+    lostWorker: row.lostWorker,
     dueAt: row.dueAt,
     updatedAt: row.updatedAt,
     event: {
@@ -120,21 +129,25 @@ function takenDelivery(row: DeliveryColumns, data: string | null): TakenDelivery
 
 /** Null when the lane was not taken. */
 function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
-  for (const [url, disabledReason = null, scopes = null, secrets = null] of rows) {
-    if (url != null) return { url, disabledReason, scopes, secrets }
+  for (const [url, disabledReason = null, scopes = null, secrets = null, left, lostId, lostSince] of rows) {
+    if (url == null) continue
+    const lost = lostId == null ? null : { id: lostId, since: Number(lostSince) }
+    return { url, disabledReason, scopes, secrets, aloneLeft: Number(left), lost }
   }
   return null
 }
 
 /** Those that `endpointIn` reads, before those of the delivery. */
-const columnsOfEndpoint = 4
+const columnsOfEndpoint = 7
 
 /** Null where nothing is due: then there is one row, of the endpoint. */
 function deliveryIn(row: TextRow): DeliveryColumns | null {
   const [
     id,
     attempts,
+    attemptsBefore,
     mostAttempts,
+    lostWorker,
     dueAt,
     updatedAt,
     eventId,
@@ -148,7 +161,9 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
   return {
     id,
     attemptCount: Number(attempts),
+    attemptsBefore: Number(attemptsBefore),
     maxAttempts: Number(mostAttempts),
+    lostWorker: lostWorker != null,
     dueAt: Number(dueAt),
     updatedAt: Number(updatedAt),
     eventId: String(eventId),
@@ -164,7 +179,7 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
  * Lease, claim and bodies in one statement; what is sent is read from the subject's own table, for a removal the record
  * that stands there in its place. The columns are those that `endpointIn` and `deliveryIn` read, in their order; those of
  * the endpoint stand in one row. The limit is part of the text: as a parameter the planner does not know it, and plans
- * anew each time.
+ * anew each time. A lease that ran out was lost, and is counted; one that was given back is not there any more.
  */
 function takeStatement(tables: readonly StreamTable[], limit: number): PreparedStatement {
   const current = tables.map(({ kind, name, removedEvent }) => {
@@ -176,23 +191,27 @@ function takeStatement(tables: readonly StreamTable[], limit: number): PreparedS
   // Of the endpoint once, not with each of its deliveries.
   const once = (value: string) => `case when coalesce(d.place, 1) = 1 then ${value} end`
   const text = `with leased as (
-      update lanes l set lease_id = $3, lease_until = $5, worker_id = $6, listening = $7, due_at = $5
+      update lanes l set lease_id = $3, lease_until = $5, worker_id = $6, listening = $7, due_at = $5,
+          ${countLoss('l.lease_id <> $3')}
         where l.organization_id = $1 and l.webhook_id = $2
           and (l.lease_id = $3 or l.due_at <= $4 and (l.lease_until is null or l.lease_until <= $4))
-        returning l.webhook_id)
+        returning l.webhook_id, l.alone_left, l.alone_id, l.alone_since)
     select ${once('w.url')} as url, ${once('w.disabled_reason')} as disabled_reason,
       ${once(`(select array_to_string(k.scopes, ' ') from api_keys k where k.organization_id = $1 and k.id = w.api_key_id
         and (k.expires_at is null or k.expires_at > $4))`)} as scopes,
       ${once(`(select string_agg(encode(s.sealed, 'hex'), ' ' order by s.created_at desc, s.id desc) from webhook_secrets s
         where s.organization_id = $1 and s.webhook_id = $2 and (s.expires_at is null or s.expires_at > $4))`)} as secrets,
-      d.id, d.attempt_count, d.max_attempts, ${milliseconds('d.next_attempt_at')} as due_at,
+      ${once('l.alone_left')} as alone_left, ${once('l.alone_id')} as alone_id,
+      ${once(milliseconds('l.alone_since'))} as alone_since,
+      d.id, d.attempt_count, d.attempts_before, d.max_attempts, d.lost_worker, ${milliseconds('d.next_attempt_at')} as due_at,
       ${milliseconds('d.updated_at')} as updated_at, d.event_id, d.event_type,
       ${timestampText('d.event_created_at')} as event_created_at, d.subject_kind, d.payload,
       case d.subject_kind ${current.join('\n        ')} end as current
     from leased l
     join webhooks w on w.organization_id = $1 and w.id = l.webhook_id
     left join lateral (
-      select d.id, d.attempt_count, d.max_attempts, d.next_attempt_at, d.updated_at, d.event_id, d.event_type,
+      select d.id, d.attempt_count, d.attempts_before, d.max_attempts,
+          case when d.last_error_code = 'worker_lost' then true end as lost_worker, d.next_attempt_at, d.updated_at, d.event_id, d.event_type,
           d.event_created_at, d.subject_kind, d.subject_id, d.payload, row_number() over (order by d.next_attempt_at, d.id) as place
         from deliveries d
         where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity' and d.next_attempt_at <= $4

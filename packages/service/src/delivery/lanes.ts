@@ -7,13 +7,14 @@
  * when its lease ends. A commit moves it to now, unless its holder has its hands full and looks again by itself.
  */
 import type { Pool } from 'pg'
+import { callFunction, unlessBusy } from '../db/call-function.ts'
 import { type PreparedStatement, queryText } from '../db/text-query.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Verdict } from './decide.ts'
 import { disableFunction, failPendingFunction, settleFunction } from './functions.ts'
 import { encodeSettling, type Settling, settlingParameters } from './lane-settling.ts'
-import { sweepLanes, wakeFromTheFuture } from './lane-sweep.ts'
+import { type Place, sweepLanes, wakeFromTheFuture } from './lane-sweep.ts'
 import { createTake } from './lane-take.ts'
 import { foundAtOnce, type Tier, tiers } from './tiers.ts'
 
@@ -22,11 +23,20 @@ export interface LaneKey {
   readonly webhookId: string
 }
 
+/** A lane and the worker's lease of it. */
+export interface HeldLane extends LaneKey {
+  readonly leaseId: string
+}
+
 /** A delivery that a worker has taken. */
 export interface TakenDelivery {
   readonly id: string
   readonly attemptCount: number
+  /** Of those, before the schedule that runs was begun: by hand or by a recovery it was begun anew. */
+  readonly attemptsBefore: number
   readonly maxAttempts: number
+  /** Whether its last attempt was `worker_lost`: it is sent alone. */
+  readonly lostWorker: boolean
   /** Since when its next attempt is due, in milliseconds: before any attempt, when it was made or begun anew. */
   readonly dueAt: number
   /** In milliseconds; a retry by hand or a recovery that begins it anew moves it on. */
@@ -53,10 +63,13 @@ export interface Endpoint {
   readonly sealedSecrets: readonly Buffer[]
 }
 
-export interface Taken extends LaneKey {
-  readonly leaseId: string
+export interface Taken extends HeldLane {
   readonly endpoint: Endpoint
   readonly deliveries: readonly TakenDelivery[]
+  /** How many are still to be sent one at a time, as leases were lost; 0 mostly. */
+  readonly aloneLeft: number
+  /** The delivery that was alone when its worker died, and since when, in milliseconds; null when none was. */
+  readonly lost: { readonly id: string; readonly since: number } | null
 }
 
 /** What came of one delivery that was taken. */
@@ -115,14 +128,11 @@ export interface Lanes {
    * shortens no lease.
    */
   take(lane: LaneKey, taking: () => Taking, known?: readonly string[]): Promise<Taken | null>
-  settle(
-    lane: LaneKey & { readonly leaseId: string },
-    settling: Settling,
-    now: number,
-    leaseUntil: number,
-  ): Promise<Settled>
+  /** Writes down that from `now` on this delivery alone is being sent; false when the lease is lost. */
+  isolate(lane: HeldLane, deliveryId: string, now: number): Promise<boolean>
+  settle(lane: HeldLane, settling: Settling, now: number, leaseUntil: number): Promise<Settled>
   /**
-   * Whether this call disabled it. It does not when it has changed, and what was found holds no more: of an address that is not
+   * Whether this call disabled it; 'busy' when others hold the organization's clock row. It does not when it has changed, and what was found holds no more: of an address that is not
    * public, when `tried` is not its URL any more.
    */
   disable(
@@ -131,7 +141,7 @@ export interface Lanes {
     reason: string,
     now: number,
     failingBefore: number,
-  ): Promise<boolean>
+  ): Promise<boolean | 'busy'>
   /** Fails what is pending on a disabled endpoint, pings apart. */
   failPending(lane: LaneKey, reason: string, now: number): Promise<void>
   /**
@@ -140,10 +150,14 @@ export interface Lanes {
    */
   sweep(now: number, longestLease: number): Promise<number>
   /**
-   * For a clock that was set back: what was made later than now, and never tried, is due at once, and so are recoveries and
-   * what was retried by hand: it has all of its `attempts` left. Answers for how many lanes.
+   * For a clock that was set back: what was begun later than now, and not tried since, is due at once, be it new or begun anew
+   * by hand or by a recovery; and so are recoveries. One piece of a walk over all that is pending and not due, from `place` on,
+   * null at the beginning. Answers of how many deliveries that was so, and where to go on, null at the end.
    */
-  wakeFromTheFuture(now: number, attempts: number): Promise<number>
+  wakeFromTheFuture(
+    now: number,
+    place: Place | null,
+  ): Promise<{ readonly woken: number; readonly next: Place | null }>
 }
 
 const settleStatement: PreparedStatement = {
@@ -178,6 +192,17 @@ export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
 
     take: createTake(pool, tables),
 
+    async isolate({ organizationId, webhookId, leaseId }, deliveryId, now) {
+      // What comes in meanwhile is nothing to its holder.
+      const { rowCount } = await pool.query({
+        name: 'isolate_delivery',
+        text: `update lanes set alone_id = $4, alone_since = $5, listening = false
+                 where organization_id = $1 and webhook_id = $2 and lease_id = $3`,
+        values: [organizationId, webhookId, leaseId, deliveryId, formatTimestamp(now)],
+      })
+      return rowCount === 1
+    },
+
     async settle({ organizationId, webhookId, leaseId }, settling, now, leaseUntil) {
       const [row] = await queryText(pool, settleStatement, [
         organizationId,
@@ -197,18 +222,15 @@ export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
     },
 
     async disable({ organizationId, webhookId }, tried, reason, now, failingBefore) {
-      const { rows } = await pool.query<{ disabled: boolean }>({
-        text: `select ${disableFunction.name}($1, $2, $3, $4, $5, $6) as disabled`,
-        values: [
-          organizationId,
-          webhookId,
-          tried,
-          reason,
-          formatTimestamp(now),
-          formatTimestamp(failingBefore),
-        ],
-      })
-      return rows[0]?.disabled ?? false
+      const values = [
+        organizationId,
+        webhookId,
+        tried,
+        reason,
+        formatTimestamp(now),
+        formatTimestamp(failingBefore),
+      ]
+      return unlessBusy(callFunction<boolean>(pool, disableFunction, values))
     },
 
     async failPending({ organizationId, webhookId }, reason, now) {
@@ -222,7 +244,7 @@ export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
     },
 
     sweep: (now, longestLease) => sweepLanes(pool, now, longestLease),
-    wakeFromTheFuture: (now, attempts) => wakeFromTheFuture(pool, now, attempts),
+    wakeFromTheFuture: (now, place) => wakeFromTheFuture(pool, now, place),
   }
 }
 

@@ -11,8 +11,9 @@ import { formatTimestamp } from '../kernel/timestamps.ts'
  */
 export async function resumeDeliveries(tx: Pick<Tx, 'query'>, now: number): Promise<void> {
   await tx.query(
-    `update lanes set lease_id = null, lease_until = null, worker_id = null, listening = false
-       where lease_id is not null or worker_id is not null`,
+    `update lanes set lease_id = null, lease_until = null, worker_id = null, listening = false,
+         lost_leases = 0, alone_left = 0, alone_id = null, alone_since = null
+       where lease_id is not null or worker_id is not null or lost_leases > 0 or alone_left > 0 or alone_id is not null`,
   )
   await tx.query('update recoveries set lease_id = null, lease_until = null where lease_id is not null')
   await tx.query(

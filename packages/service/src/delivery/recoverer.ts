@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Clock } from '../kernel/clock.ts'
+import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import type { Piece, Recoveries, RecoveryKey } from './recoveries.ts'
 
@@ -25,6 +26,8 @@ const piecesATurn = 50
 const pollEvery = 250
 /** How long a recovery stays a worker's without a piece being done, in milliseconds. A piece takes a few. */
 const leaseFor = 10_000
+/** How long to leave an organization alone whose clock row others hold, in milliseconds. */
+const pauseFor = 250
 
 export function createRecoverer(services: {
   readonly recoveries: Recoveries
@@ -32,9 +35,14 @@ export function createRecoverer(services: {
   readonly log: Pick<FastifyBaseLogger, 'warn'>
   /** Deliveries may be due. */
   readonly onDeliveries: () => void
+  /** Calls that take an organization's clock row, one at a time of each. */
+  readonly clockTurns?: KeyedQueue
 }): Recoverer {
-  const { recoveries, clock, log, onDeliveries } = services
-  const running = new Map<string, Promise<void>>()
+  const { recoveries, clock, log, onDeliveries, clockTurns = createKeyedQueue() } = services
+  /** By organization: recoveries of the same one would wait for each other, and others for both. */
+  const running = new Map<string, Promise<unknown>>()
+  /** Organizations whose clock row others hold: to be left alone for a while. */
+  const paused = new Map<string, NodeJS.Timeout>()
   let stopping = false
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> | null = null
@@ -47,15 +55,17 @@ export function createRecoverer(services: {
     async stop() {
       stopping = true
       clearInterval(timer)
+      for (const pause of paused.values()) clearTimeout(pause)
       await looking
       await Promise.all(running.values())
     },
     async runDue() {
+      const busy: string[] = []
       for (let turns = 0; ; ) {
-        const due = await recoveries.findDue(clock.now(), atOnce)
-        if (due.length === 0 || stopping) return turns
-        for (const recovery of due) await turn(recovery)
-        turns += due.length
+        const [recovery] = await recoveries.findDue(clock.now(), 1, busy)
+        if (recovery === undefined || stopping) return turns
+        if ((await turn(recovery)) === 'busy') busy.push(recovery.organizationId)
+        turns++
       }
     },
   }
@@ -72,32 +82,48 @@ export function createRecoverer(services: {
   }
 
   async function look(): Promise<void> {
-    for (const recovery of await recoveries.findDue(clock.now(), 2 * atOnce)) {
-      const key = recovery.recoveryId
-      if (stopping || running.has(key) || running.size >= atOnce) continue
+    while (!stopping && running.size < atOnce) {
+      const [recovery] = await recoveries.findDue(clock.now(), 1, [...running.keys(), ...paused.keys()])
+      if (recovery === undefined || stopping) return
+      const { organizationId } = recovery
       const done = turn(recovery)
-        // The lease runs out and it is found again.
-        .catch((error: Error) =>
-          log.warn({ ...recovery, err: loggable(error) }, 'a recovery was interrupted'),
+        .then(
+          (came) => {
+            if (came === 'busy') pause(organizationId)
+          },
+          // The lease runs out and it is found again.
+          (error: Error) => log.warn({ ...recovery, err: loggable(error) }, 'a recovery was interrupted'),
         )
         .finally(() => {
-          running.delete(key)
+          running.delete(organizationId)
           wake()
         })
-      running.set(key, done)
+      running.set(organizationId, done)
     }
   }
 
+  function pause(organizationId: string): void {
+    if (stopping) return
+    const over = () => {
+      paused.delete(organizationId)
+      wake()
+    }
+    paused.set(organizationId, setTimeout(over, pauseFor))
+  }
+
   /** Takes the recovery and does its pieces while there are some, it is active, and this worker goes on. */
-  async function turn(recovery: RecoveryKey): Promise<void> {
+  async function turn(recovery: RecoveryKey): Promise<Piece> {
     const leaseId = randomUUID()
-    if (!(await recoveries.take(recovery, leaseId, clock.now(), clock.now() + leaseFor))) return
+    if (!(await recoveries.take(recovery, leaseId, clock.now(), clock.now() + leaseFor))) return 'lost'
     let came: Piece = 'more'
     for (let pieces = 0; came === 'more' && pieces < piecesATurn && !stopping; pieces++) {
       const now = clock.now()
-      came = await recoveries.piece(recovery, leaseId, now, now + leaseFor)
+      came = await clockTurns.run(recovery.organizationId, () =>
+        recoveries.piece(recovery, leaseId, now, now + leaseFor),
+      )
       if (came === 'more' || came === 'done') onDeliveries()
     }
-    if (came === 'more') await recoveries.release(recovery, leaseId)
+    if (came === 'more' || came === 'busy') await recoveries.release(recovery, leaseId)
+    return came
   }
 }

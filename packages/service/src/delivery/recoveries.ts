@@ -1,5 +1,6 @@
 /** Recoveries in the database, as a worker finds, takes and does them. */
 import type { Pool } from 'pg'
+import { unlessBusy } from '../db/call-function.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { LaneKey } from './lanes.ts'
 import { recoverFunction } from './recovery-function.ts'
@@ -8,12 +9,12 @@ export interface RecoveryKey extends LaneKey {
   readonly recoveryId: string
 }
 
-/** What a piece came to; see the function. */
-export type Piece = 'more' | 'done' | 'waiting' | 'disabled' | 'lost'
+/** What a piece came to; see the function. 'busy': others hold the organization's clock row, and nothing was done. */
+export type Piece = 'more' | 'done' | 'waiting' | 'disabled' | 'lost' | 'busy'
 
 export interface Recoveries {
-  /** Recoveries with a piece due that nobody does, the longest due first. */
-  findDue(now: number, limit: number): Promise<readonly RecoveryKey[]>
+  /** Recoveries with a piece due that nobody does, the longest due first, but for those of the organizations `except`. */
+  findDue(now: number, limit: number, except?: readonly string[]): Promise<readonly RecoveryKey[]>
   /** Whether it is this worker's now, until then. */
   take(recovery: RecoveryKey, leaseId: string, now: number, leaseUntil: number): Promise<boolean>
   piece(recovery: RecoveryKey, leaseId: string, now: number, leaseUntil: number): Promise<Piece>
@@ -29,12 +30,13 @@ const backlogAtMost = 1_000
 /** `attempts`: how many a delivery has. */
 export function createRecoveries(pool: Pool, attempts: number): Recoveries {
   return {
-    async findDue(now, limit) {
+    async findDue(now, limit, except = []) {
       const { rows } = await pool.query<{ organization_id: string; webhook_id: string; id: string }>({
         name: `find_due_recoveries_${limit}`,
         text: `select r.organization_id, r.webhook_id, r.id from recoveries r
-               where r.due_at <= $1 and (r.lease_until is null or r.lease_until <= $1) order by r.due_at limit ${limit}`,
-        values: [formatTimestamp(now)],
+               where r.due_at <= $1 and (r.lease_until is null or r.lease_until <= $1)
+                 and r.organization_id <> all($2) order by r.due_at limit ${limit}`,
+        values: [formatTimestamp(now), except],
       })
       return rows.map((row) => ({
         organizationId: row.organization_id,
@@ -54,7 +56,7 @@ export function createRecoveries(pool: Pool, attempts: number): Recoveries {
     },
 
     async piece({ organizationId, webhookId, recoveryId }, leaseId, now, leaseUntil) {
-      const { rows } = await pool.query<{ came: Piece }>({
+      const called = pool.query<{ came: Piece }>({
         name: recoverFunction.name,
         text: `select ${recoverFunction.name}($1, $2, $3, $4, $5, $6, ${eventsAtOnce}, ${backlogAtMost}, $7) as came`,
         values: [
@@ -67,7 +69,8 @@ export function createRecoveries(pool: Pool, attempts: number): Recoveries {
           attempts,
         ],
       })
-      return rows[0]?.came ?? 'lost'
+      const answer = await unlessBusy(called)
+      return answer === 'busy' ? answer : (answer.rows[0]?.came ?? 'lost')
     },
 
     async release({ organizationId, webhookId, recoveryId }, leaseId) {

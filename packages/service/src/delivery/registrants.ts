@@ -5,9 +5,11 @@
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
+import { callFunction, unlessBusy } from '../db/call-function.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { lockClock } from '../journal/call-fragments.ts'
+import { impatient, lockClock } from '../journal/call-fragments.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { DeliveryObserver } from './observer.ts'
@@ -29,7 +31,11 @@ export const disableRegistered = `select array_agg(w.id) into v_webhook_ids from
 /** Settles the expiry of a key, if it has expired and that is not done: the ids of the endpoints it disabled. */
 export const expireFunction: SchemaFunction = schemaFunction(
   'expire_api_key',
-  { arguments: 'p_organization_id uuid, p_api_key_id uuid, p_now timestamptz', returns: 'uuid[]' },
+  {
+    arguments: 'p_organization_id uuid, p_api_key_id uuid, p_now timestamptz',
+    returns: 'uuid[]',
+    settings: impatient,
+  },
   `declare
   v_webhook_ids uuid[];
 begin
@@ -51,7 +57,10 @@ const step = 100
 const lookEvery = 1_000
 
 export interface Registrants {
-  /** Settles every expiry that is due by the clock, and answers how many there were. */
+  /**
+   * Settles every expiry that is due by the clock, and answers how many there were. Those of an organization whose clock row
+   * others hold are left, and found again.
+   */
   settleExpired(): Promise<number>
   /** Does so again and again until stopped. */
   start(): void
@@ -65,36 +74,44 @@ export function createRegistrants(services: {
   readonly observer: DeliveryObserver
   /** Something may be due: an endpoint was disabled, and what is pending on it has to fail. */
   readonly wake: () => void
+  /** Calls that take an organization's clock row, one at a time of each. */
+  readonly clockTurns?: KeyedQueue
 }): Registrants {
-  const { pool, clock, log, observer, wake } = services
+  const { pool, clock, log, observer, wake, clockTurns = createKeyedQueue() } = services
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> | null = null
 
   async function settleExpired(): Promise<number> {
+    const busy: string[] = []
     for (let settled = 0; ; ) {
       const now = formatTimestamp(clock.now())
       const { rows } = await pool.query<{ organization_id: string; id: string }>({
         name: 'find_expired_keys',
         text: `select k.organization_id, k.id from api_keys k
-               where k.expires_at <= $1 and k.expiry_settled_at is null order by k.expires_at limit ${step}`,
-        values: [now],
+               where k.expires_at <= $1 and k.expiry_settled_at is null and k.organization_id <> all($2) order by k.expires_at limit ${step}`,
+        values: [now, busy],
       })
-      for (const row of rows) await settle(row.organization_id, row.id, now)
-      settled += rows.length
+      for (const row of rows) {
+        if (busy.includes(row.organization_id)) continue
+        if (await settle(row.organization_id, row.id, now)) settled++
+        else busy.push(row.organization_id)
+      }
       if (rows.length < step) return settled
     }
   }
 
-  async function settle(organizationId: string, apiKeyId: string, now: string): Promise<void> {
-    const { rows } = await pool.query<{ disabled: string[] | null }>(
-      `select ${expireFunction.name}($1, $2, $3) as disabled`,
-      [organizationId, apiKeyId, now],
+  /** False when others hold the clock row. */
+  async function settle(organizationId: string, apiKeyId: string, now: string): Promise<boolean> {
+    const disabled = await clockTurns.run(organizationId, () =>
+      unlessBusy(callFunction<string[] | null>(pool, expireFunction, [organizationId, apiKeyId, now])),
     )
-    for (const webhookId of rows[0]?.disabled ?? []) {
+    if (disabled === 'busy') return false
+    for (const webhookId of disabled ?? []) {
       observer.disabled('registrant_revoked')
       log.warn({ organizationId, webhookId, reason: 'registrant_revoked' }, 'an endpoint was disabled')
       wake()
     }
+    return true
   }
 
   function look(): void {

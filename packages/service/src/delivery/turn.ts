@@ -8,10 +8,12 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Alarm } from './alarm.ts'
-import { type AttemptServices, attempt } from './attempt.ts'
+import { mostAlone, type Share, shareOf } from './alone.ts'
+import { type AttemptServices, attempt, lostAttempt } from './attempt.ts'
 import { foldHealth, noChange } from './decide.ts'
+import type { Disabler } from './disabler.ts'
 import type { Halt } from './halt.ts'
-import { disableRevoked, judge } from './judge.ts'
+import { judge } from './judge.ts'
 import type { Settling } from './lane-settling.ts'
 import { LaneSlots, type UnderWay } from './lane-slots.ts'
 import type { AttemptResult, DueLane, LaneKey, Lanes, Taken, TakenDelivery } from './lanes.ts'
@@ -54,6 +56,7 @@ export interface Shared {
   readonly workerId: string
   readonly slots: Slots
   readonly alarm: Alarm
+  readonly disabler: Disabler
   readonly halt: Halt
   /** Characters of payloads that are taken and not sent. */
   payloads: number
@@ -85,6 +88,8 @@ export class Turn {
   #more = true
   #woken = false
   #held = true
+  /** Nothing more is taken in this turn. */
+  #last = false
   #listening = false
   #quiet = 0
   /** Takes that brought as much as they could. */
@@ -152,11 +157,12 @@ export class Turn {
 
   /** Attempts under way leave room for more, and nothing is there to be sent. */
   #isIdle(): boolean {
-    return !this.#more && this.#queue.length === 0 && this.#underWay.hasRoom
+    return !this.#more && !this.#last && this.#queue.length === 0 && this.#underWay.hasRoom
   }
 
   #mustTake(): boolean {
-    if (!this.#goesOn || !this.#more || !this.#underWay.hasRoom || this.#isOthersTurn()) return false
+    if (!this.#goesOn || !this.#more || this.#last || !this.#underWay.hasRoom || this.#isOthersTurn())
+      return false
     return this.#queue.length < (this.#pace.tier === 'heavy' ? refillBelow : 1)
   }
 
@@ -206,7 +212,8 @@ export class Turn {
     if (this.#disabled === null && taken.endpoint.scopes === null) {
       // Whatever comes of it, the next turn sees.
       this.#more = false
-      await disableRevoked(this.#services, taken, clock.now())
+      const at = clock.now()
+      await this.#shared.disabler.disable({ lane: this.#lane, tried: null, reason: 'registrant_revoked', at })
       return
     }
     this.#sign = this.#services.signerOf(taken)
@@ -218,12 +225,47 @@ export class Turn {
       }
       await lanes.failPending(this.#lane, this.#disabled, clock.now())
     }
-    for (const delivery of taken.deliveries) {
-      this.#queue.push(delivery)
-      this.#known.add(delivery.id)
-      this.#shared.payloads += delivery.data?.length ?? 0
-    }
+    if (taken.aloneLeft === mostAlone)
+      this.#services.log.warn(
+        { ...this.#lane, reason: 'lost_leases' },
+        'leases of an endpoint were lost three times in a row; its deliveries are sent one at a time for a while',
+      )
+    const share = shareOf(taken)
+    if (share.kind !== 'together') return this.#takeAlone(taken, share)
+    if (share.deliveries.length < taken.deliveries.length) this.#more = true
+    for (const delivery of share.deliveries) this.#enqueue(delivery)
     this.#fill()
+  }
+
+  /** One delivery is the whole turn: so is what a worker dies of told from what was sent beside it. */
+  async #takeAlone(taken: Taken, share: Exclude<Share, { kind: 'together' }>): Promise<void> {
+    const { lanes, clock, log, observer } = this.#services
+    this.#last = true
+    this.#more = false
+    // Others are under way: it is the next turn's.
+    if (this.#known.size > 0) return
+    const { delivery } = share
+    if (share.kind === 'lost') {
+      const result = lostAttempt(this.#services, taken, delivery, share.since)
+      this.#known.add(delivery.id)
+      this.#results.push(result)
+      tell(observer, result)
+      log.error(
+        { ...this.#lane, deliveryId: delivery.id, attempt: delivery.attemptCount + 1, reason: 'worker_lost' },
+        'a worker died while it sent this delivery alone',
+      )
+      return
+    }
+    if (!(await lanes.isolate({ ...this.#lane, leaseId: this.#leaseId }, delivery.id, clock.now())))
+      return this.#lose()
+    this.#enqueue(delivery)
+    this.#fill()
+  }
+
+  #enqueue(delivery: TakenDelivery): void {
+    this.#queue.push(delivery)
+    this.#known.add(delivery.id)
+    this.#shared.payloads += delivery.data?.length ?? 0
   }
 
   /** Begins as many attempts as there is room for. */
@@ -298,7 +340,7 @@ export class Turn {
     this.#more = settled.more || this.#woken
     this.#listening = next === 'listen'
     const disabled = await judge(
-      { ...this.#services, alarm: this.#shared.alarm },
+      { ...this.#services, alarm: this.#shared.alarm, disabler: this.#shared.disabler },
       this.#lane,
       results,
       settled.failingSince,

@@ -6,6 +6,12 @@
 
 export const lockClock = `perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;`
 
+/**
+ * Settings of a function that takes the clock row and that a worker calls: a long commit of the organization keeps it waiting no
+ * longer than any ordinary one takes, and then the call is rejected with lock_not_available (see `unlessBusy`).
+ */
+export const impatient = { lock_timeout: "'250ms'" } as const
+
 /** What a kept answer is while its key stands for that request (decisions, section 8). */
 export const unexpired = "created_at > p_now - interval '24 hours'"
 

@@ -36,6 +36,7 @@ export async function startApi(
     readonly settings: DeliverySettings
     readonly rateLimit: RateLimit | null
     readonly otherMetrics: NonNullable<AppOptions['otherMetrics']>
+    readonly degraded?: NonNullable<AppOptions['degraded']>
     /** The database's unless told: the torture's are wrong on purpose. */
     readonly clock?: FollowingClock
   },

@@ -16,10 +16,15 @@ export interface SummarizerOrders {
   readonly summaries: SummarySettings
   /** Attempts that each delivery of an event has. */
   readonly maxAttempts: number
+  /** The owner of its leases: the worker that it is a part of. */
+  readonly workerId: string
 }
 
 /** Writes summaries until stopped; those under way are finished, or given back. */
-export function startSummarizer({ address, summaries, maxAttempts }: SummarizerOrders, log: Logger): Running {
+export function startSummarizer(
+  { address, summaries, maxAttempts, workerId }: SummarizerOrders,
+  log: Logger,
+): Running {
   // Of its own, not the worker's: what is part of the stream must not be lost with the machine.
   const pool = createPool(address, {
     max: connections,
@@ -34,6 +39,7 @@ export function startSummarizer({ address, summaries, maxAttempts }: SummarizerO
     kinds,
     settings: summaries,
     maxAttempts,
+    workerId,
   })
   let stopping = false
   // What is due is due by the database's time, and so is what is written.

@@ -17,8 +17,12 @@ const replaceAfter = 500
 /** A thread that was told to stop ends by itself before this, in milliseconds; one that hangs is ended. */
 const stopMilliseconds = 13_500
 
-/** Starts the thread, and replaces it whenever it ends by itself. */
-export function superviseSummarizer(orders: SummarizerOrders, log: Logger): Running {
+/** Starts the thread, and replaces it whenever it ends by itself; `giveBack` is asked to give back what it held then. */
+export function superviseSummarizer(
+  orders: SummarizerOrders,
+  log: Logger,
+  giveBack: () => Promise<unknown>,
+): Running {
   let stopping = false
   let timer: NodeJS.Timeout | undefined
   let thread = start()
@@ -34,6 +38,12 @@ export function superviseSummarizer(orders: SummarizerOrders, log: Logger): Runn
       resolve()
       if (stopping) return
       log.error({ code }, 'the summarizer ended; it is replaced')
+      giveBack().catch((error: Error) =>
+        log.warn(
+          { err: loggable(error) },
+          'what the summarizer held could not be given back; its leases run out',
+        ),
+      )
       timer = setTimeout(() => {
         thread = start()
       }, replaceAfter)

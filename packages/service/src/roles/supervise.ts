@@ -1,14 +1,21 @@
-/** Keeps a worker process running beside this one: one that ends is replaced, and what it held is found again. */
+/**
+ * Keeps a worker process running beside this one: one that ends is replaced, after longer and longer while it does not stay up,
+ * and what it held is given back.
+ */
 import { type ChildProcess, fork } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../deliveries.ts'
+import type { Clock } from '../kernel/clock.ts'
 import { loggable } from '../kernel/loggable.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
 import type { SummarySettings } from '../summaries.ts'
+import { endsInARow, startsAgainAfter, troubleOf } from './crash-loop.ts'
 import type { Running } from './running.ts'
 
 /** What a worker process is told, over a channel that nobody else can read. */
@@ -16,6 +23,8 @@ export interface WorkerOrders {
   readonly address: DatabaseAddress
   readonly settings: DeliverySettings
   readonly summaries: SummarySettings
+  /** The owner of its leases. */
+  readonly workerId: string
   readonly logLevel: string
 }
 
@@ -27,31 +36,53 @@ export interface WorkerReport {
 export interface Supervised extends Running {
   /** The worker's figures: none when there is no worker, or it does not answer in time. */
   metrics(): Promise<readonly MetricsSnapshot[]>
+  /** A sentence on why nothing is delivered, while the worker does not stay up; null while it does. */
+  trouble(): string | null
 }
 
 /** How long a worker may take to tell its figures, in milliseconds. */
 const tellMilliseconds = 1_000
 
-/** How long after its end a worker is replaced, in milliseconds. */
-const replaceAfter = 500
-
 /** A worker that was told to stop ends by itself before this, in milliseconds; one that hangs is ended. */
 const stopMilliseconds = 15_000
 
+/** How long giving back may hold up a stop, in milliseconds. */
+const giveBackMilliseconds = 2_000
+
 interface WorkerProcess {
   readonly child: ChildProcess
-  /** Resolves when no such process runs any more, or never did. Never rejects. */
+  /** Resolves when no such process runs any more, or never did, and what it held is given back. Never rejects. */
   readonly ended: Promise<void>
+  /** Milliseconds; 0 when it does not run. */
+  ranFor(): number
 }
 
-/** Starts a worker process and replaces it whenever it ends by itself, or cannot be started at all. */
-export function superviseWorker(orders: WorkerOrders, log: Logger): Supervised {
+/**
+ * Starts a worker process and replaces it whenever it ends by itself, or cannot be started at all. `giveBack` gives back the
+ * leases of a worker that certainly runs no more, and answers how many there were.
+ */
+export function superviseWorker(
+  orders: Omit<WorkerOrders, 'workerId'>,
+  {
+    log,
+    clock,
+    giveBack,
+  }: {
+    readonly log: Logger
+    readonly clock: Clock
+    readonly giveBack: (workerId: string) => Promise<number>
+  },
+): Supervised {
   let stopping = false
   let timer: NodeJS.Timeout | undefined
+  let ends = 0
   let worker = start()
 
   function start(): WorkerProcess {
+    const workerId = randomUUID()
+    const startedAt = clock.now()
     const child = forkWorker()
+    const ranFor = () => (child.exitCode === null && child.signalCode === null ? clock.now() - startedAt : 0)
     const { promise: ended, resolve } = Promise.withResolvers<void>()
     // Without a listener, an error of this process about that one would end this one.
     child.on('error', (error) => {
@@ -62,25 +93,49 @@ export function superviseWorker(orders: WorkerOrders, log: Logger): Supervised {
     child.once('exit', (code, signal) => replace({ pid: child.pid, code, signal }))
     if (child.pid !== undefined) {
       log.info({ pid: child.pid }, 'the worker was started')
-      child.send(orders, (error) => {
+      child.send({ ...orders, workerId } satisfies WorkerOrders, (error) => {
         // A worker without orders would wait for ever. One that has ended says so itself.
         if (error !== null) child.kill('SIGKILL')
       })
     }
-    return { child, ended }
+    return { child, ended, ranFor }
 
     function replace(how: object): void {
-      resolve()
+      // One that was stopped has given back what it held, unless it was ended.
+      returnLeases(workerId).then(resolve)
       if (stopping) return
-      log.error(how, 'the worker ended; it is replaced')
+      ends = endsInARow(ends, clock.now() - startedAt)
+      const wait = startsAgainAfter(ends)
+      log.error({ ...how, ends, wait }, 'the worker ended; it is replaced')
       timer = setTimeout(() => {
+        // What it had asked the database for when it died may have been done since.
+        void returnLeases(workerId)
         worker = start()
-      }, replaceAfter)
+      }, wait)
     }
+  }
+
+  /** Never rejects, and is not waited for longer than the database may take: leases that are left run out. */
+  async function returnLeases(workerId: string): Promise<void> {
+    const late = new AbortController()
+    const given = giveBack(workerId).then(
+      (leases) => {
+        if (leases > 0) log.warn({ leases }, 'what the worker held was given back')
+      },
+      (error: Error) =>
+        log.warn(
+          { err: loggable(error) },
+          'what the worker held could not be given back; its leases run out',
+        ),
+    )
+    const limit = delay(giveBackMilliseconds, undefined, { signal: late.signal }).catch(() => {})
+    await Promise.race([given, limit])
+    late.abort()
   }
 
   return {
     metrics: () => askForMetrics(worker.child),
+    trouble: () => troubleOf(ends, worker.ranFor()),
     async stop() {
       stopping = true
       clearTimeout(timer)

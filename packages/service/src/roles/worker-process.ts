@@ -3,9 +3,9 @@ import { createLog } from '../log.ts'
 import type { WorkerOrders, WorkerReport } from './supervise.ts'
 import { startWorker } from './worker.ts'
 
-process.once('message', ({ address, settings, summaries, logLevel }: WorkerOrders) => {
+process.once('message', ({ address, settings, summaries, workerId, logLevel }: WorkerOrders) => {
   const log = createLog(logLevel)
-  const worker = startWorker({ address, log, settings, summaries })
+  const worker = startWorker({ address, log, settings, summaries, workerId })
   process.on('message', async () => {
     // Asked for its figures, the one thing that it is asked for after its orders.
     const metrics = await worker.register.getMetricsAsJSON()

@@ -2,7 +2,6 @@
 import type { Logger } from 'pino'
 import { registerHealth } from '../http/health.ts'
 import { createServer } from '../http/server.ts'
-import { systemClock } from '../kernel/clock.ts'
 import { registerMetrics } from '../metrics/expose.ts'
 import { createStandingMetrics } from '../metrics/standing.ts'
 import { addressOf, listen } from './api.ts'
@@ -12,12 +11,12 @@ import type { RunningWorker } from './worker.ts'
 /** Resolves when it listens. @throws ListenError when it cannot. */
 export async function startWorkerServer(
   where: { readonly host: string; readonly port: number },
-  { pool, register }: RunningWorker,
+  { pool, clock, register }: RunningWorker,
   log: Logger,
 ): Promise<Running & { readonly address: string }> {
   const server = createServer(log)
   registerHealth(server, pool)
-  createStandingMetrics(register, pool, systemClock)
+  createStandingMetrics(register, pool, clock)
   registerMetrics(server, register, async () => [])
   await listen(server, where, 'DESKWIRE_WORKER_PORT')
   return { address: addressOf(server.server.address()), stop: () => server.close() }

@@ -1,4 +1,5 @@
 /** The worker as a running part: an engine that is woken by notifications, and beside it the summarizer. */
+import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { followDatabaseClock } from '../db/clock.ts'
@@ -7,11 +8,13 @@ import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
 import { createWorker, type DeliverySettings } from '../deliveries.ts'
 import { attemptsOf } from '../delivery/schedule.ts'
 import { deliveriesChannel } from '../journal/announcer.ts'
+import type { Clock } from '../kernel/clock.ts'
 import { atMost } from '../kernel/periodic.ts'
 import { createDeliveryMetrics } from '../metrics/delivery.ts'
 import { createRegistry } from '../metrics/registry.ts'
 import { kinds } from '../resources/index.ts'
 import type { SummarySettings } from '../summaries.ts'
+import { createJobs } from '../summarizer/jobs.ts'
 import type { Running } from './running.ts'
 import { superviseSummarizer } from './supervise-thread.ts'
 import { keepHeapSmall } from './thrift.ts'
@@ -35,6 +38,8 @@ const stopMilliseconds = 14_000
 
 export interface RunningWorker extends Running {
   readonly pool: Pool
+  /** The database's. */
+  readonly clock: Clock
   /** The worker's figures, and its process's. */
   readonly register: ReturnType<typeof createRegistry>
 }
@@ -45,8 +50,10 @@ export function startWorker(options: {
   readonly log: Logger
   readonly settings: DeliverySettings
   readonly summaries: SummarySettings
+  /** The owner of its leases; one of its own unless told. */
+  readonly workerId?: string
 }): RunningWorker {
-  const { address, log, settings, summaries } = options
+  const { address, log, settings, summaries, workerId = randomUUID() } = options
   // Of the whole process: a worker has one of its own.
   const thrift = keepHeapSmall()
   const openPool = (max: number) =>
@@ -60,7 +67,7 @@ export function startWorker(options: {
   const register = createRegistry('worker')
   const observer = createDeliveryMetrics(register, () => worker.engine.inFlight)
   const clock = followDatabaseClock(pool)
-  const worker = createWorker({ pool, clock, log, kinds, settings, observer, otherPool })
+  const worker = createWorker({ pool, clock, log, kinds, settings, observer, otherPool, workerId })
   const listener = listen(
     address,
     deliveriesChannel,
@@ -76,9 +83,12 @@ export function startWorker(options: {
     worker.recoverer.start()
   })
   const maxAttempts = attemptsOf(settings.schedule)
-  const summarizer = superviseSummarizer({ address, summaries, maxAttempts }, log)
+  const summarizer = superviseSummarizer({ address, summaries, maxAttempts, workerId }, log, () =>
+    createJobs(pool).giveBackAllOf(workerId, clock.now()),
+  )
   return {
     pool,
+    clock,
     register,
     async stop() {
       stopping = true

@@ -25,6 +25,8 @@ export interface SummaryEngineOptions extends AttemptServices {
   readonly delay: number
   /** How long a worker may have a job, in milliseconds: longer than an attempt takes. */
   readonly lease: number
+  /** The owner of its leases: whoever learns of the worker's death gives them back by it. */
+  readonly workerId: string
 }
 
 /** Summaries under way at once in a worker. */
@@ -137,7 +139,8 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
     turns = others
     lastTurn = organizationId
     const now = clock.now()
-    return jobs.take(organizationId, { id: newId(clock), until: now + options.lease }, now, limit)
+    const lease = { id: newId(clock), workerId: options.workerId, until: now + options.lease }
+    return jobs.take(organizationId, lease, now, limit)
   }
 
   /** Those after the last one, or from the first one again. */

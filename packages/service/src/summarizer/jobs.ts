@@ -6,6 +6,7 @@
  */
 import type { Pool } from 'pg'
 import { formatTimestamp } from '../kernel/timestamps.ts'
+import { nextAttempt } from './schedule.ts'
 
 export interface JobKey {
   readonly organizationId: string
@@ -47,7 +48,7 @@ export interface Jobs {
   /** Takes jobs of the organization, the longest due first. What somebody else is just taking is passed over. */
   take(
     organizationId: string,
-    lease: { readonly id: string; readonly until: number },
+    lease: { readonly id: string; readonly workerId: string; readonly until: number },
     now: number,
     limit: number,
   ): Promise<readonly TakenJob[]>
@@ -57,6 +58,11 @@ export interface Jobs {
   postpone(job: TakenJob, due: number, gaveUp: boolean): Promise<void>
   /** As if it had not been taken. */
   giveBack(job: TakenJob, now: number): Promise<void>
+  /**
+   * Gives back the jobs of a worker that certainly runs no more, and answers how many there were. Their attempts count: the first
+   * is made again at once, a later one when its schedule says, as the worker may have died of it.
+   */
+  giveBackAllOf(workerId: string, now: number): Promise<number>
 }
 
 /** Conversations looked at in one statement. */
@@ -103,7 +109,13 @@ export function createJobs(pool: Pool): Jobs {
       const { rows } = await pool.query<TakenRow>({
         name: `take_summary_jobs_${limit}`,
         text: takeJobs(limit),
-        values: [organizationId, formatTimestamp(now), lease.id, formatTimestamp(lease.until)],
+        values: [
+          organizationId,
+          formatTimestamp(now),
+          lease.id,
+          formatTimestamp(lease.until),
+          lease.workerId,
+        ],
       })
       return rows.map((row) => ({
         organizationId,
@@ -140,6 +152,23 @@ export function createJobs(pool: Pool): Jobs {
         values: [organizationId, conversationId, leaseId, formatTimestamp(now)],
       })
     },
+
+    async giveBackAllOf(workerId, now) {
+      const { rows } = await pool.query<LeasedRow>(
+        `select j.organization_id, j.conversation_id, j.lease_id, j.attempts from summary_jobs j
+           where j.worker_id = $1 and j.lease_id is not null`,
+        [workerId],
+      )
+      for (const { organization_id, conversation_id, lease_id, attempts } of rows) {
+        const wait = attempts > 1 ? (nextAttempt(attempts - 1, null) ?? 0) : 0
+        await pool.query(
+          `update summary_jobs set due_at = $4, lease_id = null
+             where organization_id = $1 and conversation_id = $2 and lease_id = $3`,
+          [organization_id, conversation_id, lease_id, formatTimestamp(now + wait)],
+        )
+      }
+      return rows.length
+    },
   }
 }
 
@@ -151,6 +180,13 @@ interface UnsummarizedRow {
   readonly place: number
   /** Whether it has no job for this resolution. */
   readonly missing: boolean
+}
+
+interface LeasedRow {
+  readonly organization_id: string
+  readonly conversation_id: string
+  readonly lease_id: string
+  readonly attempts: number
 }
 
 interface TakenRow {
@@ -197,7 +233,7 @@ function findOrganizations(limit: number): string {
 
 function takeJobs(limit: number): string {
   return `
-  update summary_jobs set lease_id = $3, due_at = $4, attempts = attempts + 1
+  update summary_jobs set lease_id = $3, due_at = $4, worker_id = $5, attempts = attempts + 1
     where organization_id = $1 and conversation_id in (
       select j.conversation_id from summary_jobs j where j.organization_id = $1 and j.due_at <= $2
         order by j.due_at, j.conversation_id limit ${limit} for update skip locked)

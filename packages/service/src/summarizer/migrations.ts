@@ -19,4 +19,9 @@ export const summarizerMigrations: readonly Migration[] = [
       `create index summary_jobs_due on summary_jobs (organization_id, due_at)`,
     ],
   },
+  {
+    id: '20261122-32-summary-job-owners',
+    // Who has, or had, the lease: when it died, its jobs are found by it.
+    statements: ['alter table summary_jobs add column worker_id uuid'],
+  },
 ]

@@ -17,6 +17,8 @@ const errorCodes = {
   resolver_failed: 'the name could not be resolved just then',
   endpoint_disabled: 'the endpoint is disabled: nothing was sent',
   subject_unavailable: 'the API would not serve the subject to the registrant: nothing was sent',
+  worker_lost:
+    'the worker died while it sent this delivery alone: it may have arrived; counts neither for nor against the endpoint',
 } as const satisfies Record<DeliveryErrorCode, string>
 
 /** Why a delivery has not arrived, and what each code means. */

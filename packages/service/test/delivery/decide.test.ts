@@ -12,7 +12,7 @@ import {
 
 const delays = [60_000, 300_000, 1_800_000, 7_200_000, 28_800_000]
 const now = Date.parse('2026-03-01T12:00:00.000Z')
-const first: DeliveryState = { attemptCount: 0, maxAttempts: 6, isPing: false }
+const first: DeliveryState = { attemptCount: 0, attemptsBefore: 0, maxAttempts: 6, isPing: false }
 
 const answered = (status: number): AttemptOutcome => ({
   kind: 'answered',
@@ -23,7 +23,7 @@ const answered = (status: number): AttemptOutcome => ({
 const failedAttempt = (
   code: 'timeout' | 'connection_failed' | 'tls_error' | 'resolver_failed' | 'address_not_public',
 ): AttemptOutcome => ({ kind: 'failed', code, message: `because ${code}`, durationMs: 1 })
-const notSent = (kind: 'subject_unavailable' | 'endpoint_disabled'): AttemptOutcome => ({
+const unanswered = (kind: 'subject_unavailable' | 'endpoint_disabled' | 'worker_lost'): AttemptOutcome => ({
   kind,
   message: `because ${kind}`,
 })
@@ -65,8 +65,9 @@ const outcomes: readonly (readonly [AttemptOutcome, string | null, Omit<Verdict,
       disable: 'address_not_public',
     },
   ],
-  [notSent('subject_unavailable'), 'subject_unavailable', never],
-  [notSent('endpoint_disabled'), 'endpoint_disabled', never],
+  [unanswered('subject_unavailable'), 'subject_unavailable', never],
+  [unanswered('endpoint_disabled'), 'endpoint_disabled', never],
+  [unanswered('worker_lost'), 'worker_lost', { ...again, counts: 'nothing' }],
 ].map((row) => row as [AttemptOutcome, string | null, Omit<Verdict, 'error'>])
 
 const title = (outcome: AttemptOutcome) =>
@@ -95,7 +96,7 @@ describe.each(outcomes.map((row) => [title(row[0]), ...row] as const))(
     })
 
     test('of a ping: one attempt, and it never counts', () => {
-      const verdict = decide({ attemptCount: 0, maxAttempts: 1, isPing: true }, outcome, now, delays)
+      const verdict = decide({ ...first, maxAttempts: 1, isPing: true }, outcome, now, delays)
       const status = rest.status === 'pending' ? 'failed' : rest.status
       expect(verdict).toMatchObject({ ...rest, status, nextAttemptAt: null, counts: 'nothing' })
     })
@@ -105,7 +106,7 @@ describe.each(outcomes.map((row) => [title(row[0]), ...row] as const))(
 test('the delays of the automatic schedule, and of every manual one after it, are those of the specification', () => {
   const waits = (from: number) =>
     [0, 1, 2, 3, 4, 5].map((n) => {
-      const delivery = { attemptCount: from + n, maxAttempts: from + 6, isPing: false }
+      const delivery = { attemptCount: from + n, attemptsBefore: from, maxAttempts: from + 6, isPing: false }
       const { nextAttemptAt } = decide(delivery, answered(500), now, delays)
       return nextAttemptAt === null ? null : (nextAttemptAt - now) / 60_000
     })
@@ -117,11 +118,19 @@ test('without delays there is one attempt', () => {
 })
 
 test('fewer or more delays than when the delivery was made: still an end, and delays that are set', () => {
-  const states = fc.record({
-    attemptCount: fc.nat({ max: 30 }),
-    maxAttempts: fc.integer({ min: 1, max: 30 }),
-    isPing: fc.boolean(),
-  })
+  const states = fc
+    .record({
+      made: fc.nat({ max: 30 }),
+      attemptsBefore: fc.nat({ max: 30 }),
+      attempts: fc.integer({ min: 1, max: 30 }),
+      isPing: fc.boolean(),
+    })
+    .map(({ made, attemptsBefore, attempts, isPing }) => ({
+      attemptCount: attemptsBefore + made,
+      attemptsBefore,
+      maxAttempts: attemptsBefore + attempts,
+      isPing,
+    }))
   const settings = fc.array(fc.integer({ min: 1, max: 1e8 }), { maxLength: 8 })
   fc.assert(
     fc.property(states, fc.constantFrom(...outcomes), settings, (state, [outcome], set) => {
@@ -132,6 +141,8 @@ test('fewer or more delays than when the delivery was made: still an end, and de
       if (verdict.nextAttemptAt !== null) {
         expect(set).toContain(verdict.nextAttemptAt - now)
         expect(state.attemptCount + 1).toBeLessThan(state.maxAttempts)
+        const made = state.attemptCount - state.attemptsBefore
+        expect(verdict.nextAttemptAt - now).toBe(set[made] ?? set.at(-1))
       }
       if (state.isPing || !verdict.attempted) expect(verdict.counts).toBe('nothing')
     }),

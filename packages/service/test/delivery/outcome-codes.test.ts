@@ -40,7 +40,7 @@ describe.each(ways)('%s', (_way, way) => {
     () =>
       post(sender(), { port: 443 }, { host })
 
-  const never = (kind: 'endpoint_disabled' | 'subject_unavailable'): Making => {
+  const never = (kind: 'endpoint_disabled' | 'subject_unavailable' | 'worker_lost'): Making => {
     return async () => ({ kind, message: 'nothing was sent' })
   }
 
@@ -101,9 +101,10 @@ describe.each(ways)('%s', (_way, way) => {
     },
     endpoint_disabled: { 'found disabled': never('endpoint_disabled') },
     subject_unavailable: { gone: never('subject_unavailable') },
+    worker_lost: { 'alone when its worker died': never('worker_lost') },
   }
 
-  const delivery = { attemptCount: 0, maxAttempts: 6, isPing: false }
+  const delivery = { attemptCount: 0, attemptsBefore: 0, maxAttempts: 6, isPing: false }
 
   test.each<[boolean | undefined, DeliveryErrorCode, string]>([
     [undefined, 'resolver_failed', 'a server that fails'],

@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { testClock } from '../harness/clock.ts'
+import { deliverySettings } from '../harness/delivery-settings.ts'
 import { testEngine } from '../harness/engine.ts'
+import { retry } from '../harness/hooks.ts'
 import { type TestService, testService } from '../harness/service.ts'
 
 const minute = 60_000
@@ -175,4 +177,86 @@ test('an endpoint that fails for 72 hours without a success is disabled, and wha
     failingSince: null,
     disabledReason: null,
   })
+})
+
+describe('fewer delays than a delivery was made with', () => {
+  const shorter = { ...deliverySettings.schedule, retryDelays: [minute, 5 * minute] }
+
+  test('send nothing earlier than the log says, and then wait for the last of them, as often as it was to be tried', async () => {
+    const clock = testClock()
+    await using service = await testService({ clock })
+    const before = testEngine(service, clock)
+    before.answer(500)
+    const webhook = await endpoint(service)
+    await service.api.post('/v1/customers', { name: 'Ada' })
+    for (const wait of [0, minute, 5 * minute]) {
+      clock.advance(wait)
+      await before.engine.runDue()
+    }
+    // Three attempts are left: as many as a delivery has that is made now.
+    const [{ nextAttemptAt }] = await log(service, webhook.id)
+    expect(nextAttemptAt).toBe(new Date(clock.now() + 30 * minute).toISOString())
+
+    const { engine, sent, answer } = testEngine(service, clock, { schedule: shorter })
+    answer(500)
+    await engine.runDue()
+    expect(sent).toEqual([])
+    expect(await log(service, webhook.id)).toMatchObject([{ nextAttemptAt }])
+    const began = clock.now()
+    for (const wait of [30, 5, 5]) {
+      clock.advance(wait * minute)
+      expect(await engine.runDue()).toBe(1)
+    }
+    expect(sent.map(({ at }) => (at - began) / minute)).toEqual([30, 35, 40])
+    expect(await log(service, webhook.id)).toMatchObject([
+      { status: 'failed', attemptCount: 6, maxAttempts: 6, nextAttemptAt: null },
+    ])
+  })
+
+  test('are those of a schedule begun anew by hand, from the first', async () => {
+    const clock = testClock()
+    await using service = await testService({ clock, settings: { schedule: shorter } })
+    const before = testEngine(service, clock)
+    before.answer(500)
+    const webhook = await endpoint(service)
+    await service.api.post('/v1/customers', { name: 'Ada' })
+    for (let attempt = 0; attempt < 6; attempt++) {
+      await before.engine.runDue()
+      clock.advance(8 * hour)
+    }
+    const [failed] = await log(service, webhook.id)
+    expect((await retry(service.api, failed)).json).toMatchObject({
+      status: 'pending',
+      maxAttempts: failed.attemptCount + 3,
+    })
+    const { engine, sent, answer } = testEngine(service, clock, { schedule: shorter })
+    answer(500)
+    const began = clock.now()
+    for (const wait of [0, minute, 5 * minute]) {
+      clock.advance(wait)
+      await engine.runDue()
+    }
+    expect(sent.map(({ at }) => (at - began) / minute)).toEqual([0, 1, 6])
+    expect(await log(service, webhook.id)).toMatchObject([{ status: 'failed' }])
+  })
+})
+
+test('more delays than a delivery was made with: it has its own number of attempts, after the first of them', async () => {
+  const clock = testClock()
+  const retryDelays = [minute, 5 * minute]
+  const schedule = { ...deliverySettings.schedule, retryDelays }
+  await using service = await testService({ clock, settings: { schedule } })
+  const webhook = await endpoint(service)
+  await service.api.post('/v1/customers', { name: 'Ada' })
+  const { engine, sent, answer } = testEngine(service, clock)
+  answer(500)
+  const began = clock.now()
+  for (const wait of [0, minute, 5 * minute, 30 * minute]) {
+    clock.advance(wait)
+    await engine.runDue()
+  }
+  expect(sent.map(({ at }) => (at - began) / minute)).toEqual([0, 1, 6])
+  expect(await log(service, webhook.id)).toMatchObject([
+    { status: 'failed', attemptCount: 3, maxAttempts: 3 },
+  ])
 })

@@ -1,4 +1,5 @@
 /** The thread of the summarizer: one that ends is replaced, one that is told to stop ends. */
+import { randomUUID } from 'node:crypto'
 import pino from 'pino'
 import { expect, test } from 'vitest'
 import { superviseSummarizer } from '../../src/roles/supervise-thread.ts'
@@ -9,8 +10,8 @@ const address = { url: 'postgres://nobody@127.0.0.1:1/nothing' }
 function supervise(summaries: object) {
   const logged: { msg: string }[] = []
   const log = pino({ level: 'error', base: null }, { write: (line) => logged.push(JSON.parse(line)) })
-  const orders = { address, summaries: summaries as never, maxAttempts: 6 }
-  return { logged, thread: superviseSummarizer(orders, log) }
+  const orders = { address, summaries: summaries as never, maxAttempts: 6, workerId: randomUUID() }
+  return { logged, thread: superviseSummarizer(orders, log, async () => {}) }
 }
 
 test('one that cannot run is replaced until it is told to stop, and the log says why', async () => {

@@ -1,6 +1,7 @@
 /** Supervises a worker whose database does not answer, in a process with few file descriptors. Told by its parent. */
 import { closeSync, openSync } from 'node:fs'
 import pino from 'pino'
+import { systemClock } from '../../src/kernel/clock.ts'
 import { superviseWorker } from '../../src/roles/supervise.ts'
 import { deliverySettings, summarySettings } from '../harness/delivery-settings.ts'
 
@@ -14,7 +15,7 @@ const log = pino({ base: null }, { write: (line) => process.send?.(JSON.parse(li
 const address = { url: 'postgres://nobody@127.0.0.1:1/nothing' }
 const worker = superviseWorker(
   { address, settings: deliverySettings, summaries: summarySettings, logLevel: 'silent' },
-  log,
+  { log, clock: systemClock, giveBack: async () => 0 },
 )
 
 process.on('message', async (what) => {

@@ -1,0 +1,76 @@
+/**
+ * A delivery that kills its worker: the receiver ends the worker's process whenever it comes. Leases last ten minutes here, so
+ * that whatever goes on does so because the supervisor gives back what the dead one held.
+ */
+import { expect, test } from 'vitest'
+import { startHooks } from '../harness/arrivals.ts'
+import { deliverySettings } from '../harness/delivery-settings.ts'
+import { deliveriesOf } from '../harness/hooks.ts'
+import { eventually } from '../harness/locks.ts'
+import { testService } from '../harness/service.ts'
+import { createServices, kill, socketUrl, workerOf } from '../harness/services.ts'
+
+test('is tried as often as its schedule says and told of in the log; all others arrive, and /readyz tells of the worker', async () => {
+  await using hooks = await startHooks()
+  // Which says how many attempts a delivery has.
+  await using service = await testService({
+    settings: { schedule: { ...deliverySettings.schedule, retryDelays: [100] } },
+  })
+  await using services = createServices()
+  const { api, url, database } = service
+  const running = await services.serve(['--database-url', socketUrl(database.connection)], {
+    ...hooks.settings,
+    DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    DESKWIRE_ANSWER_TIMEOUT: '10m',
+    DESKWIRE_RETRY_DELAYS: '100ms',
+  })
+  const deaths: number[] = []
+  let poison: string | undefined
+  hooks.script('poisoned', async (nth) => {
+    const arrival = hooks.of('poisoned')[nth - 1]
+    if (arrival?.eventId !== poison && !arrival?.body.includes('poison')) return 200
+    poison = arrival?.eventId
+    const worker = await eventually('its worker is found', () => workerOf(running))
+    deaths.push(worker)
+    kill(worker)
+    return null
+  })
+  const endpoint = await hooks.register({ url, token: api.token }, 'poisoned', ['customer.created'])
+  await hooks.register({ url, token: api.token }, 'other', ['customer.created'])
+  await api.post('/v1/customers', { name: 'poison' })
+  await eventually('it has killed a worker', () => deaths.length > 0)
+  for (let n = 0; n < 5; n++) await api.post('/v1/customers', { name: `number ${n}` })
+
+  const ready = await eventually('/readyz tells of it', async () => {
+    const answer = await fetch(`${running.url}/readyz`)
+    const said = (await answer.json()) as { status: string; degraded?: string }
+    return said.degraded === undefined ? null : { code: answer.status, ...said }
+  })
+  expect(ready).toEqual({
+    code: 200,
+    status: 'ready',
+    degraded: expect.stringMatching(/ended \d+ times in a row/),
+  })
+
+  const rows = await eventually('nothing is pending', async () => {
+    const log = await deliveriesOf(api, endpoint.id)
+    return log.every(({ status }) => status !== 'pending') ? log : null
+  })
+  expect(rows).toHaveLength(6)
+  const lost = rows.find(({ eventId }) => eventId === poison)
+  expect(lost).toMatchObject({ status: 'failed', attemptCount: 2, lastError: { code: 'worker_lost' } })
+  for (const row of rows.filter((one) => one !== lost))
+    expect(row).toMatchObject({ status: 'succeeded', attemptCount: 1 })
+  // Three to find it out, one alone, and one at its retry.
+  expect(deaths).toHaveLength(5)
+  expect((await api.get(`/v1/webhooks/${endpoint.id}`)).json).toMatchObject({
+    status: 'active',
+    failureCount: 0,
+  })
+  await eventually(
+    'the other endpoint has got all of them',
+    () => new Set(hooks.of('other').map(({ eventId }) => eventId)).size === 6,
+  )
+  expect(running.output()).toContain('what the worker held was given back')
+  expect(await running.end('SIGTERM')).toBe(0)
+})
