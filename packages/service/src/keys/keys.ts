@@ -181,7 +181,8 @@ export function createKeys(services: KeyServices): Keys {
     record: IdempotencyRecord | null,
     answer: WithToken,
   ): string | null {
-    return record === null ? null : encodeKept(record, seal(JSON.stringify(answer), organizationId, apiKeyId))
+    if (record === null) return null
+    return encodeKept(record, { sealed: seal(JSON.stringify(answer), organizationId, apiKeyId) })
   }
 }
 

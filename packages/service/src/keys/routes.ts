@@ -33,7 +33,7 @@ export function registerKeyRoutes(
     answerOnce(request, reply, {
       store: access.idempotency,
       status: 201,
-      replay: sendCreated,
+      send: sendCreated,
       run: async (record) =>
         answer(reply, await keys.create(callerOf(request), request.body, record), sendCreated),
     }),
@@ -72,7 +72,7 @@ export function registerKeyRoutes(
     answerOnce(request, reply, {
       store: access.idempotency,
       status: 200,
-      replay: sendJson,
+      send: sendJson,
       async run(record) {
         const id = parseId(request.params.id)
         if (id === null) return sendProblem(reply, noSuchKey(request.params.id))

@@ -40,7 +40,7 @@ export function registerWebhookRoutes(
     answerOnce(request, reply, {
       store: idempotency,
       status: 201,
-      replay: sendCreated,
+      send: sendCreated,
       run: async (record) =>
         answer(reply, await endpoints.create(callerOf(request), request.body, record), sendCreated),
     }),
@@ -84,7 +84,7 @@ export function registerWebhookRoutes(
     answerOnce(request, reply, {
       store: idempotency,
       status: 200,
-      replay: sendJson,
+      send: sendJson,
       async run(record) {
         const id = parseId(request.params.id)
         if (id === null) return sendProblem(reply, noSuchWebhook(request.params.id))
