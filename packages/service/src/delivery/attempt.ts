@@ -43,12 +43,19 @@ export async function attempt(
   destination: Destination,
   delivery: TakenDelivery,
 ): Promise<AttemptResult> {
-  const { clock, schedule } = services
+  const { clock, schedule, log } = services
   const startedAt = clock.now()
   const outcome = await outcomeOf(services, destination, delivery).catch((error: Error) =>
     unsendable(services, destination, error, startedAt),
   )
   const endedAt = clock.now()
+  if (outcome.kind === 'failed' && outcome.block !== undefined) {
+    const { organizationId, webhookId } = destination.taken
+    log.warn(
+      { organizationId, webhookId, block: outcome.block },
+      'an endpoint leads to an address that is not public',
+    )
+  }
   const isPing = delivery.event.type === 'ping'
   const verdict = decide({ ...delivery, isPing }, outcome, endedAt, schedule.retryDelays)
   return {

@@ -30,6 +30,8 @@ export type AttemptOutcome =
       readonly durationMs: number
       /** Whether a TLS handshake was made for it, or begun. */
       readonly handshake?: boolean
+      /** Of an address that is not public: the block that it lies in, for the operator's log alone. */
+      readonly block?: string
     }
   /** The API would not serve the subject to the registrant: nothing was sent. */
   | { readonly kind: 'subject_unavailable'; readonly message: string }

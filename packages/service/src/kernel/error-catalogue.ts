@@ -226,10 +226,9 @@ export const errorCatalogue = {
     status: 422,
     title: 'The URL does not lead to a public address',
     means:
-      'A name in the URL resolves to an address of a private, loopback or otherwise special network, or the URL names such an address itself.',
+      'The name in the URL resolves to an address of a private, loopback or otherwise special network, or the URL names such an address itself. Which it is, is not said; the log of the operator has it, with the `requestId`.',
     help: 'Every address of the name must be public. For a private network the operator can allow its addresses.',
-    example:
-      'internal.example.com resolves to an address that is not public (private use, 10.0.0.0/8). Give a URL whose every address is public.',
+    example: 'The URL leads to an address that is not public. Give a URL whose every address is public.',
   },
   url_not_resolvable: {
     status: 422,
