@@ -59,7 +59,7 @@ async function startRoles(
     settings,
     summaries,
     log,
-  }: { database: OpenDatabase; settings: DeliverySettings; summaries: SummarySettings; log: Logger },
+  }: { database: OpenDatabase; settings: DeliverySettings; summaries: SummarySettings | null; log: Logger },
 ): Promise<readonly Running[]> {
   const { pool, address } = database
   if (config.role === 'worker') {

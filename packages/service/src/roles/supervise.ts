@@ -15,7 +15,7 @@ import type { Running } from './running.ts'
 export interface WorkerOrders {
   readonly address: DatabaseAddress
   readonly settings: DeliverySettings
-  readonly summaries: SummarySettings
+  readonly summaries: SummarySettings | null
   readonly logLevel: string
 }
 

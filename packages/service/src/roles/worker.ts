@@ -40,7 +40,8 @@ export function startWorker(options: {
   readonly address: DatabaseAddress
   readonly log: Logger
   readonly settings: DeliverySettings
-  readonly summaries: SummarySettings
+  /** Null where nobody is to write summaries. */
+  readonly summaries: SummarySettings | null
 }): RunningWorker {
   const { address, log, settings, summaries } = options
   // Of the whole process: a worker has one of its own.
@@ -72,7 +73,7 @@ export function startWorker(options: {
     worker.recoverer.start()
   })
   const maxAttempts = attemptsOf(settings.schedule)
-  const summarizer = superviseSummarizer({ address, summaries, maxAttempts }, log)
+  const summarizer = summaries === null ? null : superviseSummarizer({ address, summaries, maxAttempts }, log)
   return {
     pool,
     register,
@@ -80,7 +81,7 @@ export function startWorker(options: {
       stopping = true
       clock.stop()
       // At once: while a connection is being closed, nothing more may be begun.
-      await Promise.all([listener.close(), worker.close(), summarizer.stop()])
+      await Promise.all([listener.close(), worker.close(), summarizer?.stop()])
       await Promise.all([endPool(pool), endPool(otherPool)])
       thrift[Symbol.dispose]()
     },
