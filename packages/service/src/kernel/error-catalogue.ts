@@ -170,13 +170,14 @@ export const errorCatalogue = {
     status: 409,
     title: 'The state does not allow this move',
     means: 'The object is in a state from which this move does not lead anywhere.',
-    help: 'The detail names the current state and the moves it allows.',
+    help: 'The detail names the current state and the moves it allows, to a key that may read the kind.',
     example: 'The ticket is pending and cannot become closed; allowed from pending: open, on_hold, resolved.',
   },
   ticket_closed: {
     status: 409,
     title: 'The ticket is closed',
-    means: 'A closed ticket is a record of what was; most of its fields keep their values.',
+    means:
+      'A closed ticket is a record of what was; most of its fields keep their values. A key that may not read tickets is told `invalid_transition`.',
     help: 'A closed ticket takes changes of `tags`, `subject`, `priority` and `customAttributes` only, and can be deleted.',
     example:
       'The ticket is closed: assigneeId cannot change. Only tags, subject, priority, customAttributes can.',
