@@ -83,7 +83,6 @@ export const sharedSchemas: Readonly<Record<string, Json>> = {
       object: { type: 'string', description: 'Its kind.' },
       updatedAt: { type: 'string', format: 'date-time', description: 'Its version.' },
     },
-    examples: [{ id: exampleId(3), object: 'ticket', updatedAt: exampleTime }],
   },
   Pagination: {
     type: 'object',

@@ -180,9 +180,12 @@ function object(kind: Kind): Answer {
 
 /** What `write-replies.ts` answers to a write. */
 function written(kind: Kind): Answer {
+  const whole = exampleObject(kind)
+  const { id, object, updatedAt } = whole
   return {
     description: `The ${kind.name}; for a key without \`${kind.plural}:read\`, which one it is and in which version.`,
     schema: { anyOf: [ref(schemaName(kind)), ref('Written')] },
+    examples: { 'with the read scope': whole, 'without it': { id, object, updatedAt } },
     headers: ['ETag'],
   }
 }
