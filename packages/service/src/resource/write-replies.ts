@@ -34,9 +34,10 @@ export function createWriteReplies(kind: Kind): WriteReplies {
     return sendJson(tagged, mayRead(reply) ? body : written(body))
   }
 
-  /** A refusal that tells of the object's state says no more than that there is one. */
+  /** In place of a refusal by the kind's own rules, which tells of the object's state: that there is one; otherwise null. */
   function untold(code: Problem['code']): Problem | null {
-    if (errorCatalogue[code].status !== 409 || code === 'duplicate') return null
+    const isOfState = code === 'invalid_transition' || kind.refusals?.includes(code)
+    if (!isOfState || errorCatalogue[code].status !== 409) return null
     return problem(
       'invalid_transition',
       `The ${kind.name} does not allow this as it stands. How it stands, and what that allows, is told to a key with ${scope}.`,
