@@ -1572,6 +1572,31 @@ begin
 end;
 $function$;
 
+create or replace function keep_answer_1cd4a815287b(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_keep jsonb) returns text
+language plpgsql volatile as $function$
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  if p_keep is not null then
+    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
+      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
+      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+    if found then
+      return 'replayed';
+    end if;
+  end if;
+  insert into idempotency_keys
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
+    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
+        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_subject_id,
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
+      where p_keep is not null
+      on conflict (organization_id, api_key_id, method, path, key) do update
+      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  return 'done';
+end;
+$function$;
+
 create or replace function settle_lane_b122f36af72f(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
       p_next text, p_tier int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
 language plpgsql volatile as $function$
@@ -1798,7 +1823,7 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_de34d2d7cc56(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_keep jsonb) returns text
+create or replace function create_webhook_14500b5931c3(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -1821,10 +1846,10 @@ begin
     return 'limit_reached';
   end if;
   insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
         decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        decode(p_keep->>'sealed', 'hex'), p_now
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
       where p_keep is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
@@ -1884,7 +1909,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_webhook_secret_38bfff222055(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_keep jsonb) returns text
+create or replace function rotate_webhook_secret_c99c55cda276(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -1909,10 +1934,10 @@ begin
     return 'limit_reached';
   end if;
   insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
         decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        decode(p_keep->>'sealed', 'hex'), p_now
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
       where p_keep is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
@@ -1945,7 +1970,7 @@ begin
 end;
 $function$;
 
-create or replace function ping_webhook_3b7351ce3dd5(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_keep jsonb) returns text
+create or replace function ping_webhook_1bddfb3b0c7a(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
@@ -1962,10 +1987,10 @@ begin
     return 'missing';
   end if;
   insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
         decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        decode(p_keep->>'sealed', 'hex'), p_now
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
       where p_keep is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
@@ -1983,7 +2008,7 @@ begin
 end;
 $function$;
 
-create or replace function retry_delivery_69b7a0a9b571(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_keep jsonb) returns text
+create or replace function retry_delivery_15f94d0d8115(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
@@ -2006,10 +2031,10 @@ begin
     return 'refused';
   end if;
   insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
         decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        decode(p_keep->>'sealed', 'hex'), p_now
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
       where p_keep is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
@@ -2188,7 +2213,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_webhook_6ee854071d97(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_keep jsonb) returns text
+create or replace function recover_webhook_926a8af457bc(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
@@ -2206,10 +2231,10 @@ begin
     return 'refused';
   end if;
   insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
         decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        decode(p_keep->>'sealed', 'hex'), p_now
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
       where p_keep is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
@@ -2220,7 +2245,7 @@ begin
 end;
 $function$;
 
-create or replace function create_api_key_16f7a4ea20a5(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_keep jsonb) returns text
+create or replace function create_api_key_374b14d7b391(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2244,10 +2269,10 @@ begin
     return 'limit_reached';
   end if;
   insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
         decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_api_key_id,
-        decode(p_keep->>'sealed', 'hex'), p_now
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
       where p_keep is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
@@ -2294,7 +2319,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_api_key_4b82133db83d(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_keep jsonb) returns text
+create or replace function rotate_api_key_8de355b35891(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
@@ -2317,10 +2342,10 @@ begin
     return 'conflict';
   end if;
   insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
         decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_api_key_id,
-        decode(p_keep->>'sealed', 'hex'), p_now
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
       where p_keep is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,

@@ -6,7 +6,6 @@ import { entityTag, holdsVersion, unmetPrecondition } from '../http/entity-tag.t
 import type { IdempotencyStore } from '../http/idempotency.ts'
 import { sendProblem } from '../http/problem-reply.ts'
 import { answerOnce, searchParameters, sendJson, sendList } from '../http/replies.ts'
-import { versionOf } from '../journal/body.ts'
 import type { Checkpoint } from '../journal/feed.ts'
 import type { RowReader } from '../journal/rows.ts'
 import { parseId } from '../kernel/ids.ts'
