@@ -6,7 +6,7 @@ export const privateHeaders = {
   'x-content-type-options': 'nosniff',
 } as const
 
-/** Whether an address, as it was sent, is one of the API, also where it leads nowhere. */
+/** Whether an address is one of the API, also where it leads nowhere. */
 export function isPrivate(url: string): boolean {
   return /^\/v1(?:[/?#]|$)/.test(url)
 }

@@ -103,9 +103,9 @@ export async function answerOnce(
       return true
     }
     if (found.value === null) return false
-    const { status, body } = found.value
-    const refusal = (await withhold?.(body)) ?? null
-    if (refusal === null) send(reply.code(status).header('idempotent-replayed', 'true'), body)
+    const first = found.value
+    const refusal = (await withhold?.(first.body)) ?? null
+    if (refusal === null) send(reply.code(first.status).header('idempotent-replayed', 'true'), first.body)
     else sendProblem(reply, refusal)
     return true
   }

@@ -55,7 +55,8 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
   acceptJson(server)
   endConnectionsOfDrain(server)
   server.addHook('onRequest', (request, reply, done) => {
-    setHeaders(request, reply)
+    // The route says so whatever way its address was written: escaped, or with a host before it.
+    setHeaders(request, reply, request.routeOptions.url)
     done()
   })
   if (logger.level === 'debug' || logger.level === 'trace') logAnswers(server)
@@ -80,9 +81,9 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
 }
 
 /** What every answer has. */
-function setHeaders({ id, url }: FastifyRequest, reply: FastifyReply): void {
+function setHeaders({ id, url }: FastifyRequest, reply: FastifyReply, route = url): void {
   reply.header('x-request-id', id)
-  if (isPrivate(url)) reply.headers(privateHeaders)
+  if (isPrivate(url) || isPrivate(route)) reply.headers(privateHeaders)
 }
 
 function logAnswers(server: FastifyInstance): void {
