@@ -13,7 +13,6 @@ create table schema_migrations (
 create table installation (
   singleton boolean not null default true,
   epoch integer not null,
-  key_check bytea,
   primary key (singleton),
   check (singleton)
 );
@@ -311,15 +310,6 @@ create table erasures (
   primary key (organization_id, subject_id)
 );
 
--- Objects that a removal took a reference from, whose payloads and kept answers still have it.
-create table detachments (
-  organization_id uuid not null,
-  subject_id uuid not null,
-  removed_id uuid not null,
-  field text not null,
-  primary key (organization_id, subject_id, removed_id)
-);
-
 -- Of each restore the span that was lost: stamps after restored_to and up to restored_at are of a past that is gone.
 create table restores (
   organization_id uuid not null,
@@ -426,13 +416,8 @@ create table lanes (
   worker_id uuid,
   listening boolean not null default false,
   tier smallint not null default 3,
-  lost_leases smallint not null default 0,
-  alone_left smallint not null default 0,
-  alone_id uuid,
-  alone_since timestamptz(3),
   primary key (organization_id, webhook_id),
   foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
-  check ((alone_id is null) = (alone_since is null)),
   check ((lease_id is null) = (lease_until is null)),
   check (tier >= 0 and tier <= 3)
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
@@ -463,7 +448,6 @@ create table deliveries (
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
   response_body text,
-  attempts_before integer not null default 0,
   primary key (organization_id, webhook_id, id, log_day),
   check ((status = 'pending'::text) = (log_day = 'infinity'::date)),
   check ((status = 'pending'::text) = (next_attempt_at is not null)),
@@ -473,7 +457,7 @@ create table deliveries (
   check (status = any (array['pending'::text, 'succeeded'::text, 'failed'::text]))
 ) partition by range (log_day);
 create index deliveries_type on only deliveries (organization_id, webhook_id, event_type, status, id, log_day);
--- No statistics are kept of event_created_at, subject_kind, subject_id, payload, attempt_count, max_attempts, response_status, last_error_code, last_error_message, duration_ms, last_attempt_at, delivered_at, updated_at, response_body, attempts_before.
+-- No statistics are kept of event_created_at, subject_kind, subject_id, payload, attempt_count, max_attempts, response_status, last_error_code, last_error_message, duration_ms, last_attempt_at, delivered_at, updated_at, response_body.
 
 create table deliveries_default partition of deliveries default;
 create index deliveries_default_age on deliveries_default (created_at);
@@ -542,7 +526,6 @@ create table summary_jobs (
   lease_id uuid,
   attempts integer not null,
   gave_up boolean not null,
-  worker_id uuid,
   primary key (organization_id, conversation_id),
   foreign key (organization_id) references organizations(organization_id),
   check (attempts >= 0)
@@ -571,7 +554,7 @@ RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBS
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_912b8a5069c6(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_4ace944a2973(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -658,10 +641,6 @@ begin
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, t.id, t.customer_id, 'customerId' from conversations t
-            where t.organization_id = p_organization_id and t.id = any(v_dependents)
-          on conflict do nothing;
         update conversations t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
@@ -678,10 +657,6 @@ begin
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, t.id, t.customer_id, 'customerId' from messages t
-            where t.organization_id = p_organization_id and t.id = any(v_dependents)
-          on conflict do nothing;
         update messages t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
@@ -723,10 +698,6 @@ begin
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
-        insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, t.id, t.customer_id, 'customerId' from bookings t
-            where t.organization_id = p_organization_id and t.id = any(v_dependents)
-          on conflict do nothing;
         update bookings t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
@@ -1601,7 +1572,32 @@ begin
 end;
 $function$;
 
-create or replace function settle_lane_a91aa3e0f0f4(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+create or replace function keep_answer_1cd4a815287b(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_keep jsonb) returns text
+language plpgsql volatile as $function$
+begin
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  if p_keep is not null then
+    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
+      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
+      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+    if found then
+      return 'replayed';
+    end if;
+  end if;
+  insert into idempotency_keys
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
+    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
+        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_subject_id,
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
+      where p_keep is not null
+      on conflict (organization_id, api_key_id, method, path, key) do update
+      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  return 'done';
+end;
+$function$;
+
+create or replace function settle_lane_b122f36af72f(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
       p_next text, p_tier int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
 language plpgsql volatile as $function$
 declare
@@ -1660,8 +1656,6 @@ begin
     -- A backlog waits behind those that have waited longer: its lane has just had its turn.
     update lanes set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
         lease_id = null, lease_until = null, worker_id = null, listening = false,
-        lost_leases = 0, alone_id = null, alone_since = null,
-        alone_left = case when alone_left > 0 and v_due <= p_now then alone_left - 1 else 0 end,
         tier = case when p_tier >= 2 then p_tier when v_due <= p_now then 1 else 0 end
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   else
@@ -1674,8 +1668,8 @@ begin
 end;
 $function$;
 
-create or replace function disable_webhook_46b2e15fea78(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
-language plpgsql volatile set lock_timeout = '250ms' as $function$
+create or replace function disable_webhook_13762f048035(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
+language plpgsql volatile as $function$
 begin
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
@@ -1697,7 +1691,7 @@ begin
 end;
 $function$;
 
-create or replace function fail_pending_e2919930c8e3(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
+create or replace function fail_pending_e3a578d2789c(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_ids uuid[];
@@ -1724,15 +1718,12 @@ begin
       log_day = (d.created_at at time zone 'UTC')::date
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
       and d.log_day = 'infinity';
-  -- Begun anew it is another attempt, that nobody has died of.
-  update lanes set alone_id = null, alone_since = null
-    where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);
   return coalesce(cardinality(v_ids), 0);
 end;
 $function$;
 
-create or replace function recover_piece_e9b8a7027f0f(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
-language plpgsql volatile set lock_timeout = '250ms' as $function$
+create or replace function recover_piece_abd2b97ec33d(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+language plpgsql volatile as $function$
 declare
   v_position uuid;
   v_end uuid;
@@ -1777,8 +1768,8 @@ begin
     select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_events)
         and d.log_day >= v_since;
-    update deliveries d set status = 'pending', payload = 'stored', attempts_before = attempt_count,
-      max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
+    update deliveries d set status = 'pending', payload = 'stored', max_attempts = attempt_count + p_attempts,
+      next_attempt_at = p_now, log_day = 'infinity',
         updated_at = greatest(d.updated_at + interval '1 millisecond', p_now)
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_known)
         and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';
@@ -1807,8 +1798,8 @@ begin
 end;
 $function$;
 
-create or replace function expire_api_key_8c34fab1a81c(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
-language plpgsql volatile set lock_timeout = '250ms' as $function$
+create or replace function expire_api_key_68ce1eef8fec(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
 begin
@@ -1832,7 +1823,7 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_de34d2d7cc56(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_keep jsonb) returns text
+create or replace function create_webhook_14500b5931c3(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -1855,10 +1846,10 @@ begin
     return 'limit_reached';
   end if;
   insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
         decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        decode(p_keep->>'sealed', 'hex'), p_now
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
       where p_keep is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
@@ -1918,7 +1909,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_webhook_secret_38bfff222055(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_keep jsonb) returns text
+create or replace function rotate_webhook_secret_c99c55cda276(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -1943,10 +1934,10 @@ begin
     return 'limit_reached';
   end if;
   insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
         decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        decode(p_keep->>'sealed', 'hex'), p_now
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
       where p_keep is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
@@ -1979,7 +1970,7 @@ begin
 end;
 $function$;
 
-create or replace function ping_webhook_3b7351ce3dd5(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_keep jsonb) returns text
+create or replace function ping_webhook_1bddfb3b0c7a(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
@@ -1996,10 +1987,10 @@ begin
     return 'missing';
   end if;
   insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
         decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        decode(p_keep->>'sealed', 'hex'), p_now
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
       where p_keep is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
@@ -2017,7 +2008,7 @@ begin
 end;
 $function$;
 
-create or replace function retry_delivery_6fcec9ac8037(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_keep jsonb) returns text
+create or replace function retry_delivery_15f94d0d8115(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
@@ -2040,16 +2031,16 @@ begin
     return 'refused';
   end if;
   insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
         decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        decode(p_keep->>'sealed', 'hex'), p_now
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
       where p_keep is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
-  update deliveries set status = 'pending', payload = 'stored', attempts_before = attempt_count,
-      max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
+  update deliveries set status = 'pending', payload = 'stored', max_attempts = attempt_count + p_attempts,
+      next_attempt_at = p_now, log_day = 'infinity',
       updated_at = p_updated_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_delivery_id
       and log_day < 'infinity' and status = 'failed';
@@ -2222,7 +2213,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_webhook_6ee854071d97(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_keep jsonb) returns text
+create or replace function recover_webhook_926a8af457bc(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
@@ -2240,10 +2231,10 @@ begin
     return 'refused';
   end if;
   insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
         decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        decode(p_keep->>'sealed', 'hex'), p_now
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
       where p_keep is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
@@ -2254,7 +2245,7 @@ begin
 end;
 $function$;
 
-create or replace function create_api_key_16f7a4ea20a5(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_keep jsonb) returns text
+create or replace function create_api_key_374b14d7b391(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2278,10 +2269,10 @@ begin
     return 'limit_reached';
   end if;
   insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
         decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_api_key_id,
-        decode(p_keep->>'sealed', 'hex'), p_now
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
       where p_keep is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
@@ -2328,7 +2319,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_api_key_4b82133db83d(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_keep jsonb) returns text
+create or replace function rotate_api_key_8de355b35891(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
@@ -2351,10 +2342,10 @@ begin
     return 'conflict';
   end if;
   insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
         decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_api_key_id,
-        decode(p_keep->>'sealed', 'hex'), p_now
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
       where p_keep is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,

@@ -12,6 +12,16 @@ export interface Row {
   updatedAt: string
 }
 
+/**
+ * What a key that may write a kind and not read it is told of a row that it wrote, in place of the row. Every row has
+ * these fields, so a program with such a key can say what it gets: `const made: Written = await client.tickets.create(…)`.
+ */
+export interface Written {
+  id: string
+  object: string
+  updatedAt: string
+}
+
 /** An enum as it is read: the values known today, and whatever `v1` adds later. */
 export type Open<Known extends string> = Known | (string & {})
 

@@ -133,7 +133,7 @@ export interface Conversation extends Row {
   resolvedAt: string | null
   /** The latest sentAt of its messages. */
   lastMessageAt: string | null
-  /** What was said, written some minutes after resolution; null until then. */
+  /** What was said, written some minutes after resolution; null until then. Unless a model or an AI of yours writes it, it repeats sentences of the messages, also to keys that may not read messages. */
   summary: string | null
   /** When the summary was written. */
   summarizedAt: string | null

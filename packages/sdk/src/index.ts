@@ -16,6 +16,7 @@ export {
   type Pagination,
   type RemovalRecord,
   type Row,
+  type Written,
 } from './envelope.ts'
 export { DeskwireError, type Problem, type ProblemError } from './error.ts'
 export { etagOf } from './etag.ts'

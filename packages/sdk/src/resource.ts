@@ -40,7 +40,8 @@ export interface BatchOptions extends CreateOptions {
 export type ListParams<Filters> = Filters & { limit?: number; offset?: number }
 
 /**
- * The rows of one kind. Every call throws DeskwireError when it fails, a row that does not exist included
+ * The rows of one kind. A call that writes answers the row; a key without the kind's read scope gets no more of it than
+ * `Written` has. Every call throws DeskwireError when it fails, a row that does not exist included
  * (`not_found`), and repeats itself where `retry.ts` calls that safe.
  */
 export class Resource<T extends Row, Create extends object, Filters extends object> {
@@ -53,7 +54,7 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
     this.#path = `/${name}`
   }
 
-  /** Creates a row and answers it. Safe to repeat: it always carries an Idempotency-Key. */
+  /** Creates a row and answers it (without the read scope, `Written`). Safe to repeat: it always carries an Idempotency-Key. */
   async create(input: Create, { idempotencyKey, signal }: CreateOptions = {}): Promise<T> {
     const headers = given('idempotency-key', idempotencyKey)
     const answer = await this.#send({ method: 'POST', path: this.#path, body: input, headers, signal })
@@ -107,7 +108,10 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
     return new Export<T>(this.#send, this.#path, signal)
   }
 
-  /** One of the kind's own moves; one that the row's state does not allow is `invalid_transition` (409). */
+  /**
+   * One of the kind's own moves, which answers the row (without the read scope, `Written`); one that the row's state does
+   * not allow is `invalid_transition` (409).
+   */
   protected async act(
     id: string,
     action: string,
@@ -136,7 +140,7 @@ export class ChangeableResource<
   Filters extends object,
 > extends Resource<T, Create, Filters> {
   /**
-   * Changes the fields given and answers the row. When no answer arrives (`connection_failed`) the change may
+   * Changes the fields given and answers the row (without the read scope, `Written`). When no answer arrives (`connection_failed`) the change may
    * have been made: it is not repeated for you.
    */
   async update(id: string, patch: Patch, { ifMatch, signal }: ChangeOptions = {}): Promise<T> {

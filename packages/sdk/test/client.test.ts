@@ -6,6 +6,7 @@ import {
   etagOf,
   type Message,
   type MessageInput,
+  type Written,
 } from '../src/index.ts'
 import { customer, idOf, timeOf } from './rows.ts'
 import { problem, scripted } from './scripted.ts'
@@ -29,6 +30,17 @@ describe('calls', () => {
       'content-type': 'application/json',
       'idempotency-key': expect.stringMatching(/^[0-9a-f-]{36}$/),
     })
+  })
+
+  test('a program whose key may not read says so by the type of what it is told', async () => {
+    const { id, object, updatedAt } = customer(1)
+    const told = { id, object, updatedAt }
+    const { client } = await start({ status: 201, body: told }, { status: 200, body: told })
+    const made: Written = await client.customers.create({ name: 'Customer 1' })
+    expect(made).toEqual(told)
+    const changed: Written = await client.customers.update(id, { name: null }, { ifMatch: etagOf(made) })
+    expect(changed).toEqual(told)
+    expectTypeOf(made).not.toHaveProperty('name')
   })
 
   test('get, update and remove address the row and carry their conditions', async () => {

@@ -215,6 +215,13 @@ export const settings = {
     accepts: 'a rate and a burst, for example 100/s, burst 500; or 0',
     parse: parseRateLimit,
   }),
+  summarizer: setting<boolean>({
+    variable: 'DESKWIRE_SUMMARIZER',
+    default: 'on',
+    help: 'off: nobody writes summaries but the action summarize; to be set where workers run',
+    accepts: 'on or off',
+    parse: (text) => (text === 'on' ? true : text === 'off' ? false : undefined),
+  }),
   summaryDelay: duration({
     variable: 'DESKWIRE_SUMMARY_DELAY',
     default: '2m',

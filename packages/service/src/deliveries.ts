@@ -108,7 +108,9 @@ export function createTargetCheck(resolver: Resolver, timeoutMs: number): CheckT
       case 'addresses':
         return null
       case 'not_public':
-        return refusal('url_not_public', `${resolution.detail}. Give a URL whose every address is public.`)
+        return problem('url_not_public', `${resolution.detail}. Give a URL whose every address is public.`, {
+          logged: { block: resolution.block },
+        })
       case 'no_such_name':
       case 'failed':
         return refusal(
@@ -120,7 +122,7 @@ export function createTargetCheck(resolver: Resolver, timeoutMs: number): CheckT
 }
 
 function refusal(
-  code: 'url_not_https' | 'url_not_public' | 'url_not_resolvable' | 'validation_failed',
+  code: 'url_not_https' | 'url_not_resolvable' | 'validation_failed',
   detail: string,
 ): Problem {
   if (code === 'validation_failed')

@@ -70,7 +70,7 @@ async function startRoles(
     /** The database's. */
     clock: Clock
     settings: DeliverySettings
-    summaries: SummarySettings
+    summaries: SummarySettings | null
     log: Logger
   },
 ): Promise<readonly Running[]> {

@@ -11,6 +11,7 @@ import { webhookMigrations } from './db/migrations/webhooks.ts'
 import { deliveryFunctions } from './delivery/functions.ts'
 import { expireFunction } from './delivery/registrants.ts'
 import { commitFunction } from './journal/commit-function.ts'
+import { keepAnswerFunction } from './journal/kept-answers.ts'
 import { keyFunctions } from './keys/functions.ts'
 import type { Kind } from './resource/kind.ts'
 import { kinds as deskKinds } from './resources/index.ts'
@@ -40,6 +41,7 @@ export function schemaOf(
     ],
     functions: [
       commit,
+      keepAnswerFunction,
       ...deliveryFunctions,
       expireFunction,
       ...webhookFunctions,

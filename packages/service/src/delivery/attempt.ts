@@ -43,11 +43,18 @@ export async function attempt(
   destination: Destination,
   delivery: TakenDelivery,
 ): Promise<AttemptResult> {
-  const { clock } = services
+  const { clock, log } = services
   const startedAt = clock.now()
   const outcome = await outcomeOf(services, destination, delivery).catch((error: Error) =>
     unsendable(services, destination, error, startedAt),
   )
+  if (outcome.kind === 'failed' && outcome.block !== undefined) {
+    const { organizationId, webhookId } = destination.taken
+    log.warn(
+      { organizationId, webhookId, block: outcome.block },
+      'an endpoint leads to an address that is not public',
+    )
+  }
   return resultOf(services, destination.taken, delivery, outcome, startedAt)
 }
 

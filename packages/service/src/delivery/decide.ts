@@ -31,6 +31,8 @@ export type AttemptOutcome =
       readonly durationMs: number
       /** Whether a TLS handshake was made for it, or begun. */
       readonly handshake?: boolean
+      /** Of an address that is not public: the block that it lies in, for the operator's log alone. */
+      readonly block?: string
     }
   /** It was being sent alone when its worker died: nobody knows whether it arrived. */
   | { readonly kind: 'worker_lost'; readonly message: string }

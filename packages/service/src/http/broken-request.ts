@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { problemBody } from '../kernel/problem-body.ts'
+import { privateHeaders } from './private-headers.ts'
 
 /** Of the request line and all headers, in bytes. */
 export const headerLimit = 16 * 1024
@@ -39,6 +40,8 @@ export function answerBroken(error: Error & { code?: string }, socket: Socket): 
     'content-type: application/problem+json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${id}`,
+    // What it was for is not known.
+    ...Object.entries(privateHeaders).map(([name, value]) => `${name}: ${value}`),
     'connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Pool } from 'pg'
 import type { IdempotencyRecord } from '../journal/change.ts'
+import { keepAnswer } from '../journal/kept-answers.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
@@ -42,10 +43,22 @@ export interface KeptAnswer {
 export interface IdempotencyStore {
   /** The first committed answer to this request; null when there is none yet; a problem when it cannot be given. */
   find(organizationId: string, record: IdempotencyRecord): Promise<Result<KeptAnswer | null, Problem>>
+  /**
+   * Keeps the answer to a request that changed nothing, about the object `subjectId`; `replayed` when another answer is
+   * kept under its key by now, which is then the one to give.
+   */
+  keep(
+    organizationId: string,
+    record: IdempotencyRecord,
+    answer: { readonly subjectId: string; readonly body: string },
+  ): Promise<'done' | 'replayed'>
 }
 
-/** An answer as the functions of the database keep it (`journal/call-fragments.ts`), sealed since it may hold a secret. */
-export function encodeKept(record: IdempotencyRecord, sealed: Buffer): string {
+/** An answer as the functions of the database keep it (`journal/call-fragments.ts`): sealed where it may hold a secret. */
+export function encodeKept(
+  record: IdempotencyRecord,
+  answer: { readonly sealed: Buffer } | { readonly body: string },
+): string {
   const { apiKeyId, method, path, key, requestHash, status } = record
   return JSON.stringify({
     api_key_id: apiKeyId,
@@ -54,7 +67,7 @@ export function encodeKept(record: IdempotencyRecord, sealed: Buffer): string {
     key,
     request_hash: requestHash,
     status,
-    sealed: sealed.toString('hex'),
+    ...('sealed' in answer ? { sealed: answer.sealed.toString('hex') } : { body: answer.body }),
   })
 }
 
@@ -97,5 +110,12 @@ export function createIdempotencyStore(pool: Pool, clock: Clock, open: OpenAnswe
       }
       return ok({ status: row.status, body: row.body })
     },
+
+    keep: (organizationId, record, { subjectId, body }) =>
+      keepAnswer(pool, organizationId, {
+        subjectId,
+        now: formatTimestamp(clock.now()),
+        keep: encodeKept(record, { body }),
+      }),
   }
 }

@@ -7,6 +7,11 @@ import { problemBody } from '../kernel/problem-body.ts'
 /** Answers with the problem. */
 export function sendProblem(reply: FastifyReply, refusal: Problem): FastifyReply {
   const { status } = errorCatalogue[refusal.code]
+  const { code, logged } = refusal
+  if (logged !== undefined) {
+    const { log, caller } = reply.request
+    log.info({ organizationId: caller?.organizationId, code, ...logged }, 'a request was refused')
+  }
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="deskwire"')
   if (status === 503) reply.header('retry-after', '1')
   return reply

@@ -6,6 +6,7 @@ import Fastify, {
   type FastifyError,
   type FastifyInstance,
   type FastifyReply,
+  type FastifyRequest,
   LogController,
 } from 'fastify'
 import { clockAheadCode } from '../journal/lead.ts'
@@ -13,6 +14,7 @@ import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { answerBroken, headerLimit } from './broken-request.ts'
 import { deepestNesting, isTooDeep } from './nesting.ts'
+import { isPrivate, privateHeaders } from './private-headers.ts'
 import { sendProblem } from './problem-reply.ts'
 
 declare module 'fastify' {
@@ -42,7 +44,7 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
     routerOptions: { maxParamLength: 200, querystringParser: () => ({}) },
     frameworkErrors: (error, request, reply) => {
       // No hook runs for an address that cannot be routed.
-      reply.header('x-request-id', request.id)
+      setHeaders(request, reply)
       return sendProblem(reply, error.code === 'FST_ERR_BAD_URL' ? badAddress : longAddress)
     },
   })
@@ -53,7 +55,8 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
   acceptJson(server)
   endConnectionsOfDrain(server)
   server.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
+    // The route says so whatever way its address was written: escaped, or with a host before it.
+    setHeaders(request, reply, request.routeOptions.url)
     done()
   })
   if (logger.level === 'debug' || logger.level === 'trace') logAnswers(server)
@@ -76,6 +79,12 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
   })
   answerUnknown(server)
   return server
+}
+
+/** What every answer has. */
+function setHeaders({ id, url }: FastifyRequest, reply: FastifyReply, route = url): void {
+  reply.header('x-request-id', id)
+  if (isPrivate(url) || isPrivate(route)) reply.headers(privateHeaders)
 }
 
 function logAnswers(server: FastifyInstance): void {

@@ -33,13 +33,16 @@ export const replayed = `if p_keep is not null then
     end if;
   end if;`
 
-/** Keeps the answer under the request's idempotency key; `subject` is the argument with the id that it is about. */
+/**
+ * Keeps the answer, sealed or as it is, under the request's idempotency key; `subject` is the argument with the id that it
+ * is about.
+ */
 export function keepAnswerAbout(subject: string): string {
   return `insert into idempotency_keys
-      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, sealed, created_at)
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
         decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, ${subject},
-        decode(p_keep->>'sealed', 'hex'), p_now
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
       where p_keep is not null
       ${insteadOfExpired};`
 }

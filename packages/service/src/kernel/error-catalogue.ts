@@ -170,13 +170,14 @@ export const errorCatalogue = {
     status: 409,
     title: 'The state does not allow this move',
     means: 'The object is in a state from which this move does not lead anywhere.',
-    help: 'The detail names the current state and the moves it allows.',
+    help: 'The detail names the current state and the moves it allows, to a key that may read the kind.',
     example: 'The ticket is pending and cannot become closed; allowed from pending: open, on_hold, resolved.',
   },
   ticket_closed: {
     status: 409,
     title: 'The ticket is closed',
-    means: 'A closed ticket is a record of what was; most of its fields keep their values.',
+    means:
+      'A closed ticket is a record of what was; most of its fields keep their values. A key that may not read tickets is told `invalid_transition`.',
     help: 'A closed ticket takes changes of `tags`, `subject`, `priority` and `customAttributes` only, and can be deleted.',
     example:
       'The ticket is closed: assigneeId cannot change. Only tags, subject, priority, customAttributes can.',
@@ -226,10 +227,9 @@ export const errorCatalogue = {
     status: 422,
     title: 'The URL does not lead to a public address',
     means:
-      'A name in the URL resolves to an address of a private, loopback or otherwise special network, or the URL names such an address itself.',
+      'The name in the URL resolves to an address of a private, loopback or otherwise special network, or the URL names such an address itself. Which it is, is not said; the log of the operator has it, with the `requestId`.',
     help: 'Every address of the name must be public. For a private network the operator can allow its addresses.',
-    example:
-      'internal.example.com resolves to an address that is not public (private use, 10.0.0.0/8). Give a URL whose every address is public.',
+    example: 'The URL leads to an address that is not public. Give a URL whose every address is public.',
   },
   url_not_resolvable: {
     status: 422,

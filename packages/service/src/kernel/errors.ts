@@ -31,6 +31,8 @@ export interface ProblemMembers {
   readonly errors?: readonly FieldError[]
   /** For `duplicate`: the object that has the value. */
   readonly existingId?: string
+  /** What the operator's log says of it, and the client is not told: nothing of a body, a query or a token. */
+  readonly logged?: Readonly<Record<string, string>>
 }
 
 /** An expected refusal: what the API answers, as a value. */

@@ -50,6 +50,8 @@ export interface Keys {
   read(organizationId: string, id: string): Promise<KeyRow | null>
   change(caller: Caller, id: string, body: unknown): Promise<Outcome<KeyRecord>>
   rotate(caller: Caller, id: string, record: IdempotencyRecord | null): Promise<Outcome<WithToken>>
+  /** Why the caller may not be shown the kept answer to such a call again, which holds a token; null when it may. */
+  withhold(caller: Caller, call: 'create' | 'rotate', kept: string): Promise<Problem | null>
   dropPrevious(caller: Caller, id: string): Promise<Outcome<null>>
   /** Revokes it at once, and with it what it registered. */
   remove(caller: Caller, id: string): Promise<Outcome<null>>
@@ -137,6 +139,14 @@ export function createKeys(services: KeyServices): Keys {
         return rotated === 'done' ? { outcome: 'done', value: answer } : rotated
       }),
 
+    async withhold({ organizationId, scopes }, call, kept) {
+      const made = JSON.parse(kept) as WithToken
+      // The token is good for what its key may do now, which may be more than it was made with.
+      const row = await store.read(organizationId, made.id, clock.now())
+      const touch = row === null ? null : refuseTouch(scopes, row)
+      return touch ?? (call === 'create' ? refuseGrant(scopes, made.scopes) : null)
+    },
+
     dropPrevious: (caller, id) =>
       decideAndCommit(caller, id, async (row) => {
         const refusal = refuseTouch(caller.scopes, row)
@@ -181,7 +191,8 @@ export function createKeys(services: KeyServices): Keys {
     record: IdempotencyRecord | null,
     answer: WithToken,
   ): string | null {
-    return record === null ? null : encodeKept(record, seal(JSON.stringify(answer), organizationId, apiKeyId))
+    if (record === null) return null
+    return encodeKept(record, { sealed: seal(JSON.stringify(answer), organizationId, apiKeyId) })
   }
 }
 

@@ -7,7 +7,7 @@ import type { IdempotencyStore } from '../http/idempotency.ts'
 import { answer, expectAnswer, sendNothing } from '../http/outcome.ts'
 import { parsePage } from '../http/page.ts'
 import { sendProblem } from '../http/problem-reply.ts'
-import { answerOnce, searchParameters, sendJson, sendPage } from '../http/replies.ts'
+import { answerOnce, searchParameters, sendJson, sendPage, sendShownOnce } from '../http/replies.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { parseId } from '../kernel/ids.ts'
 import { keyRecord } from './api-key.ts'
@@ -33,7 +33,8 @@ export function registerKeyRoutes(
     answerOnce(request, reply, {
       store: access.idempotency,
       status: 201,
-      replay: sendCreated,
+      send: sendCreated,
+      withhold: (kept) => keys.withhold(callerOf(request), 'create', kept),
       run: async (record) =>
         answer(reply, await keys.create(callerOf(request), request.body, record), sendCreated),
     }),
@@ -72,11 +73,12 @@ export function registerKeyRoutes(
     answerOnce(request, reply, {
       store: access.idempotency,
       status: 200,
-      replay: sendJson,
+      send: sendShownOnce,
+      withhold: (kept) => keys.withhold(callerOf(request), 'rotate', kept),
       async run(record) {
         const id = parseId(request.params.id)
         if (id === null) return sendProblem(reply, noSuchKey(request.params.id))
-        return answer(reply, await keys.rotate(callerOf(request), id, record), sendJson)
+        return answer(reply, await keys.rotate(callerOf(request), id, record), sendShownOnce)
       },
     }),
   )
@@ -90,5 +92,5 @@ export function registerKeyRoutes(
 
 function sendCreated(reply: FastifyReply, body: string): FastifyReply {
   const { id } = JSON.parse(body) as { id: string }
-  return sendJson(reply.code(201).header('location', `${keysPath}/${id}`), body)
+  return sendShownOnce(reply.code(201).header('location', `${keysPath}/${id}`), body)
 }

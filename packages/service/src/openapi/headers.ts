@@ -21,7 +21,10 @@ export const headerComponents: Readonly<Record<string, Json>> = {
     'There, and `true`, when this is the kept answer to an earlier request with the same Idempotency-Key.',
     'true',
   ),
-  'Cache-Control': text('How long the answer may be kept.', 'no-cache'),
+  'Cache-Control': text(
+    'How the answer may be kept. Below `/v1`: `private, no-cache`, or `no-store` where it holds a token or a secret.',
+    'private, no-cache',
+  ),
   'WWW-Authenticate': text('How to authenticate.', 'Bearer realm="deskwire"'),
   Allow: text('The methods that the address takes.', 'GET, HEAD, POST'),
   'RateLimit-Policy': text(
@@ -37,6 +40,9 @@ export const headerComponents: Readonly<Record<string, Json>> = {
 
 /** What every answer to a key says of its limit. */
 export const limitHeaders = ['RateLimit-Policy', 'RateLimit']
+
+/** And of how it may be kept. */
+export const answerHeaders = ['Cache-Control', ...limitHeaders]
 
 /** The headers of an answer, with the one that every answer has. */
 export function headersOf(names: readonly string[]): Json {

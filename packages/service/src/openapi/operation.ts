@@ -1,5 +1,5 @@
 /** An operation's declaration as OpenAPI has it. */
-import { headersOf, limitHeaders } from './headers.ts'
+import { answerHeaders, headersOf } from './headers.ts'
 import type { Access, Answer, Carriers, Json, Operation, Parameter } from './part.ts'
 import { refusalResponses } from './refusals.ts'
 
@@ -95,7 +95,7 @@ function response(answer: Answer, { access, once }: Pick<Operation, 'access' | '
     headers: headersOf([
       ...headers,
       ...(once ? ['Idempotent-Replayed'] : []),
-      ...(access === 'public' ? [] : limitHeaders),
+      ...(access === 'public' ? [] : answerHeaders),
     ]),
     ...(schema === undefined
       ? {}

@@ -72,6 +72,18 @@ export const sharedSchemas: Readonly<Record<string, Json>> = {
       },
     },
   },
+  Written: {
+    type: 'object',
+    description:
+      'What a key that may write a kind and not read it is told of an object that it wrote. Nothing is told of what the object holds.',
+    additionalProperties: false,
+    required: ['id', 'object', 'updatedAt'],
+    properties: {
+      id: { ...uuid, description: 'Its id.' },
+      object: { type: 'string', description: 'Its kind.' },
+      updatedAt: { type: 'string', format: 'date-time', description: 'Its version.' },
+    },
+  },
   Pagination: {
     type: 'object',
     description: 'Where a page of a list stands.',

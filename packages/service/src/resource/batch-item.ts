@@ -1,6 +1,12 @@
 /** One item of a batch: what it comes to, and how the answer shows that. */
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
-import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
+import {
+  type ErrorCode,
+  type Problem,
+  type ProblemMembers,
+  problem,
+  validationFailed,
+} from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import type { Kind, RuleContext, State } from './kind.ts'
 import { parsePatch } from './validate.ts'
@@ -60,11 +66,32 @@ export function batchAnswer(outcomes: readonly ItemOutcome[]): string {
   return JSON.stringify({ data: outcomes.map(shownItem), ...counts })
 }
 
-function shownItem(item: ItemOutcome, index: number): Record<string, unknown> {
+/** An item as the answer shows it. */
+export interface ShownItem {
+  readonly index: number
+  readonly outcome: string
+  readonly status: number
+  readonly id?: string
+  /** What of a problem is the item's own. */
+  readonly problem?: ProblemMembers & {
+    readonly code: ErrorCode
+    readonly title: string
+    readonly detail: string
+  }
+}
+
+/** The answer to a batch with each item as `show` makes it. */
+export function withItems(answer: string, show: (item: ShownItem) => ShownItem): string {
+  const { data, ...counts } = JSON.parse(answer) as { data: readonly ShownItem[] }
+  return JSON.stringify({ data: data.map(show), ...counts })
+}
+
+function shownItem(item: ItemOutcome, index: number): ShownItem {
   const { outcome } = item
   if (item.outcome !== 'refused')
     return { index, outcome, status: outcome === 'created' ? 201 : 200, id: item.id }
   const { code, detail, errors, existingId } = item.problem
   const { status, title } = errorCatalogue[code]
-  return { index, outcome, status, problem: { code, title, detail, errors, existingId } }
+  const members = { ...(errors && { errors }), ...(existingId && { existingId }) }
+  return { index, outcome, status, problem: { code, title, detail, ...members } }
 }

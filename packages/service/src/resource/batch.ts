@@ -13,8 +13,10 @@ import type { ChangeServices } from './changes.ts'
 import { refusalProblem, tooBusy } from './outcomes.ts'
 
 export type BatchResult =
-  /** The answer as it is sent, and as it is kept if there was anything to commit. */
-  | { readonly outcome: 'done'; readonly answer: string; readonly committed: boolean }
+  /** Committed, and kept with what it is about: the answer as it is sent to who may read the kind. */
+  | { readonly outcome: 'done'; readonly answer: string }
+  /** There was nothing to commit, and no answer is kept yet. `about`: an object that it names, null when it names none. */
+  | { readonly outcome: 'unchanged'; readonly answer: string; readonly about: string | null }
   | { readonly outcome: 'refused'; readonly problem: Problem }
   /** The Idempotency-Key had committed already. */
   | { readonly outcome: 'replayed' }
@@ -39,10 +41,15 @@ export function createBatch(services: ChangeServices): Batch {
         const plan = await planBatch(services, organizationId, { items, existing, refusals })
         const { planned, rest } = plan
         const answer = batchAnswer(plan.outcomes)
-        if (planned.length === 0) return { outcome: 'done', answer, committed: false }
+        if (planned.length === 0) {
+          const [about = null] = plan.outcomes.flatMap((item) =>
+            item.outcome === 'refused' ? [] : [item.id],
+          )
+          return { outcome: 'unchanged', answer, about }
+        }
         const changes = [...keeping(planned, idempotency, answer), ...rest.changes]
         const outcome = await journal.commitTogether(organizationId, { ...rest, changes })
-        if (outcome.outcome === 'done') return { outcome: 'done', answer, committed: true }
+        if (outcome.outcome === 'done') return { outcome: 'done', answer }
         if (isReplay(outcome)) return { outcome: 'replayed' }
         for (const [index, problem] of lasting(planned, outcome, operation)) refusals.set(index, problem)
         return null

@@ -155,7 +155,8 @@ export const bulkPart: ApiPart = {
         id: { type: 'string', format: 'uuid', description: 'The object, unless refused.' },
         problem: {
           type: 'object',
-          description: 'Why it was refused: a Problem without what the answer as a whole says.',
+          description:
+            'Why it was refused: a Problem without what the answer as a whole says. To a key that may not read the kind it tells nothing of the state of an object.',
           required: ['code', 'title', 'detail'],
           properties: Object.fromEntries(
             ['code', 'title', 'detail', 'errors', 'existingId'].map((name) => [

@@ -6,12 +6,13 @@ import { callerOf, requireScope } from '../http/authenticate.ts'
 import type { IdempotencyStore } from '../http/idempotency.ts'
 import { unknownParameter } from '../http/list-parameters.ts'
 import { sendProblem } from '../http/problem-reply.ts'
-import { answerOnce, searchParameters, sendJson } from '../http/replies.ts'
+import { answerOnce, searchParameters } from '../http/replies.ts'
 import type { Feed } from '../journal/feed.ts'
 import type { Batch } from './batch.ts'
 import { batchBodyLimit, parseBatchRequest } from './batch-request.ts'
 import { exportLines } from './export.ts'
 import type { Kind } from './kind.ts'
+import { createWriteReplies } from './write-replies.ts'
 
 export interface BulkServices {
   readonly kind: Kind
@@ -26,20 +27,21 @@ export function registerBulkRoutes(
   access: { readonly directory: TokenDirectory; readonly idempotency: IdempotencyStore },
 ): void {
   const path = `/v1/${kind.plural}`
+  const replies = createWriteReplies(kind)
   const writing = requireScope(access.directory, `${kind.plural}:write`)
   server.post(`${path}/batch`, { onRequest: writing, bodyLimit: batchBodyLimit }, (request, reply) =>
     answerOnce(request, reply, {
       store: access.idempotency,
       status: 200,
-      replay: sendJson,
+      send: replies.batch,
       async run(record) {
         const asked = parseBatchRequest(kind, request.body)
         if (!asked.ok) return sendProblem(reply, asked.error)
         const result = await batch.run(callerOf(request).organizationId, asked.value, record)
         if (result.outcome === 'replayed') return 'replayed'
-        if (result.outcome === 'refused') return { uncommitted: () => sendProblem(reply, result.problem) }
-        if (!result.committed) return { uncommitted: () => sendJson(reply, result.answer) }
-        return sendJson(reply, result.answer)
+        if (result.outcome === 'refused') return { uncommitted: () => replies.refused(reply, result.problem) }
+        if (result.outcome === 'unchanged') return { unchanged: result.answer, about: result.about }
+        return replies.batch(reply, result.answer)
       },
     }),
   )

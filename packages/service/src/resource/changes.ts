@@ -21,6 +21,8 @@ import { parseCreation, parsePatch } from './validate.ts'
 export type ChangeResult =
   /** What is stored now: the representation, or for a removal its record. */
   | { readonly outcome: 'done'; readonly body: string }
+  /** Everything was so already: nothing was committed, and no answer is kept yet. */
+  | { readonly outcome: 'unchanged'; readonly body: string }
   | { readonly outcome: 'refused'; readonly problem: Problem }
   /** The Idempotency-Key had committed already. */
   | { readonly outcome: 'replayed' }
@@ -152,7 +154,7 @@ export function createChanges(services: ChangeServices): Changes {
         if (unmet !== null) return refused(unmet)
         const decision = decide(row)
         if (!decision.ok) return refused(decision.error)
-        if (decision.value === null) return { outcome: 'done', body: row.body }
+        if (decision.value === null) return { outcome: 'unchanged', body: row.body }
         return settled(await journal.commit(organizationId, decision.value))
       })
       return result ?? refused(tooBusy)

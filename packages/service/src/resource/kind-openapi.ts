@@ -83,7 +83,7 @@ function create(kind: Kind): Operation {
   return {
     ...operation(kind, 'create', `Create a ${kind.name}`),
     body: `${schemaName(kind)}Create`,
-    answers: { 201: { ...object(kind), headers: ['ETag', 'Location'] } },
+    answers: { 201: { ...written(kind), headers: ['ETag', 'Location'] } },
     errors: ['duplicate'],
     once: true,
     events: withMoved(creationCarriers(kind), kind.alongside?.events ?? []),
@@ -109,7 +109,7 @@ function update(kind: Kind): Operation {
       'What is sent replaces what is there. A change to the same values changes nothing and causes no event.',
     parameters: [ifMatch],
     body: `${schemaName(kind)}Patch`,
-    answers: { 200: object(kind) },
+    answers: { 200: written(kind) },
     errors: ['not_found', 'duplicate', ...(kind.refusals ?? []), 'version_mismatch'],
     events: updateCarriers(kind),
   }
@@ -124,7 +124,7 @@ function act(kind: Kind, action: string): Operation {
     ...(names.length === 0
       ? {}
       : { body: actionSchemaName(kind, action), bodyOptional: requiredOf(names).length === 0 }),
-    answers: { 200: object(kind) },
+    answers: { 200: written(kind) },
     errors: ['not_found', 'invalid_transition', 'version_mismatch'],
     once: true,
     events: actionCarriers(kind, action),
@@ -176,6 +176,18 @@ function operation(kind: Kind, verb: string, summary: string, below = '') {
 
 function object(kind: Kind): Answer {
   return { description: `The ${kind.name}.`, schema: ref(schemaName(kind)), headers: ['ETag'] }
+}
+
+/** What `write-replies.ts` answers to a write. */
+function written(kind: Kind): Answer {
+  const whole = exampleObject(kind)
+  const { id, object, updatedAt } = whole
+  return {
+    description: `The ${kind.name}; for a key without \`${kind.plural}:read\`, which one it is and in which version.`,
+    schema: { anyOf: [ref(schemaName(kind)), ref('Written')] },
+    examples: { 'with the read scope': whole, 'without it': { id, object, updatedAt } },
+    headers: ['ETag'],
+  }
 }
 
 const ifMatch = header(

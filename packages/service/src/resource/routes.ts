@@ -6,7 +6,6 @@ import { entityTag, holdsVersion, unmetPrecondition } from '../http/entity-tag.t
 import type { IdempotencyStore } from '../http/idempotency.ts'
 import { sendProblem } from '../http/problem-reply.ts'
 import { answerOnce, searchParameters, sendJson, sendList } from '../http/replies.ts'
-import { versionOf } from '../journal/body.ts'
 import type { Checkpoint } from '../journal/feed.ts'
 import type { RowReader } from '../journal/rows.ts'
 import { parseId } from '../kernel/ids.ts'
@@ -16,6 +15,7 @@ import type { Kind } from './kind.ts'
 import { type ListQuery, parseListQuery } from './list-query.ts'
 import { noSuch } from './outcomes.ts'
 import { type Stream, sendSync } from './sync-reply.ts'
+import { createWriteReplies } from './write-replies.ts'
 
 /** What the routes of one kind need. */
 export interface KindServices {
@@ -38,6 +38,7 @@ export function registerKindRoutes(
   const { kind, changes, rows, stream, browse } = services
   const { directory, idempotency } = access
   const path = `/v1/${kind.plural}`
+  const replies = createWriteReplies(kind)
   const reading = { onRequest: requireScope(directory, `${kind.plural}:read`) }
   const writing = { onRequest: requireScope(directory, `${kind.plural}:write`) }
 
@@ -45,12 +46,12 @@ export function registerKindRoutes(
     answerOnce(request, reply, {
       store: idempotency,
       status: 201,
-      replay: sendCreated,
+      send: replies.created,
       async run(record) {
         const result = await changes.create(callerOf(request).organizationId, request.body, record)
         if (result.outcome === 'replayed') return 'replayed'
-        if (result.outcome === 'refused') return { uncommitted: () => sendProblem(reply, result.problem) }
-        return sendCreated(reply, result.body)
+        if (result.outcome === 'refused') return { uncommitted: () => replies.refused(reply, result.problem) }
+        return replies.created(reply, result.body)
       },
     }),
   )
@@ -71,7 +72,7 @@ export function registerKindRoutes(
     if (holdsVersion(request.headers['if-none-match'], row.updatedAt)) {
       return reply.code(304).header('etag', entityTag(row.updatedAt)).send()
     }
-    return sendObject(reply, row.body)
+    return sendJson(reply.header('etag', entityTag(row.updatedAt)), row.body)
   })
 
   if (!kind.immutable) {
@@ -84,9 +85,9 @@ export function registerKindRoutes(
         request.body,
         ifMatch(request),
       )
-      if (result.outcome === 'refused') return sendProblem(reply, result.problem)
+      if (result.outcome === 'refused') return replies.refused(reply, result.problem)
       if (result.outcome === 'replayed') throw new Error('a PATCH carries no idempotency key')
-      return sendObject(reply, result.body)
+      return replies.object(reply, result.body)
     })
   }
 
@@ -95,7 +96,7 @@ export function registerKindRoutes(
       answerOnce(request, reply, {
         store: idempotency,
         status: 200,
-        replay: sendObject,
+        send: replies.object,
         async run(record) {
           const id = parseId(request.params.id)
           if (id === null) return sendProblem(reply, noSuch(kind, request.params.id))
@@ -103,8 +104,10 @@ export function registerKindRoutes(
           const asked = { action, body: request.body }
           const result = await changes.act(organizationId, id, asked, ifMatch(request), record)
           if (result.outcome === 'replayed') return 'replayed'
-          if (result.outcome === 'refused') return { uncommitted: () => sendProblem(reply, result.problem) }
-          return sendObject(reply, result.body)
+          if (result.outcome === 'refused')
+            return { uncommitted: () => replies.refused(reply, result.problem) }
+          if (result.outcome === 'unchanged') return { unchanged: result.body, about: id }
+          return replies.object(reply, result.body)
         },
       }),
     )
@@ -115,14 +118,9 @@ export function registerKindRoutes(
       const id = parseId(request.params.id)
       if (id === null) return sendProblem(reply, noSuch(kind, request.params.id))
       const result = await changes.remove(callerOf(request).organizationId, id, ifMatch(request))
-      if (result.outcome === 'refused') return sendProblem(reply, result.problem)
+      if (result.outcome === 'refused') return replies.refused(reply, result.problem)
       return reply.code(204).send()
     })
-  }
-
-  function sendCreated(reply: FastifyReply, body: string): FastifyReply {
-    const { id } = JSON.parse(body) as { id: string }
-    return sendObject(reply.code(201).header('location', `${path}/${id}`), body)
   }
 
   async function list(
@@ -138,9 +136,4 @@ export function registerKindRoutes(
 
 function ifMatch(request: FastifyRequest): Precondition {
   return (row) => unmetPrecondition(request.headers['if-match'], row.updatedAt)
-}
-
-/** A stored representation, as it is. */
-function sendObject(reply: FastifyReply, body: string): FastifyReply {
-  return sendJson(reply.header('etag', entityTag(versionOf(body))), body)
 }

@@ -2,8 +2,12 @@ import { type Config, settings } from '../config.ts'
 import type { SummarySettings } from '../summaries.ts'
 import { SettingError } from './delivery-settings.ts'
 
-/** The settings of summaries. @throws SettingError when those of the endpoint do not belong together. */
-export function summarySettingsOf(config: Config): SummarySettings {
+/**
+ * The settings of summaries, null where the service writes none. @throws SettingError when those of the endpoint do not
+ * belong together.
+ */
+export function summarySettingsOf(config: Config): SummarySettings | null {
+  if (!config.summarizer) return null
   const { summaryDelay: delay, summarizerUrl: url, summarizerModel: model, summarizerKey: key } = config
   if (url === null) {
     const alone = model !== null ? settings.summarizerModel : key !== null ? settings.summarizerKey : null

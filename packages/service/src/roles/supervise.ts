@@ -22,7 +22,7 @@ import type { Running } from './running.ts'
 export interface WorkerOrders {
   readonly address: DatabaseAddress
   readonly settings: DeliverySettings
-  readonly summaries: SummarySettings
+  readonly summaries: SummarySettings | null
   /** The owner of its leases. */
   readonly workerId: string
   readonly logLevel: string

@@ -49,7 +49,8 @@ export function startWorker(options: {
   readonly address: DatabaseAddress
   readonly log: Logger
   readonly settings: DeliverySettings
-  readonly summaries: SummarySettings
+  /** Null where nobody is to write summaries. */
+  readonly summaries: SummarySettings | null
   /** The owner of its leases; one of its own unless told. */
   readonly workerId?: string
 }): RunningWorker {
@@ -83,9 +84,12 @@ export function startWorker(options: {
     worker.recoverer.start()
   })
   const maxAttempts = attemptsOf(settings.schedule)
-  const summarizer = superviseSummarizer({ address, summaries, maxAttempts, workerId }, log, () =>
-    createJobs(pool).giveBackAllOf(workerId, clock.now()),
-  )
+  const summarizer =
+    summaries === null
+      ? null
+      : superviseSummarizer({ address, summaries, maxAttempts, workerId }, log, () =>
+          createJobs(pool).giveBackAllOf(workerId, clock.now()),
+        )
   return {
     pool,
     clock,
@@ -94,7 +98,7 @@ export function startWorker(options: {
       stopping = true
       clock.stop()
       // At once: while a connection is being closed, nothing more may be begun.
-      await atMost(stopMilliseconds, Promise.all([listener.close(), worker.close(), summarizer.stop()]))
+      await atMost(stopMilliseconds, Promise.all([listener.close(), worker.close(), summarizer?.stop()]))
       await Promise.all([endPool(pool), endPool(otherPool)])
       thrift[Symbol.dispose]()
     },

@@ -92,7 +92,7 @@ export function registerDeliveryRoutes(
     answerOnce(request, reply, {
       store: idempotency,
       status: 202,
-      replay: sendJson,
+      send: sendJson,
       async run(record) {
         const { organizationId, scopes } = callerOf(request)
         const webhook = await webhookOf(endpoints, request)
@@ -131,7 +131,7 @@ export function registerDeliveryRoutes(
     answerOnce(request, reply, {
       store: idempotency,
       status: 202,
-      replay: sendJson,
+      send: sendJson,
       async run(record) {
         const { organizationId } = callerOf(request)
         const webhook = await webhookOf(endpoints, request)

@@ -52,6 +52,8 @@ export interface Endpoints {
   change(caller: Caller, id: string, body: unknown): Promise<Outcome<WebhookRecord>>
   remove(organizationId: string, id: string): Promise<Outcome<null>>
   rotate(caller: Caller, id: string, record: IdempotencyRecord | null): Promise<Outcome<WithSecret>>
+  /** Why the caller may not be shown the kept answer to such a call again, which holds a secret; null when it may. */
+  withhold(caller: Caller, call: 'create' | 'rotate', kept: string): Promise<Problem | null>
   dropPrevious(organizationId: string, id: string): Promise<Outcome<null>>
 }
 
@@ -148,6 +150,16 @@ export function createEndpoints(services: EndpointServices): Endpoints {
             return { outcome: 'done', value: answer }
         }
       }),
+
+    async withhold({ organizationId, scopes }, call, kept) {
+      const made = JSON.parse(kept) as WithSecret
+      // The secret signs what the endpoint is sent now, which may be more than it was made for.
+      const row = await store.read(organizationId, made.id, clock.now())
+      return eventTypes.unreadable(scopes, [
+        ...(call === 'create' ? made.events : []),
+        ...(row?.events ?? []),
+      ])
+    },
 
     async dropPrevious(organizationId, id) {
       const dropped = await store.dropPrevious(organizationId, id, clock.now())

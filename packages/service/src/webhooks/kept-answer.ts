@@ -10,5 +10,5 @@ export function keptAnswer(
   record: IdempotencyRecord | null,
   answer: string,
 ): string | null {
-  return record === null ? null : encodeKept(record, box.seal(answer, owner))
+  return record === null ? null : encodeKept(record, { sealed: box.seal(answer, owner) })
 }

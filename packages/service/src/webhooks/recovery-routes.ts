@@ -41,7 +41,7 @@ export function registerRecoveryRoutes(
     answerOnce(request, reply, {
       store: idempotency,
       status: 202,
-      replay: sendJson,
+      send: sendJson,
       async run(record) {
         const { organizationId, scopes } = callerOf(request)
         const webhook = await webhookOf(endpoints, request)

@@ -7,7 +7,7 @@ import { parseWord } from '../http/list-parameters.ts'
 import { answer, expectAnswer, sendNothing } from '../http/outcome.ts'
 import { parsePage } from '../http/page.ts'
 import { sendProblem } from '../http/problem-reply.ts'
-import { answerOnce, searchParameters, sendJson, sendPage } from '../http/replies.ts'
+import { answerOnce, searchParameters, sendJson, sendPage, sendShownOnce } from '../http/replies.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Problem } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
@@ -40,7 +40,8 @@ export function registerWebhookRoutes(
     answerOnce(request, reply, {
       store: idempotency,
       status: 201,
-      replay: sendCreated,
+      send: sendCreated,
+      withhold: (kept) => endpoints.withhold(callerOf(request), 'create', kept),
       run: async (record) =>
         answer(reply, await endpoints.create(callerOf(request), request.body, record), sendCreated),
     }),
@@ -84,11 +85,12 @@ export function registerWebhookRoutes(
     answerOnce(request, reply, {
       store: idempotency,
       status: 200,
-      replay: sendJson,
+      send: sendShownOnce,
+      withhold: (kept) => endpoints.withhold(callerOf(request), 'rotate', kept),
       async run(record) {
         const id = parseId(request.params.id)
         if (id === null) return sendProblem(reply, noSuchWebhook(request.params.id))
-        return answer(reply, await endpoints.rotate(callerOf(request), id, record), sendJson)
+        return answer(reply, await endpoints.rotate(callerOf(request), id, record), sendShownOnce)
       },
     }),
   )
@@ -113,5 +115,5 @@ export async function webhookOf(
 
 function sendCreated(reply: FastifyReply, body: string): FastifyReply {
   const { id } = JSON.parse(body) as { id: string }
-  return sendJson(reply.code(201).header('location', `${webhooksPath}/${id}`), body)
+  return sendShownOnce(reply.code(201).header('location', `${webhooksPath}/${id}`), body)
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { trustNobody } from '../../src/delivery/target/address.ts'
-import { createResolver, type Resolver } from '../../src/delivery/target/resolver.ts'
+import { createResolver, notPublic, type Resolver } from '../../src/delivery/target/resolver.ts'
 import { type TestClock, testClock } from '../harness/clock.ts'
 import {
   type DnsReply,
@@ -58,7 +58,8 @@ describe('aliases', () => {
     dns.set('hook.test', { addresses: ['169.254.169.254'], aliases: chain })
     expect(await resolverOf().resolve('hook.test', options)).toEqual({
       outcome: 'not_public',
-      detail: 'hook.test resolves to an address that is not public (link local, 169.254.0.0/16)',
+      detail: notPublic,
+      block: 'link local, 169.254.0.0/16',
     })
   })
 

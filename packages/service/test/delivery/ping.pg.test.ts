@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Send } from '../../src/delivery/attempt.ts'
+import { notPublic } from '../../src/delivery/target/resolver.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
@@ -68,7 +69,7 @@ test('a ping goes to a disabled endpoint too, and does not enable it', async () 
 
 test('a ping to an address that is not public disables the endpoint, and counts nothing all the same', async () => {
   const { ping, read, log } = await endpoint()
-  const message = 'hook.test resolves to an address that is not public'
+  const message = notPublic
   const send: Send = async () => ({ kind: 'failed', code: 'address_not_public', message, durationMs: 0 })
   await ping()
   await testEngine(shared(), clock, { send }).engine.runDue()

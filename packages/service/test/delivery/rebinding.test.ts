@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { notPublic } from '../../src/delivery/target/resolver.ts'
 import { type DnsServer, startDnsServer } from '../harness/dns-server.ts'
 import type { Receiver } from '../harness/receiver.ts'
 import { createBench, post } from './sending.fixture.ts'
@@ -24,10 +25,11 @@ afterAll(() => bench.close())
 
 const senderOf = () => bench.sender({ trusted, servers: [dns.address] })
 const at = { host: 'hook.test' }
-const notPublic = {
+const refused = {
   kind: 'failed',
   code: 'address_not_public',
-  message: 'hook.test resolves to an address that is not public (loopback, 127.0.0.0/8)',
+  message: notPublic,
+  block: 'loopback, 127.0.0.0/8',
 }
 
 test('a name that alternates between a public address and loopback never leads to loopback', async () => {
@@ -38,7 +40,7 @@ test('a name that alternates between a public address and loopback never leads t
   const sender = senderOf()
   for (let round = 0; round < 10; round++) {
     expect(await post(sender, publicReceiver, at)).toMatchObject({ status: 200 })
-    expect(await post(sender, publicReceiver, at)).toMatchObject(notPublic)
+    expect(await post(sender, publicReceiver, at)).toMatchObject(refused)
   }
   expect(loopback.accepted).toBe(0)
 })
@@ -58,7 +60,7 @@ test('nor when every attempt has to connect anew, many at once', async () => {
 test('a name that leads to both is not connected to at all', async () => {
   dns.set('hook.test', { addresses: ['127.0.0.2', '127.0.0.1'] })
   const before = publicReceiver.requests.length
-  expect(await post(senderOf(), publicReceiver, at)).toMatchObject(notPublic)
+  expect(await post(senderOf(), publicReceiver, at)).toMatchObject(refused)
   expect(publicReceiver.requests.length).toBe(before)
   expect(loopback.accepted).toBe(0)
 })
@@ -70,7 +72,7 @@ test('an attempt asks once: also when its kept connection was closed, and it has
   }))
   const sender = senderOf()
   expect(await post(sender, publicReceiver, at)).toMatchObject({ status: 200 })
-  expect(await post(sender, publicReceiver, at)).toMatchObject(notPublic)
+  expect(await post(sender, publicReceiver, at)).toMatchObject(refused)
   publicReceiver.hangUpAll()
   const asked = dns.queries.length
   expect(await post(sender, publicReceiver, at)).toMatchObject({ status: 200 })
@@ -86,7 +88,7 @@ describe('a warm connection', () => {
     await post(sender, publicReceiver, at)
     const before = publicReceiver.requests.length
     dns.set('hook.test', { addresses: ['127.0.0.1'] })
-    expect(await post(sender, publicReceiver, at)).toMatchObject(notPublic)
+    expect(await post(sender, publicReceiver, at)).toMatchObject(refused)
     expect(publicReceiver.requests.length).toBe(before)
   })
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parseTrustedTargets, type TrustedTargets, trustNobody } from '../../src/delivery/target/address.ts'
 import { parseDnsServers } from '../../src/delivery/target/name-servers.ts'
-import { createResolver, type Resolver } from '../../src/delivery/target/resolver.ts'
+import { createResolver, notPublic, type Resolver } from '../../src/delivery/target/resolver.ts'
 import { parseTargetUrl } from '../../src/delivery/target/url.ts'
 import { type TestClock, testClock } from '../harness/clock.ts'
 import { type DnsReply, type DnsServer, startDnsServer } from '../harness/dns-server.ts'
@@ -90,11 +90,12 @@ describe('what the families say', () => {
     dns = await startDnsServer()
   })
 
-  test('a refusal names the block and not the private address', async () => {
+  test('a refusal names the block to the operator alone, and the private address to nobody', async () => {
     dns.set('hook.test', { addresses: ['10.1.2.3'] })
     expect(await resolverOf().resolve('hook.test', generous)).toEqual({
       outcome: 'not_public',
-      detail: 'hook.test resolves to an address that is not public (private use, 10.0.0.0/8)',
+      detail: notPublic,
+      block: 'private use, 10.0.0.0/8',
     })
   })
 
@@ -205,7 +206,8 @@ describe('hosts that need no query', () => {
     if (!url.ok) return
     expect(await resolverOf().resolve(url.value.hostname, generous)).toEqual({
       outcome: 'not_public',
-      detail: expect.stringContaining(block),
+      detail: notPublic,
+      block: expect.stringContaining(block),
     })
     expect(dns.queries).toEqual([])
   })

@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { classify, trustNobody } from '../../src/delivery/target/address.ts'
-import { createResolver } from '../../src/delivery/target/resolver.ts'
+import { createResolver, notPublic } from '../../src/delivery/target/resolver.ts'
 import { parseTargetUrl } from '../../src/delivery/target/url.ts'
 import { testClock } from '../harness/clock.ts'
 
@@ -29,7 +29,7 @@ function expected(ip: string) {
   const why = classify(ip)
   return why === null
     ? { outcome: 'addresses', addresses: [expect.any(String)] }
-    : { outcome: 'not_public', detail: expect.stringContaining(why) }
+    : { outcome: 'not_public', detail: notPublic, block: why }
 }
 
 /** Four bytes: any, or of what is worth reaching from inside. */

@@ -14,9 +14,9 @@ function settingsWith(environment: Readonly<Record<string, string>>) {
 test('without an endpoint sentences are picked; with one, and perhaps a key, it is asked', () => {
   expect(settingsWith({})).toEqual({ delay: 120_000, endpoint: null })
   const model = { DESKWIRE_SUMMARIZER_URL: url, DESKWIRE_SUMMARIZER_MODEL: 'm' }
-  expect(settingsWith(model).endpoint).toEqual({ url, model: 'm', key: null, timeout: 60_000 })
+  expect(settingsWith(model)?.endpoint).toEqual({ url, model: 'm', key: null, timeout: 60_000 })
   expect(
-    settingsWith({ ...model, DESKWIRE_SUMMARIZER_KEY: 'sk-1', DESKWIRE_SUMMARIZER_TIMEOUT: '5m' }).endpoint,
+    settingsWith({ ...model, DESKWIRE_SUMMARIZER_KEY: 'sk-1', DESKWIRE_SUMMARIZER_TIMEOUT: '5m' })?.endpoint,
   ).toEqual({ url, model: 'm', key: 'sk-1', timeout: 300_000 })
 })
 

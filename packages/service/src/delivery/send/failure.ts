@@ -14,6 +14,8 @@ export interface Failure {
   readonly message: string
   /** Whether a TLS handshake was made for it, or begun, which costs a worker more than all else. */
   readonly handshake?: boolean
+  /** Of an address that is not public: the block that it lies in, for the operator's log alone. */
+  readonly block?: string
 }
 
 export function failure(code: FailureCode, message: string): Failure {

@@ -267,6 +267,7 @@ function usable(resolution: Resolution): readonly string[] | Failure {
     case 'addresses':
       return resolution.addresses
     case 'not_public':
+      return { ...failure('address_not_public', resolution.detail), block: resolution.block }
     case 'no_such_name':
       return failure('address_not_public', resolution.detail)
     case 'failed':

@@ -12,8 +12,8 @@ import { createNameServers } from './name-servers.ts'
 export type Resolution =
   /** Addresses of the host, IPv4 first, some of each family if there are many: all were public or trusted. */
   | { readonly outcome: 'addresses'; readonly addresses: readonly string[] }
-  /** At least one address is neither public nor trusted. */
-  | { readonly outcome: 'not_public'; readonly detail: string }
+  /** At least one address is neither public nor trusted. `block`: which it lies in, for the operator alone. */
+  | { readonly outcome: 'not_public'; readonly detail: string; readonly block: string }
   /** A definite answer: there is no such name, or it has no address. */
   | { readonly outcome: 'no_such_name'; readonly detail: string }
   /** The name servers failed, or took longer than allowed. */
@@ -77,13 +77,13 @@ export function createResolver(options: {
     if (local.length > 0) {
       // The operator's own list: where it has a trusted address (127.0.0.1 of localhost), no other is needed.
       const own = local.filter((address) => isTrusted(address, trusted))
-      return { resolution: check(name, own.length > 0 ? own : local, trusted), usableMs: longestUseMs }
+      return { resolution: check(own.length > 0 ? own : local, trusted), usableMs: longestUseMs }
     }
     const answer = await nameServers.ask(name, Math.min(timeoutMs / 4, longestGraceMs), wanted)
     switch (answer.found) {
       case 'addresses':
         return {
-          resolution: check(name, answer.addresses, trusted),
+          resolution: check(answer.addresses, trusted),
           usableMs: Math.min(answer.ttlSeconds * 1000, longestUseMs),
         }
       case 'nothing':
@@ -120,7 +120,7 @@ export function createResolver(options: {
   }
 
   function checkedAddress(address: string): Lookup {
-    return { resolution: check(address, [address], trusted), usableMs: longestUseMs }
+    return { resolution: check([address], trusted), usableMs: longestUseMs }
   }
 
   function shared(name: string, timeoutMs: number): Query {
@@ -141,7 +141,7 @@ export function createResolver(options: {
     known: (hostname) => known(nameOf(hostname)),
     async resolve(hostname, { fresh, timeoutMs }) {
       const name = nameOf(hostname)
-      if (isIP(name) !== 0) return check(name, [name], trusted)
+      if (isIP(name) !== 0) return check([name], trusted)
       if (!fresh) return known(name) ?? within(timeoutMs, name, shared(name, timeoutMs))
       // What was known is not worth keeping either, when somebody knows that it changed.
       cache.delete(name)
@@ -161,19 +161,20 @@ function nameOf(hostname: string): string {
   return (bare.endsWith('.') ? bare.slice(0, -1) : bare).toLowerCase()
 }
 
-/** The block is named, the address is not: what a private name server says is nobody else's business. */
-function check(host: string, addresses: readonly string[], trusted: TrustedTargets): Resolution {
+/**
+ * Whoever registers a URL is not told what its name leads to, nor in which block: asked with many names, that would be a
+ * map of the network that the service stands in.
+ */
+export const notPublic = 'The URL leads to an address that is not public'
+
+function check(addresses: readonly string[], trusted: TrustedTargets): Resolution {
   const refused = addresses.find((address) => !isPublicAddress(address, trusted))
   if (refused === undefined) {
     const ofFamily = (family: 4 | 6) => addresses.filter((address) => isIP(address) === family)
     const some = ([4, 6] as const).flatMap((family) => ofFamily(family).slice(0, keptPerFamily))
     return { outcome: 'addresses', addresses: some }
   }
-  const leads = host === refused ? 'is' : 'resolves to'
-  return {
-    outcome: 'not_public',
-    detail: `${host} ${leads} an address that is not public (${classify(refused)})`,
-  }
+  return { outcome: 'not_public', detail: notPublic, block: String(classify(refused)) }
 }
 
 async function within(timeoutMs: number, name: string, query: Query): Promise<Resolution> {

@@ -55,7 +55,8 @@ export const conversationFields = {
   summary: text({
     max: summaryLimit,
     access: 'read',
-    description: 'What was said, written some minutes after resolution; null until then.',
+    description:
+      'What was said, written some minutes after resolution; null until then. Unless a model or an AI of yours writes it, it repeats sentences of the messages, also to keys that may not read messages.',
   }),
   summarizedAt: timestamp({
     access: 'read',
