@@ -24,7 +24,7 @@ import { createKeys } from './keys/keys.ts'
 import { registerKeyRoutes } from './keys/routes.ts'
 import { createKeyStore } from './keys/store.ts'
 import { createMaintenance, type Maintenance } from './maintenance.ts'
-import { registerMetrics } from './metrics/expose.ts'
+import { metricsText, registerMetrics } from './metrics/expose.ts'
 import { createRegistry, type MetricsSnapshot } from './metrics/registry.ts'
 import { createCommitMetrics, timeRequests } from './metrics/requests.ts'
 import { createStandingMetrics } from './metrics/standing.ts'
@@ -50,6 +50,8 @@ export interface App {
   readonly maintenance: Maintenance
   /** Readers of the stream that wait; to be told what commits, by `startStreamListener`. */
   readonly readers: WaitingReaders
+  /** What `/metrics` says, here or elsewhere. */
+  readonly metrics: () => Promise<string>
 }
 
 export interface AppOptions {
@@ -62,6 +64,10 @@ export interface AppOptions {
   readonly kinds?: readonly Kind[]
   /** Metrics of the processes that this one speaks for. */
   readonly otherMetrics?: () => Promise<readonly MetricsSnapshot[]>
+  /** Whether `/metrics` is served elsewhere, and not by this server. */
+  readonly metricsElsewhere?: boolean
+  /** Why the process cannot do its work though its database answers, for `/readyz`; null when it can. */
+  readonly degraded?: () => string | null
   /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told: tests move it. */
   readonly maxLead?: number
 }
@@ -69,6 +75,7 @@ export interface AppOptions {
 /** The service on a migrated database. The pool stays its caller's. */
 export function createApp(options: AppOptions): App {
   const { pool, clock, log, settings, kinds = deskKinds, otherMetrics = async () => [], maxLead } = options
+  const { metricsElsewhere = false, degraded = () => null } = options
   const register = createRegistry('api')
   const announcer = createAnnouncer(pool, (error) =>
     log.warn({ err: loggable(error) }, 'workers and waiting readers could not be told'),
@@ -90,10 +97,11 @@ export function createApp(options: AppOptions): App {
     allowed.set(url, methods)
   })
   timeRequests(server, register)
-  registerHealth(server, pool)
-  registerDocs(server, () => apiDocument(kinds))
+  registerHealth(server, { pool, clock, degraded })
+  registerDocs(server, () => apiDocument(kinds, !metricsElsewhere))
   createStandingMetrics(register, pool, clock)
-  registerMetrics(server, register, otherMetrics)
+  const metrics = metricsText(register, otherMetrics, clock)
+  if (!metricsElsewhere) registerMetrics(server, metrics)
   const desk = {
     pool,
     clock,
@@ -114,7 +122,7 @@ export function createApp(options: AppOptions): App {
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
   const maintenance = createMaintenance({ pool, clock, log, logRetention: settings.logRetention })
-  return { server, routes, maintenance, readers }
+  return { server, routes, maintenance, readers, metrics }
 }
 
 /** Who comes in. Uses that are noted are written before the server has closed. */

@@ -114,6 +114,14 @@ export const settings = {
     accepts: 'a port from 0 to 65535',
     parse: parsePort,
   }),
+  metricsPort: setting<number | null>({
+    variable: 'DESKWIRE_METRICS_PORT',
+    default: null,
+    defaultShown: 'where the process listens anyway',
+    help: 'port of its own for /metrics, which is then served on no other; 0 picks a free one, and the line "metrics on" says which',
+    accepts: 'a port from 0 to 65535',
+    parse: parsePort,
+  }),
   databaseUrl: setting<string | null>({
     variable: 'DESKWIRE_DATABASE_URL',
     default: null,

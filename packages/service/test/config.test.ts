@@ -17,6 +17,7 @@ const examples: Record<keyof typeof settings, Example> = {
   host: { default: '127.0.0.1', text: '::1', value: '::1', bad: ['a host', 'http://x'] },
   port: { default: 8080, text: '0', value: 0, bad: ['65536', '-1', '80a', '8.5', '1e3', ' 80', '123456'] },
   workerPort: { default: null, text: '0', value: 0, bad: ['65536', 'none'] },
+  metricsPort: { default: null, text: '9090', value: 9090, bad: ['65536', 'none', '-1'] },
   databaseUrl: {
     default: null,
     text: 'postgresql://u:p@db:5432/desk',

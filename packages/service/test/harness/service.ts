@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import pino from 'pino'
 import { createApiKey, createOrganization } from '../../src/access/organizations.ts'
 import type { RateLimit } from '../../src/access/rate-limit.ts'
-import { type App, createApp } from '../../src/app.ts'
+import { type App, type AppOptions, createApp } from '../../src/app.ts'
 import type { DeliverySettings } from '../../src/deliveries.ts'
 import { maxLead } from '../../src/journal/lead.ts'
 import { type Clock, systemClock } from '../../src/kernel/clock.ts'
@@ -61,9 +61,9 @@ export async function testService(
     readonly rateLimit?: RateLimit
     /** Whether its clock may be ahead of the database's by no more than in a real service. */
     readonly guarded?: boolean
-  } = {},
+  } & Pick<AppOptions, 'degraded' | 'metricsElsewhere'> = {},
 ): Promise<TestService> {
-  const { clock = systemClock, kinds } = options
+  const { clock = systemClock, kinds, degraded, metricsElsewhere } = options
   const database = options.database ?? (await testDatabase())
   const logged: Record<string, unknown>[] = []
   const log = pino({ level: 'debug', base: null }, { write: (line) => logged.push(JSON.parse(line)) })
@@ -76,6 +76,8 @@ export async function testService(
     rateLimit: options.rateLimit ?? null,
     ...(options.guarded ? { maxLead } : {}),
     ...(kinds === undefined ? {} : { kinds }),
+    ...(degraded === undefined ? {} : { degraded }),
+    ...(metricsElsewhere === undefined ? {} : { metricsElsewhere }),
   })
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   const listener = startStreamListener(app.readers, database.connection, log)
