@@ -14,8 +14,8 @@ import { deliveryPart } from './webhooks/delivery-openapi.ts'
 import { endpointPart } from './webhooks/endpoint-openapi.ts'
 import { recoveryPart } from './webhooks/recovery-openapi.ts'
 
-/** `openapi.json` for an installation with these kinds. */
-export function apiDocument(kinds: readonly Kind[]): Json {
+/** `openapi.json` for an installation with these kinds, which serves its metrics here or elsewhere. */
+export function apiDocument(kinds: readonly Kind[], metricsHere = true): Json {
   return openApiDocument([
     ...kinds.map((kind) => kindPart(kind, kinds)),
     streamPart(kinds),
@@ -26,7 +26,7 @@ export function apiDocument(kinds: readonly Kind[]): Json {
     keyPart(kinds),
     organizationPart,
     healthPart,
-    metricsPart,
+    ...(metricsHere ? [metricsPart] : []),
     docsPart,
   ])
 }

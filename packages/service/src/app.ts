@@ -10,6 +10,7 @@ import { apiDocument } from './api-document.ts'
 import { createTargetCheck, type DeliverySettings } from './deliveries.ts'
 import { createLanes } from './delivery/lanes.ts'
 import { attemptsOf } from './delivery/schedule.ts'
+import { isTrusted, type TrustedTargets, trustNobody } from './delivery/target/address.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { registerDesk } from './desk.ts'
 import { registerDocs } from './docs/routes.ts'
@@ -24,7 +25,7 @@ import { createKeys } from './keys/keys.ts'
 import { registerKeyRoutes } from './keys/routes.ts'
 import { createKeyStore } from './keys/store.ts'
 import { createMaintenance, type Maintenance } from './maintenance.ts'
-import { registerMetrics } from './metrics/expose.ts'
+import { metricsText, registerMetrics } from './metrics/expose.ts'
 import { createRegistry, type MetricsSnapshot } from './metrics/registry.ts'
 import { createCommitMetrics, timeRequests } from './metrics/requests.ts'
 import { createStandingMetrics } from './metrics/standing.ts'
@@ -50,6 +51,8 @@ export interface App {
   readonly maintenance: Maintenance
   /** Readers of the stream that wait; to be told what commits, by `startStreamListener`. */
   readonly readers: WaitingReaders
+  /** What `/metrics` says, here or elsewhere. */
+  readonly metrics: () => Promise<string>
 }
 
 export interface AppOptions {
@@ -62,6 +65,12 @@ export interface AppOptions {
   readonly kinds?: readonly Kind[]
   /** Metrics of the processes that this one speaks for. */
   readonly otherMetrics?: () => Promise<readonly MetricsSnapshot[]>
+  /** Proxies that are believed about where a request came from; none unless told. */
+  readonly trustedProxies?: TrustedTargets
+  /** Origins whose pages may call from a browser; none unless told. */
+  readonly corsOrigins?: readonly string[]
+  /** Whether `/metrics` is served elsewhere, and not by this server. */
+  readonly metricsElsewhere?: boolean
   /** What does not work beside the API, for `/readyz`; null when all does. */
   readonly degraded?: () => string | null
   /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told: tests move it. */
@@ -71,13 +80,20 @@ export interface AppOptions {
 /** The service on a migrated database. The pool stays its caller's. */
 export function createApp(options: AppOptions): App {
   const { pool, clock, log, settings, kinds = deskKinds, otherMetrics = async () => [], maxLead } = options
+  const { metricsElsewhere = false, degraded = () => null } = options
+  const { trustedProxies = trustNobody, corsOrigins = [] } = options
   const register = createRegistry('api')
   const announcer = createAnnouncer(pool, (error) =>
     log.warn({ err: loggable(error) }, 'workers and waiting readers could not be told'),
   )
   const wake = announcer.deliveries
   const box = createSecretBox(settings.encryptionKey)
-  const server = createServer(log)
+  const server = createServer(log, {
+    ...(trustedProxies.ranges.length === 0
+      ? {}
+      : { isTrustedProxy: (ip: string) => isTrusted(ip, trustedProxies) }),
+    corsOrigins,
+  })
   const access = {
     directory: createDirectory(server, options),
     idempotency: createIdempotencyStore(pool, clock, (sealed, organizationId, webhookId) =>
@@ -92,10 +108,11 @@ export function createApp(options: AppOptions): App {
     allowed.set(url, methods)
   })
   timeRequests(server, register)
-  registerHealth(server, pool, options.degraded)
-  registerDocs(server, () => apiDocument(kinds))
+  registerHealth(server, { pool, clock, degraded })
+  registerDocs(server, () => apiDocument(kinds, !metricsElsewhere))
   createStandingMetrics(register, pool, clock)
-  registerMetrics(server, register, otherMetrics)
+  const metrics = metricsText(register, otherMetrics, clock)
+  if (!metricsElsewhere) registerMetrics(server, metrics)
   const desk = {
     pool,
     clock,
@@ -116,7 +133,7 @@ export function createApp(options: AppOptions): App {
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
   const maintenance = createMaintenance({ pool, clock, log, logRetention: settings.logRetention })
-  return { server, routes, maintenance, readers }
+  return { server, routes, maintenance, readers, metrics }
 }
 
 /** Who comes in. Uses that are noted are written before the server has closed. */

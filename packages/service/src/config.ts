@@ -66,6 +66,16 @@ function parseRateLimit(text: string): RateLimit | null | undefined {
   return limit.perSecond > 0 && limit.burst > 0 ? limit : undefined
 }
 
+/** Origins as a browser names them: a page's address up to its path, without a port that goes without saying. */
+function parseOrigins(text: string): readonly string[] | undefined {
+  const origins = text
+    .split(',')
+    .map((origin) => origin.trim())
+    .filter((origin) => origin !== '')
+  const isOrigin = (origin: string) => /^https?:[^*]+$/.test(origin) && URL.parse(origin)?.origin === origin
+  return origins.every(isOrigin) ? origins : undefined
+}
+
 function parsePort(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined
 }
@@ -111,6 +121,14 @@ export const settings = {
     default: null,
     defaultShown: 'none',
     help: 'port on which a process of role worker answers /healthz, /readyz and /metrics; 0 picks a free one',
+    accepts: 'a port from 0 to 65535',
+    parse: parsePort,
+  }),
+  metricsPort: setting<number | null>({
+    variable: 'DESKWIRE_METRICS_PORT',
+    default: null,
+    defaultShown: 'where the process listens anyway',
+    help: 'port of its own for /metrics, which is then served on no other; 0 picks a free one, and the line "metrics on" says which',
     accepts: 'a port from 0 to 65535',
     parse: parsePort,
   }),
@@ -221,6 +239,22 @@ export const settings = {
     help: 'off: nobody writes summaries but the action summarize; to be set where workers run',
     accepts: 'on or off',
     parse: (text) => (text === 'on' ? true : text === 'off' ? false : undefined),
+  }),
+  trustedProxies: setting<TrustedTargets>({
+    variable: 'DESKWIRE_TRUSTED_PROXIES',
+    default: '',
+    defaultShown: 'none',
+    help: "proxies whose X-Forwarded-For is believed, so that limits see the client's address",
+    accepts: 'a comma-separated list of CIDRs, for example 10.0.0.0/8',
+    parse: (text) => (text === '' ? trustNobody : parseTrustedTargets(text)),
+  }),
+  corsOrigins: setting<readonly string[]>({
+    variable: 'DESKWIRE_CORS_ORIGINS',
+    default: '',
+    defaultShown: 'none',
+    help: 'origins whose pages may call the API from a browser',
+    accepts: 'a comma-separated list of origins without path or usual port, for example https://app.example',
+    parse: parseOrigins,
   }),
   summaryDelay: duration({
     variable: 'DESKWIRE_SUMMARY_DELAY',

@@ -18,7 +18,7 @@ import type { Running } from './roles/running.ts'
 import { summarySettingsOf } from './roles/summary-settings.ts'
 import { type Supervised, superviseWorker } from './roles/supervise.ts'
 import { type RunningWorker, startWorker } from './roles/worker.ts'
-import { startWorkerServer } from './roles/worker-server.ts'
+import { startMetricsServer, startWorkerServer, workerMetrics } from './roles/worker-server.ts'
 import { schemaOf } from './schema.ts'
 import type { SummarySettings } from './summaries.ts'
 import { createJobs } from './summarizer/jobs.ts'
@@ -93,6 +93,13 @@ async function startRoles(
     rateLimit: config.rateLimit,
     otherMetrics,
     degraded: () => worker?.trouble() ?? null,
+    trustedProxies: config.trustedProxies,
+    corsOrigins: config.corsOrigins,
+    metricsElsewhere: config.metricsPort !== null,
+  })
+  const metrics = await startMetrics(config, api.metrics, log).catch(async (error) => {
+    await api.stop()
+    throw error
   })
   if (config.role === 'all')
     worker = superviseWorker(
@@ -100,7 +107,7 @@ async function startRoles(
       { log, clock, giveBack: (workerId) => giveBackLeases(pool, workerId) },
     )
   process.stdout.write(`listening on ${api.address}\n`)
-  return worker === null ? [api] : [api, worker]
+  return [api, ...metrics, ...(worker === null ? [] : [worker])]
 }
 
 /** Everything that a worker held which has died. Answers how many leases that were. */
@@ -109,20 +116,38 @@ async function giveBackLeases(pool: Pool, workerId: string): Promise<number> {
   return (await giveBackLanes(pool, workerId, now)) + (await createJobs(pool).giveBackAllOf(workerId, now))
 }
 
-/** A worker in a process of its own, with the small server that it may have. */
+/** The server that DESKWIRE_METRICS_PORT asks for. @throws ListenError when it cannot listen. */
+async function startMetrics(
+  { host, metricsPort }: Config,
+  metrics: () => Promise<string>,
+  log: Logger,
+): Promise<readonly Running[]> {
+  if (metricsPort === null) return []
+  const server = await startMetricsServer({ host, port: metricsPort }, metrics, log)
+  process.stdout.write(`metrics on ${server.address}/metrics\n`)
+  return [server]
+}
+
+/** A worker in a process of its own, with the small servers that it may have. */
 async function startWorkerAlone(
-  { host, workerPort }: Config,
+  config: Config,
   worker: RunningWorker,
   log: Logger,
 ): Promise<readonly Running[]> {
+  const { host, workerPort, metricsPort } = config
   const running: Running[] = [worker]
-  if (workerPort !== null) {
-    const server = await startWorkerServer({ host, port: workerPort }, worker, log).catch(async (error) => {
-      await worker.stop()
-      throw error
-    })
-    running.unshift(server)
-    process.stdout.write(`worker listening on ${server.address}\n`)
+  try {
+    const metrics = workerMetrics(worker)
+    running.unshift(...(await startMetrics(config, metrics, log)))
+    if (workerPort !== null) {
+      const where = { host, port: workerPort }
+      const server = await startWorkerServer(where, worker, metricsPort === null ? metrics : null, log)
+      running.unshift(server)
+      process.stdout.write(`worker listening on ${server.address}\n`)
+    }
+  } catch (error) {
+    await Promise.all(running.map((role) => role.stop()))
+    throw error
   }
   process.stdout.write('delivering\n')
   return running

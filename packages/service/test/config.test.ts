@@ -17,6 +17,7 @@ const examples: Record<keyof typeof settings, Example> = {
   host: { default: '127.0.0.1', text: '::1', value: '::1', bad: ['a host', 'http://x'] },
   port: { default: 8080, text: '0', value: 0, bad: ['65536', '-1', '80a', '8.5', '1e3', ' 80', '123456'] },
   workerPort: { default: null, text: '0', value: 0, bad: ['65536', 'none'] },
+  metricsPort: { default: null, text: '9090', value: 9090, bad: ['65536', 'none', '-1'] },
   databaseUrl: {
     default: null,
     text: 'postgresql://u:p@db:5432/desk',
@@ -62,6 +63,28 @@ const examples: Record<keyof typeof settings, Example> = {
     bad: ['100', '0/s', '10/m', '10/s, burst 0', '10/s burst 5', '1.5/s', 'off'],
   },
   summarizer: { default: true, text: 'off', value: false, bad: ['no', 'OFF', '0', 'false'] },
+  trustedProxies: {
+    default: trustNobody,
+    text: '10.0.0.0/8, 2001:db8::1',
+    value: parseTrustedTargets('10.0.0.0/8,2001:db8::1'),
+    bad: ['proxy.internal', '10.0.0.0/33', 'true', '1.2.3'],
+  },
+  corsOrigins: {
+    default: [],
+    text: 'https://app.example, http://localhost:5173',
+    value: ['https://app.example', 'http://localhost:5173'],
+    bad: [
+      '*',
+      'null',
+      'app.example',
+      'https://app.example/',
+      'https://app.example/path',
+      'https://app.example:443',
+      'https://App.example',
+      'https://*.example',
+      'ftp://app.example',
+    ],
+  },
   summaryDelay: { default: 120_000, text: '30s', value: 30_000, bad: ['0s', 'never'] },
   summarizerUrl: {
     default: null,

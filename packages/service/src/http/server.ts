@@ -13,6 +13,8 @@ import { clockAheadCode } from '../journal/lead.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { answerBroken, headerLimit } from './broken-request.ts'
+import { trustHops } from './client-address.ts'
+import { allowOrigins, answersPreflight } from './cross-origin.ts'
 import { deepestNesting, isTooDeep } from './nesting.ts'
 import { isPrivate, privateHeaders } from './private-headers.ts'
 import { sendProblem } from './problem-reply.ts'
@@ -28,7 +30,16 @@ const mebibyte = 1024 * 1024
 /** How long a request may take to arrive as a whole, in milliseconds: nobody holds a connection by sending slowly. */
 const arrivesWithin = 60_000
 
-export function createServer(logger: FastifyBaseLogger): FastifyInstance {
+/** What stands between clients and the server. */
+export interface Edge {
+  /** Whether what a proxy at this address says of the one before it is believed; nobody is unless told. */
+  readonly isTrustedProxy?: (ip: string) => boolean
+  /** Origins whose pages may call from a browser; none unless told. */
+  readonly corsOrigins?: readonly string[]
+}
+
+export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): FastifyInstance {
+  const origins = new Set(edge.corsOrigins)
   const server = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -36,6 +47,7 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
     requestTimeout: arrivesWithin,
     http: { maxHeaderSize: headerLimit },
     clientErrorHandler: answerBroken,
+    ...(edge.isTrustedProxy === undefined ? {} : { trustProxy: trustHops(edge.isTrustedProxy) }),
     genReqId: (request) => requestId(request.headers['x-request-id']),
     // A drain ends what is kept alive and idle at once, and lets what is under way finish.
     forceCloseConnections: 'idle',
@@ -45,6 +57,7 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       // No hook runs for an address that cannot be routed.
       setHeaders(request, reply)
+      if (answersPreflight(origins, request, reply)) return reply
       return sendProblem(reply, error.code === 'FST_ERR_BAD_URL' ? badAddress : longAddress)
     },
   })
@@ -59,6 +72,7 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
     setHeaders(request, reply, request.routeOptions.url)
     done()
   })
+  allowOrigins(server, origins)
   if (logger.level === 'debug' || logger.level === 'trace') logAnswers(server)
   server.setErrorHandler((error: FastifyError, request, reply) => {
     const refusal =

@@ -2,10 +2,13 @@
 import type { Pool } from 'pg'
 import { Gauge, type Registry } from 'prom-client'
 import type { Clock } from '../kernel/clock.ts'
+import { remembered } from '../kernel/remembered.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 
 /** Milliseconds for which an answer is good. */
 const goodFor = 15_000
+/** And for which nothing more is asked of a database that does not answer. */
+const failureGoodFor = 1_000
 /** Deliveries counted at most: beyond, the gauge stays here. */
 const countedAtMost = 100_000
 
@@ -20,7 +23,7 @@ interface Standing {
 
 /** Gauges of backlog and endpoints. While the database does not answer they have no value. */
 export function createStandingMetrics(register: Registry, pool: Pool, clock: Clock): void {
-  const read = remembering(() => readStanding(pool, clock), clock)
+  const read = remembered(() => readStanding(pool, clock), { clock, goodFor, failureGoodFor })
   gauge(
     'deskwire_deliveries_due',
     `Deliveries that are due, counted up to ${countedAtMost}`,
@@ -42,28 +45,11 @@ export function createStandingMetrics(register: Registry, pool: Pool, clock: Clo
       help,
       registers: [register],
       async collect() {
-        const standing = await read()
+        const standing = await read().catch(() => null)
         if (standing === null) this.remove()
         else this.set(value(standing))
       },
     })
-  }
-}
-
-/** The answer of the last while, or one that is asked for together with whoever asks now; null when it fails. */
-function remembering(read: () => Promise<Standing>, clock: Clock): () => Promise<Standing | null> {
-  let asked: Promise<Standing | null> = Promise.resolve(null)
-  let at = Number.NEGATIVE_INFINITY
-  return () => {
-    const age = clock.now() - at
-    if (age >= 0 && age < goodFor) return asked
-    at = clock.now()
-    asked = read().catch(() => {
-      // Asked again at the next scrape.
-      at = Number.NEGATIVE_INFINITY
-      return null
-    })
-    return asked
   }
 }
 

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { RateLimit } from '../access/rate-limit.ts'
-import { type AppOptions, createApp } from '../app.ts'
+import { type App, type AppOptions, createApp } from '../app.ts'
 import { type FollowingClock, followDatabaseClock } from '../db/clock.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../deliveries.ts'
@@ -36,19 +36,19 @@ export async function startApi(
     readonly settings: DeliverySettings
     readonly rateLimit: RateLimit | null
     readonly otherMetrics: NonNullable<AppOptions['otherMetrics']>
-    readonly degraded?: NonNullable<AppOptions['degraded']>
     /** The database's unless told: the torture's are wrong on purpose. */
     readonly clock?: FollowingClock
-  },
-): Promise<Running & { readonly address: string }> {
+  } & Pick<AppOptions, 'trustedProxies' | 'corsOrigins' | 'metricsElsewhere' | 'degraded'>,
+): Promise<Running & { readonly address: string; readonly metrics: App['metrics'] }> {
   const clock = options.clock ?? followDatabaseClock(options.pool)
   await clock.ready
-  const { server, maintenance, readers } = createApp({ ...options, clock, maxLead })
+  const { server, maintenance, readers, metrics } = createApp({ ...options, clock, maxLead })
   await listen(server, where)
   maintenance.start()
   const listener = startStreamListener(readers, options.address, options.log)
   return {
     address: addressOf(server.server.address()),
+    metrics,
     async stop() {
       const drained = setTimeout(() => server.server.closeAllConnections(), drainMilliseconds)
       await atMost(stopMilliseconds, Promise.all([server.close(), maintenance.stop()]))

@@ -1,23 +1,55 @@
-/** A worker's own small server, when it runs alone: `/healthz`, `/readyz` and `/metrics`. */
+/**
+ * Small servers beside the API's: a worker's own, when it runs alone, with `/healthz`, `/readyz` and `/metrics`; and the one that
+ * serves `/metrics` and nothing else, where DESKWIRE_METRICS_PORT is set.
+ */
+import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { registerHealth } from '../http/health.ts'
 import { createServer } from '../http/server.ts'
-import { registerMetrics } from '../metrics/expose.ts'
+import { metricsText, registerMetrics } from '../metrics/expose.ts'
 import { createStandingMetrics } from '../metrics/standing.ts'
 import { addressOf, listen } from './api.ts'
 import type { Running } from './running.ts'
 import type { RunningWorker } from './worker.ts'
 
-/** Resolves when it listens. @throws ListenError when it cannot. */
-export async function startWorkerServer(
-  where: { readonly host: string; readonly port: number },
-  { pool, clock, register }: RunningWorker,
-  log: Logger,
-): Promise<Running & { readonly address: string }> {
-  const server = createServer(log)
-  registerHealth(server, pool)
+interface Where {
+  readonly host: string
+  readonly port: number
+}
+
+type Listening = Running & { readonly address: string }
+
+/** What a worker that runs alone says in `/metrics`. */
+export function workerMetrics({ pool, clock, register }: RunningWorker): () => Promise<string> {
   createStandingMetrics(register, pool, clock)
-  registerMetrics(server, register, async () => [])
-  await listen(server, where, 'DESKWIRE_WORKER_PORT')
+  return metricsText(register, async () => [], clock)
+}
+
+/** A worker's server; without `/metrics` where `metrics` is null. Resolves when it listens. @throws ListenError when it cannot. */
+export function startWorkerServer(
+  where: Where,
+  { pool, clock }: RunningWorker,
+  metrics: (() => Promise<string>) | null,
+  log: Logger,
+): Promise<Listening> {
+  const server = createServer(log)
+  registerHealth(server, { pool, clock })
+  if (metrics !== null) registerMetrics(server, metrics)
+  return listening(server, where, 'DESKWIRE_WORKER_PORT')
+}
+
+/** `/metrics` on a port of its own. Resolves when it listens. @throws ListenError when it cannot. */
+export function startMetricsServer(
+  where: Where,
+  metrics: () => Promise<string>,
+  log: Logger,
+): Promise<Listening> {
+  const server = createServer(log)
+  registerMetrics(server, metrics)
+  return listening(server, where, 'DESKWIRE_METRICS_PORT')
+}
+
+async function listening(server: FastifyInstance, where: Where, variable: string): Promise<Listening> {
+  await listen(server, where, variable)
   return { address: addressOf(server.server.address()), stop: () => server.close() }
 }

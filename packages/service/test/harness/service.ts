@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import pino from 'pino'
 import { createApiKey, createOrganization } from '../../src/access/organizations.ts'
 import type { RateLimit } from '../../src/access/rate-limit.ts'
-import { type App, createApp } from '../../src/app.ts'
+import { type App, type AppOptions, createApp } from '../../src/app.ts'
 import type { DeliverySettings } from '../../src/deliveries.ts'
 import { maxLead } from '../../src/journal/lead.ts'
 import { type Clock, systemClock } from '../../src/kernel/clock.ts'
@@ -48,6 +48,10 @@ export interface TestService extends AsyncDisposable {
   withToken(token: string | null): Api
 }
 
+/** What is handed to the application as it is. */
+const edgeOptions = ['degraded', 'metricsElsewhere', 'trustedProxies', 'corsOrigins'] as const
+type EdgeOption = (typeof edgeOptions)[number]
+
 /** `await using service = await testService()`. */
 export async function testService(
   options: {
@@ -61,7 +65,7 @@ export async function testService(
     readonly rateLimit?: RateLimit
     /** Whether its clock may be ahead of the database's by no more than in a real service. */
     readonly guarded?: boolean
-  } = {},
+  } & Pick<AppOptions, EdgeOption> = {},
 ): Promise<TestService> {
   const { clock = systemClock, kinds } = options
   const database = options.database ?? (await testDatabase())
@@ -76,6 +80,7 @@ export async function testService(
     rateLimit: options.rateLimit ?? null,
     ...(options.guarded ? { maxLead } : {}),
     ...(kinds === undefined ? {} : { kinds }),
+    ...Object.fromEntries(edgeOptions.flatMap((name) => (name in options ? [[name, options[name]]] : []))),
   })
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   const listener = startStreamListener(app.readers, database.connection, log)

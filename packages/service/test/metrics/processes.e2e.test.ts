@@ -80,3 +80,26 @@ test('role worker: with DESKWIRE_WORKER_PORT it answers for itself', async () =>
   expect(await metricsAt(url)).toMatch(/^deskwire_deliveries_due\{process="worker"\} 0$/m)
   expect(await it.started.end('SIGTERM')).toBe(0)
 })
+
+test('with DESKWIRE_METRICS_PORT the figures are there and nowhere else, in each role', async () => {
+  await using hooks = await startHooks()
+  await using all = await beside(hooks, ['--role', 'all', '--metrics-port', '0'])
+  const elsewhereOf = ({ output }: ServiceProcess) => /^metrics on (\S+)\/metrics$/m.exec(output())?.[1] ?? ''
+  expect(await metricsAt(elsewhereOf(all.started))).toMatch(/^deskwire_deliveries_due\{process="api"\} 0$/m)
+  await eventually('the worker beside it tells its own', async () =>
+    (await metricsAt(elsewhereOf(all.started))).includes('{process="worker"}'),
+  )
+  expect((await fetch(`${all.started.url}/metrics`)).status).toBe(404)
+  expect((await fetch(`${all.started.url}/readyz`)).status).toBe(200)
+  expect((await fetch(`${elsewhereOf(all.started)}/v1/customers`)).status).toBe(404)
+  expect(await all.started.end('SIGTERM')).toBe(0)
+
+  await using worker = await beside(hooks, ['--role', 'worker', '--worker-port', '0', '--metrics-port', '0'])
+  const [, own = ''] = /^worker listening on (\S+)$/m.exec(worker.started.output()) ?? []
+  expect(await metricsAt(elsewhereOf(worker.started))).toMatch(
+    /^deskwire_deliveries_due\{process="worker"\} 0$/m,
+  )
+  expect((await fetch(`${own}/metrics`)).status).toBe(404)
+  expect((await fetch(`${own}/readyz`)).status).toBe(200)
+  expect(await worker.started.end('SIGTERM')).toBe(0)
+})
