@@ -12,6 +12,7 @@ import type { Sign } from './signer.ts'
 
 /** What sending needs to know, and what it answers. */
 export type Send = (request: {
+  readonly organizationId: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -80,6 +81,7 @@ async function outcomeOf(
   }
   const body = envelope(taken, event, data)
   return send({
+    organizationId: taken.organizationId,
     url: endpoint.url,
     headers: {
       'content-type': 'application/json',

@@ -1,6 +1,7 @@
 /**
- * The reader of answers is never more lenient than llhttp, the parser of Node, which reads here through undici: what both read
- * is the same, and no connection is used again whose answer llhttp would not have read to the same end.
+ * The reader of answers beside llhttp, the parser of Node, which reads here through undici: what both read is the same, and no
+ * connection is used again whose answer llhttp would not have read to the same end. Of a head that is not by the letter the
+ * status alone is read, and the connection is not used again.
  */
 import { Duplex } from 'node:stream'
 import fc from 'fast-check'

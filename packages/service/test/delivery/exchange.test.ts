@@ -93,7 +93,8 @@ describe('the request', () => {
 
 describe('the answer', () => {
   test('leaves the connection to the next request', async () => {
-    const { ends, read, clock } = await exchangeAt()
+    const { ends, read, clock, line } = await exchangeAt()
+    await line.drain()
     read('HTTP/1.1 103 Hints\r\n\r\n')
     clock.advance(1)
     read('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n')
@@ -107,7 +108,8 @@ describe('the answer', () => {
   test.each(['connection: close\r\ncontent-length: 2\r\n\r\nok', 'content-length: 2\r\n\r\nokHTTP/1.1 500'])(
     'does not with %j',
     async (rest) => {
-      const { ends, read } = await exchangeAt()
+      const { ends, read, line } = await exchangeAt()
+      await line.drain()
       read(`HTTP/1.1 200 OK\r\n${rest}`)
       expect(ends).toEqual([{ outcome: answered(200, 'ok'), reusable: false, keptMs: null }])
     },
@@ -119,8 +121,26 @@ describe('the answer', () => {
     expect(ends).toEqual([{ outcome: answered(200, 'ok'), reusable: false, keptMs: 5000 }])
   })
 
+  test('does not when the system has not taken the last piece', async () => {
+    const { ends, read, line } = await exchangeAt({ kept: true })
+    expect(line.writableLength).toBe(pieces[2].length)
+    read(answer)
+    expect(ends).toEqual([{ outcome: answered(200, 'ok'), reusable: false, keptMs: 5000 }])
+  })
+
+  test.each([0, 1, 2])(
+    'over a kept connection is none of this request while %i pieces were handed over',
+    async (handedOver) => {
+      for (const text of ['H', 'HTTP/1.1 103 Hints\r\n\r\n', answer, 'nonsense']) {
+        const { ends, read } = await exchangeAt({ kept: true, handedOver })
+        read(text)
+        expect(ends).toEqual([{ outcome: { kind: 'stale' }, reusable: false, keptMs: null }])
+      }
+    },
+  )
+
   test('that is none fails', async () => {
-    const { ends, read } = await exchangeAt({ kept: true, handedOver: 1 })
+    const { ends, read } = await exchangeAt({ kept: true })
     read('HTTP/1.1 OK\r\n')
     const outcome = failed('connection_failed', 'did not answer with HTTP/1.1 that can be understood')
     expect(ends).toEqual([{ outcome, reusable: false, keptMs: null }])
@@ -163,7 +183,7 @@ describe('the connection is lost after the head of the answer', () => {
     ['with the end of its body', 'HTTP/1.1 200 OK\r\nkeep-alive: timeout=5\r\n\r\nok', 'ok', null],
   ])('%s: an answer', async (_what, text, body, error) => {
     for (const kept of [false, true]) {
-      const { exchange, ends, read } = await exchangeAt({ kept, handedOver: 1 })
+      const { exchange, ends, read } = await exchangeAt({ kept, handedOver: kept ? 3 : 1 })
       read(text)
       exchange.lose(error)
       expect(ends).toEqual([{ outcome: answered(200, body), reusable: false, keptMs: 5000 }])
@@ -189,7 +209,9 @@ describe('the connection is lost before', () => {
   )
   /** Only of what had served before, where the receiver has certainly not processed the request. */
   const stale = [
-    ...errors.flatMap((error) => ['', 'HTTP/1.'].map((received) => [0, received, error])),
+    ...errors.map((error) => [0, '', error]),
+    // What came answers something before this request, however the connection ends after it.
+    ...errors.flatMap((error) => [0, 1, 2].map((handedOver) => [handedOver, 'HTTP/1.', error])),
     ...closes.flatMap((error) => [1, 2].map((handedOver) => [handedOver, '', error])),
   ].map((one) => one.join())
 
@@ -199,7 +221,7 @@ describe('the connection is lost before', () => {
       const { kept, handedOver, received, error } = situation
       const { exchange, ends, read } = await exchangeAt({ kept, handedOver })
       if (received !== '') read(received)
-      exchange.lose(error === 'an end' ? null : broken(error))
+      if (ends.length === 0) exchange.lose(error === 'an end' ? null : broken(error))
       const isStale = kept && stale.includes([handedOver, received, error].join())
       const outcome = isStale
         ? { kind: 'stale' }

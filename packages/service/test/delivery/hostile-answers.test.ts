@@ -27,15 +27,8 @@ describe.each(ways)('%s', (_way, way) => {
 
   describe('no answer that can be understood', () => {
     test.each<[string, Behaviour]>([
-      ['a header folded over lines', raw(`${ok}x-a: b\r\n c\r\ncontent-length: 0\r\n\r\n`)],
-      ['a header without a name', raw(`${ok}: b\r\n\r\n`)],
-      ['a header without a colon', raw(`${ok}banana\r\n\r\n`)],
-      ['white space before a colon', raw(`${ok}content-length : 0\r\n\r\n`)],
-      ['a zero character in a header', raw(`${ok}x-a: \0\r\n\r\n`)],
-      ['a length that is no number', raw(`${ok}content-length: banana\r\n\r\n`)],
-      ['a negative length', raw(`${ok}content-length: -1\r\n\r\n`)],
-      ['a length of twenty-five digits', raw(`${ok}content-length: ${'9'.repeat(25)}\r\n\r\n`)],
-      ['a length and chunks', raw(`${ok}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`)],
+      ['a malformed header, and headers without end', endless(`${ok}banana\r\n`, header(1024), 1)],
+      ['a line feed alone, and headers without end', endless('HTTP/1.1 200 OK\n', 'x: y\n'.repeat(999), 1)],
       ['a status of two digits', raw('HTTP/1.1 20 OK\r\n\r\n')],
       ['a status of four digits', raw('HTTP/1.1 2000 OK\r\n\r\n')],
       ['HTTP/0.9', raw('<html>hello</html>')],
@@ -59,6 +52,33 @@ describe.each(ways)('%s', (_way, way) => {
       })
       expect(receiver.requests.length).toBe(1)
       await eventually(() => receiver.open === 0)
+    })
+  })
+
+  describe('a status all the same, and the end of the connection', () => {
+    test.each<[string, Behaviour]>([
+      ['a header folded over lines', raw(`${ok}x-a: b\r\n c\r\ncontent-length: 0\r\n\r\n`)],
+      ['a header without a name', raw(`${ok}: b\r\n\r\n`)],
+      ['a header without a colon', raw(`${ok}banana\r\n\r\n`)],
+      ['white space before a colon', raw(`${ok}content-length : 0\r\n\r\n`)],
+      ['a zero character in a header', raw(`${ok}x-a: \0\r\n\r\n`)],
+      ['a length that is no number', raw(`${ok}content-length: banana\r\n\r\n`)],
+      ['a negative length', raw(`${ok}content-length: -1\r\n\r\n`)],
+      ['a length of twenty-five digits', raw(`${ok}content-length: ${'9'.repeat(25)}\r\n\r\n`)],
+      ['a length and chunks', raw(`${ok}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`)],
+      ['a line feed for every end of a line', raw('HTTP/1.1 200 OK\nx-a: b\n\n')],
+      ['a second answer behind a malformed header', raw(`${ok}banana\r\n\r\nHTTP/1.1 500 Later\r\n\r\n`)],
+    ])('%s', async (_what, behaviour) => {
+      const { receiver, outcome } = await outcomeOf(behaviour)
+      expect(outcome).toEqual({
+        kind: 'answered',
+        status: 200,
+        responseBody: '',
+        durationMs: expect.any(Number),
+      })
+      await eventually(() => receiver.open === 0)
+      expect(await post(sender, receiver)).toMatchObject({ status: 200, responseBody: '' })
+      expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 2])
     })
   })
 

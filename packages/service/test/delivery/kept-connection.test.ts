@@ -115,6 +115,27 @@ describe('after a part of it: sent again', () => {
   })
 })
 
+describe('an answer before the request was sent, which answers something before it: sent again', () => {
+  test('over a kept connection, with a request of which some is still here', async () => {
+    const first = answerThen((socket) => {
+      socket.removeAllListeners('data')
+      socket.once('data', () => {
+        socket.pause()
+        answer(204)(
+          socket,
+          { method: '', path: '', headers: {}, body: huge, connection: 1, earlier: 1 },
+          socket,
+        )
+      })
+    })
+    const { sender, receiver } = await kept(first)
+    expect(await post(sender, receiver, { body: huge })).toMatchObject({ status: 200 })
+    expect(over(receiver)).toEqual([1, 2])
+    expect(receiver.requests.at(-1)?.body.equals(huge)).toBe(true)
+    await eventually(() => receiver.open === 1)
+  })
+})
+
 describe('after all of it: a failed attempt, sent once', () => {
   test.each<[string, Behaviour]>([
     ['ended', hangUp],

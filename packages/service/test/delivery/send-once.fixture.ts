@@ -10,7 +10,7 @@ const targetCa = await text(process.stdin)
 const trusted = parseTrustedTargets('127.0.0.1') ?? trustNobody
 const resolver = createResolver({ servers: null, trusted, clock: systemClock })
 const sender = createSender({ resolver, clock: systemClock, answerTimeoutMs: 20_000, targetCa })
-const outcome = await sender.send({ url, headers: {}, body: '{}' })
+const outcome = await sender.send({ organizationId: 'one', url, headers: {}, body: '{}' })
 sender.close()
 resolver.close()
 await fetch(url).catch(() => {})

@@ -75,6 +75,7 @@ export function post(
   sender: Sender,
   receiver: { readonly port: number },
   more: {
+    organizationId?: string
     host?: string
     path?: string
     headers?: Record<string, string>
@@ -83,7 +84,8 @@ export function post(
   } = {},
 ): Promise<SendOutcome> {
   const { host = 'localhost', path = '/hook', headers = {}, body = '{"hello":"world"}', ...own } = more
-  return sender.send({ url: `https://${host}:${receiver.port}${path}`, headers, body, ...own })
+  const url = `https://${host}:${receiver.port}${path}`
+  return sender.send({ organizationId: 'one', url, headers, body, ...own })
 }
 
 /** Waits until something that sockets bring about has come about. */

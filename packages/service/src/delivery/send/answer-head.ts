@@ -12,6 +12,11 @@ export interface Head {
   keepsAlive: boolean
   /** Milliseconds, as `Keep-Alive` says. */
   keptMs: number | null
+  /**
+   * Whether a line of it is malformed, or contradicts another. Its status stands; where its body ends is anybody's guess, so
+   * nothing more is read of it, and the connection carries nothing after it.
+   */
+  irregular: boolean
 }
 
 /** How the end of a body is known: by so many bytes, by its chunks, or by the end of the connection. */
@@ -38,11 +43,16 @@ export function readStatusLine(line: string): Head | null {
     closes: false,
     keepsAlive: false,
     keptMs: null,
+    irregular: false,
   }
 }
 
-/** Notes what a field says in `head`; false when it is malformed, or contradicts one before it. */
-export function readField(head: Head, line: string): boolean {
+/** Notes what a field says in `head`, also that it is malformed, or contradicts one before it. */
+export function readField(head: Head, line: string): void {
+  if (!isUnderstood(head, line)) head.irregular = true
+}
+
+function isUnderstood(head: Head, line: string): boolean {
   if (!field.test(line)) return false
   const colon = line.indexOf(':')
   const value = line.slice(colon + 1)
@@ -83,16 +93,16 @@ export function isTrailer(line: string): boolean {
 
 /** Whether the connection may carry more after an answer with this head. */
 export function isPersistent(head: Head, framing: Framing): boolean {
-  if (framing === 'until_close' || head.closes) return false
+  if (framing === 'until_close' || head.closes || head.irregular) return false
   // Where there is no body, and one is announced, it may come.
   if (framing === 0 && (head.codings !== null || (head.length ?? 0) > 0)) return false
   // What a server of HTTP/1.0 means by chunks is anybody's guess.
   return head.minor === 1 || (head.keepsAlive && framing !== 'chunked')
 }
 
-/** How the body of the answer to a POST is framed; null when the head contradicts itself. */
-export function bodyOf({ status, length, codings }: Head): Framing | null {
-  if (codings !== null && length !== null) return null
+/** How the body of the answer to a POST is framed; null when the head does not say so in one way. */
+export function bodyOf({ status, length, codings, irregular }: Head): Framing | null {
+  if (irregular || (codings !== null && length !== null)) return null
   if (status === 204 || status === 304) return 0
   if (codings === null) return length ?? 'until_close'
   return codings.at(-1) === 'chunked' ? 'chunked' : 'until_close'

@@ -1,7 +1,11 @@
 /**
  * Reads an answer of HTTP/1.1 as its bytes come (RFC 9112), and no more of it than an attempt needs: the status, the
- * beginning of the body, and whether the connection may carry another request. Strict, as what is read differently by
- * two readers is how answers are smuggled: what is not by the letter is no answer.
+ * beginning of the body, and whether the connection may carry another request.
+ *
+ * The status decides an attempt. A receiver that wrote a clear status line has done with the event what it says, so that line
+ * stands as soon as the head has ended within the limits, however malformed another line of it is. Everything else is read
+ * strictly, as what two readers read differently is how answers are smuggled: of an answer that is not by the letter no body is
+ * read, and the connection carries nothing more.
  *
  * No I/O. However the bytes are cut into chunks, the outcome is the same.
  */
@@ -54,9 +58,9 @@ export class AnswerReader {
     const text = this.#line + chunk.toString('latin1', 0, Math.min(chunk.length, beginningLimit + 1))
     let at = 0
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', at)) {
-      // A line ends with both: alone, one reader takes a line feed for an end and another does not.
-      if (!this.#count(end + 1 - at) || text[end - 1] !== '\r') return 'malformed'
-      const head = this.#readLine(text.slice(at, end - 1))
+      if (!this.#count(end + 1 - at)) return 'malformed'
+      const whole = end > at && text[end - 1] === '\r'
+      const head = this.#readLine(text.slice(at, whole ? end - 1 : end), whole)
       if (head === 'malformed') return 'malformed'
       at = end + 1
       if (head !== 'more') return this.#begin(head, chunk, at - before)
@@ -72,14 +76,21 @@ export class AnswerReader {
     return this.#headBytes <= headLimit && this.#beginning <= beginningLimit
   }
 
-  /** The head when it is complete. */
-  #readLine(line: string): Head | 'more' | 'malformed' {
-    if (this.#head === null) {
-      this.#head = readStatusLine(line)
-      return this.#head === null ? 'malformed' : 'more'
-    }
-    if (line !== '') return readField(this.#head, line) ? 'more' : 'malformed'
+  /** The head when it is complete. `whole`: the line ended with carriage return and line feed, as it has to. */
+  #readLine(line: string, whole: boolean): Head | 'more' | 'malformed' {
     const head = this.#head
+    if (head === null) {
+      this.#head = readStatusLine(line)
+      if (this.#head === null) return 'malformed'
+      this.#head.irregular = !whole
+      return 'more'
+    }
+    // A line feed alone is an end to one reader, and not to another.
+    if (!whole) head.irregular = true
+    if (line !== '') {
+      readField(head, line)
+      return 'more'
+    }
     this.#head = null
     this.#headBytes = 0
     if (head.status >= 200) return head
@@ -90,9 +101,9 @@ export class AnswerReader {
 
   #begin(head: Head, chunk: Buffer, at: number): Progress {
     const framing = bodyOf(head)
-    if (framing === null) return 'malformed'
     this.#line = ''
     this.status = head.status
+    if (framing === null) return 'complete'
     this.persistent = this.#goesOn && isPersistent(head, framing)
     this.keptMs = head.keptMs
     this.#body = new BodyReader(framing)

@@ -66,13 +66,14 @@ export class Connection {
    * one or closed.
    *
    * `stale` is said only of a connection that had served before, and only when it is certain that the receiver has not
-   * processed the request: the close was known here before the last byte of the request was handed to the operating
-   * system, and nothing was answered. Until its last byte a body has no signature that could be verified. Once all of it was
+   * processed the request: the close, or bytes that answer nothing, were known here before the last byte of the request was
+   * handed to the operating system. Until its last byte a body has no signature that could be verified. Once all of it was
    * handed over, nothing tells a receiver that closed an idle connection from one that died of this very request, so the
    * attempt has failed, and the schedule sends it again.
    *
    * Before a kept connection is written to, the event loop polls once more: a close that has reached this machine by
-   * then is known.
+   * then is known, and so is a second answer to the request before. One that arrives later is taken for the answer to this
+   * request: HTTP/1.1 has nothing that tells them apart, which is why a connection serves one organization (decision record 29).
    */
   async exchange(pieces: RequestPieces, deadline: Deadline, clock: Clock): Promise<Answer | Failure | Stale> {
     const kept = this.#used

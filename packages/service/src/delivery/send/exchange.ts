@@ -14,7 +14,10 @@ export interface Answer {
   readonly answeredAt: number
 }
 
-/** The kept connection was closed, and the receiver certainly has not processed the request: it may be sent again. */
+/**
+ * The kept connection was closed, or brought something before the request was sent, and the receiver certainly has not processed
+ * the request: it may be sent again.
+ */
 export interface Stale {
   readonly kind: 'stale'
 }
@@ -61,6 +64,12 @@ export class Exchange {
 
   /** Something has come from the receiver. */
   read(chunk: Buffer): void {
+    // An answer to what has not been asked yet answers something before it: it says nothing of this request, which the receiver
+    // cannot have processed.
+    if (this.#line.kept && !this.#isHandedOver) {
+      this.#onEnd({ outcome: { kind: 'stale' }, reusable: false, keptMs: null })
+      return
+    }
     const progress = this.#reader.read(chunk)
     if (progress === 'malformed') {
       this.#fail('connection_failed', 'did not answer with HTTP/1.1 that can be understood')
@@ -68,7 +77,7 @@ export class Exchange {
     }
     if (this.#answeredAt === 0 && this.#reader.status !== 0) this.#answeredAt = this.#clock.now()
     // A receiver that answers before it has read all may be anywhere in the rest.
-    if (progress === 'complete') this.#answer(this.#reader.persistent && this.#isHandedOver)
+    if (progress === 'complete') this.#answer(this.#reader.persistent && this.#isSent)
   }
 
   /** The connection has ended, with an error or without. */
@@ -86,6 +95,11 @@ export class Exchange {
   /** From then on it is not certain any more that the receiver has not processed the request. */
   get #isHandedOver(): boolean {
     return this.#handedOver === this.#pieces.length
+  }
+
+  /** Whether the operating system has taken all of it. */
+  get #isSent(): boolean {
+    return this.#isHandedOver && this.#line.socket.writableLength === 0
   }
 
   #answer(reusable: boolean): void {

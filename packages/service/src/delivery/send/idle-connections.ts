@@ -1,6 +1,7 @@
 /**
- * Connections that wait for their next request, none for longer than it may. Of each origin the most recently used goes
- * first: the others end.
+ * Connections that wait for their next request, none for longer than it may. They are pooled: a connection serves the pool that
+ * it was put into and no other, and each pool has its own number of them. Of a pool the most recently used goes first: the
+ * others end.
  */
 import { stopwatch } from '../../kernel/clock.ts'
 import type { Connection } from './connection.ts'
@@ -9,21 +10,21 @@ import type { Connection } from './connection.ts'
 const sweepEvery = 250
 
 interface Waiting {
-  readonly origin: string
+  readonly pool: string
   /** By the stopwatch: a clock that is set ends nothing early. */
   readonly until: number
 }
 
 export class IdleConnections {
-  readonly #perOrigin: number
-  readonly #byOrigin = new Map<string, Connection[]>()
+  readonly #perPool: number
+  readonly #byPool = new Map<string, Connection[]>()
   /** In the order in which they were put in. */
   readonly #waiting = new Map<Connection, Waiting>()
   readonly #elapsed = stopwatch()
   #sweeper: NodeJS.Timeout | null = null
 
-  constructor(perOrigin: number) {
-    this.#perOrigin = perOrigin
+  constructor(perPool: number) {
+    this.#perPool = perPool
   }
 
   /** The one that has waited longest, whoever's it is. */
@@ -32,23 +33,23 @@ export class IdleConnections {
   }
 
   /** Takes a connection out, to one of these addresses only: what was checked before may no longer be right. */
-  take(origin: string, addresses: readonly string[]): Connection | undefined {
-    const connections = this.#byOrigin.get(origin) ?? []
+  take(pool: string, addresses: readonly string[]): Connection | undefined {
+    const connections = this.#byPool.get(pool) ?? []
     const connection = connections.findLast(({ usable, address }) => usable && addresses.includes(address))
     if (connection !== undefined) this.remove(connection)
     return connection
   }
 
-  /** Puts a connection in, or closes it when the origin has enough of them. */
-  put(origin: string, connection: Connection): void {
-    const connections = this.#byOrigin.get(origin) ?? []
-    if (connections.length >= this.#perOrigin) {
+  /** Puts a connection in, or closes it when the pool has enough of them. */
+  put(pool: string, connection: Connection): void {
+    const connections = this.#byPool.get(pool) ?? []
+    if (connections.length >= this.#perPool) {
       connection.close()
       return
     }
     connections.push(connection)
-    this.#byOrigin.set(origin, connections)
-    this.#waiting.set(connection, { origin, until: this.#elapsed() + connection.idleMs })
+    this.#byPool.set(pool, connections)
+    this.#waiting.set(connection, { pool, until: this.#elapsed() + connection.idleMs })
     this.#sweeper ??= setInterval(() => this.#sweep(), sweepEvery).unref()
   }
 
@@ -56,11 +57,11 @@ export class IdleConnections {
     const waiting = this.#waiting.get(connection)
     if (waiting === undefined) return
     this.#waiting.delete(connection)
-    const connections = this.#byOrigin.get(waiting.origin) ?? []
+    const connections = this.#byPool.get(waiting.pool) ?? []
     // The one just taken stands last.
     const place = connections.lastIndexOf(connection)
     if (place >= 0) connections.splice(place, 1)
-    if (connections.length === 0) this.#byOrigin.delete(waiting.origin)
+    if (connections.length === 0) this.#byPool.delete(waiting.pool)
   }
 
   #sweep(): void {

@@ -6,7 +6,7 @@
  * covers it all, from the look-up to the headers of the answer.
  *
  * Promise: no attempt outlives its deadline, none follows a redirect or a proxy, none reaches an address that was
- * not checked for it, and none waits for another endpoint's.
+ * not checked for it, none goes over a connection that served another organization, and none waits for another endpoint's.
  */
 import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../kernel/clock.ts'
@@ -22,6 +22,8 @@ import { Limit } from './limit.ts'
 import { type RequestPieces, requestPieces } from './request.ts'
 
 export interface SendRequest {
+  /** Whose endpoint it is for: no connection, nor anything learnt over one, serves another organization. */
+  readonly organizationId: string
   /** As `parseTargetUrl` accepts it. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -61,7 +63,7 @@ export interface SenderOptions {
   readonly targetCa?: string | null
   /** Connections in all, 2,048 by default. Attempts beyond wait, so keep what is in flight below it. */
   readonly maxSockets?: number
-  /** Connections to one origin that are kept while they wait for their next request. */
+  /** Connections of one organization to one origin that are kept while they wait for their next request. */
   readonly maxIdlePerOrigin?: number
 }
 
@@ -72,7 +74,7 @@ export interface SenderOptions {
 const longestPerAddressMs = 2000
 
 /**
- * Idle connections kept to one origin unless told. Many endpoints may share it: with as few as one of them may use, a hundred
+ * Idle connections of an organization kept to one origin unless told. Many of its endpoints may share it: with as few as one of them may use, a hundred
  * endpoints of one host spent a sixth of the worker's time in handshakes.
  */
 const idlePerOrigin = 512
@@ -159,22 +161,23 @@ class TargetSender implements Sender {
   }
 
   async #attempt(request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
-    const { url, headers, body, ownConnection = false } = request
+    const { organizationId, url, headers, body, ownConnection = false } = request
     const target = targetOf(url)
     const { hostname, origin, host, path } = target
     const pieces = requestPieces(host, { path, headers, body })
     const addresses = usable(this.#resolver.known(hostname) ?? (await this.#resolve(hostname, deadline)))
     if ('kind' in addresses) return addresses
-    const warm = ownConnection ? undefined : this.#idle.take(origin, addresses)
+    const pool = `${organizationId} ${origin}`
+    const warm = ownConnection ? undefined : this.#idle.take(pool, addresses)
     if (warm !== undefined) {
-      const ended = await this.#exchange(warm, origin, pieces, deadline)
+      const ended = await this.#exchange(warm, pool, pieces, deadline)
       if (ended.kind !== 'stale') return ended
       // The receiver had closed it while it was idle: not its failure. Once more, and not on another that is idle.
       // Everything that is not `stale` may have been processed, and is never sent again here (decision record 11).
     }
     const fresh = await this.#dial(target, addresses, ownConnection, deadline)
     if (!(fresh instanceof Connection)) return fresh
-    const ended = await this.#exchange(fresh, origin, pieces, deadline)
+    const ended = await this.#exchange(fresh, pool, pieces, deadline)
     if (ended.kind === 'stale') throw new Error('A connection that never served cannot be stale')
     return ended.kind === 'failed' ? { ...ended, handshake: true } : ended
   }
@@ -240,12 +243,12 @@ class TargetSender implements Sender {
 
   async #exchange(
     connection: Connection,
-    origin: string,
+    pool: string,
     pieces: RequestPieces,
     deadline: Deadline,
   ): Promise<Answer | Failure | Stale> {
     const ended = await connection.exchange(pieces, deadline, this.#clock)
-    if (connection.usable && !deadline.passed) this.#idle.put(origin, connection)
+    if (connection.usable && !deadline.passed) this.#idle.put(pool, connection)
     return ended
   }
 }
