@@ -1,11 +1,12 @@
 /**
- * Who may come in: a token is looked up, its key's calls are counted against its limit, and its use is noted. Tokens
- * that nobody has are limited as well, by the address that tries them, since each costs a look into the database.
+ * Who may come in: a token is looked up, its key's calls are counted against its limit, and its use is noted. Tokens that this
+ * process has not seen to be good wait for their turn first, as each costs a look into the database.
  */
 import type { Clock } from '../kernel/clock.ts'
 import type { Caller, LookUp, Lookup } from './directory.ts'
-import { createRateLimiter, type Quota, type RateLimit, type RateLimiter } from './rate-limit.ts'
+import { createRateLimiter, type Quota, type RateLimit } from './rate-limit.ts'
 import { hashToken, isToken } from './token.ts'
+import { type Crowded, UnseenTokens } from './unseen-tokens.ts'
 import type { UseRecorder } from './uses.ts'
 
 /** What becomes of a request that carries a token. `quota` is null when nothing is limited. */
@@ -14,65 +15,50 @@ export type Recognition =
   | Exclude<Lookup, { outcome: 'recognized' }>
   /** The key has made too many calls. */
   | { readonly outcome: 'limited'; readonly quota: Quota }
-  /** Too many unknown tokens came from this address. */
-  | { readonly outcome: 'suspected'; readonly quota: Quota }
+  /** Too many tokens that were not seen before wait to be looked up: of this address, or of all. */
+  | Crowded
 
 export interface TokenDirectory {
   /** `address`: the IP address that the request came from. */
   recognize(token: string, address: string): Promise<Recognition>
 }
 
-/** Tokens that were good a moment ago are looked up whatever else comes from their address; so many are remembered. */
-const rememberedAtMost = 10_000
+/**
+ * Tokens that were good a moment ago are looked up at once, so that a revocation counts at once; so many are remembered, by their
+ * hashes: more than this call within the same while wait for their turn like new ones.
+ */
+const rememberedAtMost = 100_000
 
-/** `limit` holds for each key, and for unknown tokens of each address; null limits nothing. */
+/** `limit` holds for each key; null limits nothing. */
 export function createAdmission(options: {
   readonly lookUp: LookUp
   readonly clock: Clock
   readonly limit: RateLimit | null
   readonly uses: Pick<UseRecorder, 'note'>
+  /** Tokens not seen before; as many as `unseenLimits` say, unless told. */
+  readonly unseen?: Pick<UnseenTokens, 'find'>
 }): TokenDirectory {
-  const { lookUp, clock, limit, uses } = options
-  if (limit === null) {
-    return {
-      async recognize(token) {
-        const found = await lookUp(token)
-        if (found.outcome !== 'recognized') return found
-        uses.note(found.caller)
-        return { ...found, quota: null }
-      },
-    }
-  }
-  const keys = createRateLimiter(limit, clock)
-  const addresses = createRateLimiter(limit, clock)
+  const { lookUp, clock, limit, uses, unseen = new UnseenTokens(lookUp) } = options
+  const keys = limit === null ? null : createRateLimiter(limit, clock)
   const good = new Set<string>()
 
   return {
     async recognize(token, address) {
       // What is mistyped is seen by its checksum, and costs nothing.
       if (!isToken(token)) return { outcome: 'unknown' }
-      const network = networkOf(address)
       const hash = hashToken(token)
-      if (!good.has(hash)) {
-        const standing = addresses.look(network)
-        if (!standing.allowed) return { outcome: 'suspected', quota: standing }
-      }
-      const found = await lookUp(token)
+      const found = await (good.has(hash) ? lookUp(token) : unseen.find(token, networkOf(address)))
       if (found.outcome !== 'recognized') {
-        good.delete(hash)
-        addresses.count(network)
+        if (found.outcome !== 'crowded' && found.outcome !== 'full') good.delete(hash)
         return found
       }
       remember(good, hash)
-      return counted(found.caller, keys)
+      const { caller } = found
+      const quota = keys?.count(caller.apiKeyId) ?? null
+      if (quota?.allowed === false) return { outcome: 'limited', quota }
+      uses.note(caller)
+      return { outcome: 'recognized', caller, quota }
     },
-  }
-
-  function counted(caller: Caller, limiter: RateLimiter): Recognition {
-    const quota = limiter.count(caller.apiKeyId)
-    if (!quota.allowed) return { outcome: 'limited', quota }
-    uses.note(caller)
-    return { outcome: 'recognized', caller, quota }
   }
 }
 

@@ -36,10 +36,11 @@ function admit(directory: TokenDirectory, refusalOf: (caller: Caller) => Problem
     if (typeof token !== 'string') return sendProblem(reply, token)
     const recognition = await directory.recognize(token, request.ip)
     if ('quota' in recognition && recognition.quota !== null) {
-      if (recognition.outcome !== 'suspected') reply.headers(rateLimitHeaders(recognition.quota))
-      if (recognition.outcome !== 'recognized')
-        reply.header('retry-after', retryAfterSeconds(recognition.quota))
+      reply.headers(rateLimitHeaders(recognition.quota))
+      if (recognition.outcome === 'limited') reply.header('retry-after', retryAfterSeconds(recognition.quota))
     }
+    // By then the queue has moved on by as many as it holds.
+    if (recognition.outcome === 'crowded') reply.header('retry-after', '1')
     if (recognition.outcome !== 'recognized') return sendProblem(reply, refusal(recognition))
     const refused = refusalOf(recognition.caller)
     if (refused !== null) return sendProblem(reply, refused)
@@ -83,10 +84,15 @@ function refusal(recognition: Exclude<Recognition, { outcome: 'recognized' }>): 
         'rate_limited',
         `This key has called too often: ${spelled(recognition.quota)}. Send it again after Retry-After.`,
       )
-    case 'suspected':
+    case 'crowded':
       return problem(
         'rate_limited',
-        'Too many unknown API keys came from this address. Check the key, and send it again after Retry-After.',
+        'Too many API keys that were not seen before are being tried from this address. If this one is right, send it again after Retry-After.',
+      )
+    case 'full':
+      return problem(
+        'unavailable',
+        'Too many API keys that were not seen before are being tried from everywhere; nothing was done. Send the request again after Retry-After.',
       )
   }
 }

@@ -1,9 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createAdmission } from '../../src/access/admission.ts'
-import type { Lookup } from '../../src/access/directory.ts'
 import { createRateLimiter } from '../../src/access/rate-limit.ts'
-import { newToken } from '../../src/access/token.ts'
 import { testClock } from '../harness/clock.ts'
 
 const limit = { perSecond: 10, burst: 5 }
@@ -91,56 +88,5 @@ describe('the limiter', () => {
     const limiter = createRateLimiter(limit, testClock())
     for (let n = 0; n < 100_500; n++) limiter.count(`key ${n}`)
     expect(limiter.size).toBe(100_000)
-  })
-})
-
-describe('tokens that nobody has', () => {
-  const good = newToken()
-  const caller = { organizationId: 'o', organizationCreatedAt: 0, apiKeyId: 'k', scopes: ['*'] }
-
-  function admission() {
-    const clock = testClock()
-    const looked: string[] = []
-    const lookUp = async (token: string): Promise<Lookup> => {
-      looked.push(token)
-      return token === good ? { outcome: 'recognized', caller } : { outcome: 'unknown' }
-    }
-    const { recognize } = createAdmission({ lookUp, clock, limit, uses: { note: () => {} } })
-    const outcome = async (token: string, address = '192.0.2.1') => (await recognize(token, address)).outcome
-    return { clock, looked, outcome }
-  }
-
-  test('are looked up as often as the limit says for each address, and then not at all', async () => {
-    const { clock, looked, outcome } = admission()
-    for (let n = 0; n < 5; n++) expect(await outcome(newToken())).toBe('unknown')
-    expect(await outcome(newToken())).toBe('suspected')
-    expect(looked).toHaveLength(5)
-    expect(await outcome(newToken(), '192.0.2.2')).toBe('unknown')
-    clock.advance(100)
-    expect(await outcome(newToken())).toBe('unknown')
-    expect(await outcome(newToken())).toBe('suspected')
-  })
-
-  test('do not shut out a key beside them that was good a moment ago', async () => {
-    const { outcome } = admission()
-    expect(await outcome(good)).toBe('recognized')
-    for (let n = 0; n < 9; n++) await outcome(newToken())
-    expect(await outcome(newToken())).toBe('suspected')
-    expect(await outcome(good)).toBe('recognized')
-  })
-
-  test('come from one network of IPv6, whatever its last half', async () => {
-    const { outcome } = admission()
-    for (let n = 0; n < 5; n++) await outcome(newToken(), `2001:db8:0:7::${n}`)
-    expect(await outcome(newToken(), '2001:db8::7:1:2:3:4')).toBe('suspected')
-    expect(await outcome(newToken(), '2001:db8:0:8::1')).toBe('unknown')
-    expect(await outcome(newToken(), '::ffff:192.0.2.9')).toBe('unknown')
-  })
-
-  test('that are mistyped cost no look', async () => {
-    const { looked, outcome } = admission()
-    for (let n = 0; n < 50; n++) expect(await outcome(`${good.slice(0, -1)}!`)).toBe('unknown')
-    expect(looked).toEqual([])
-    expect(await outcome(newToken())).toBe('unknown')
   })
 })
