@@ -10,6 +10,7 @@ import { apiDocument } from './api-document.ts'
 import { createTargetCheck, type DeliverySettings } from './deliveries.ts'
 import { createLanes } from './delivery/lanes.ts'
 import { attemptsOf } from './delivery/schedule.ts'
+import { isTrusted, type TrustedTargets, trustNobody } from './delivery/target/address.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { registerDesk } from './desk.ts'
 import { registerDocs } from './docs/routes.ts'
@@ -64,6 +65,10 @@ export interface AppOptions {
   readonly kinds?: readonly Kind[]
   /** Metrics of the processes that this one speaks for. */
   readonly otherMetrics?: () => Promise<readonly MetricsSnapshot[]>
+  /** Proxies that are believed about where a request came from; none unless told. */
+  readonly trustedProxies?: TrustedTargets
+  /** Origins whose pages may call from a browser; none unless told. */
+  readonly corsOrigins?: readonly string[]
   /** Whether `/metrics` is served elsewhere, and not by this server. */
   readonly metricsElsewhere?: boolean
   /** Why the process cannot do its work though its database answers, for `/readyz`; null when it can. */
@@ -76,13 +81,19 @@ export interface AppOptions {
 export function createApp(options: AppOptions): App {
   const { pool, clock, log, settings, kinds = deskKinds, otherMetrics = async () => [], maxLead } = options
   const { metricsElsewhere = false, degraded = () => null } = options
+  const { trustedProxies = trustNobody, corsOrigins = [] } = options
   const register = createRegistry('api')
   const announcer = createAnnouncer(pool, (error) =>
     log.warn({ err: loggable(error) }, 'workers and waiting readers could not be told'),
   )
   const wake = announcer.deliveries
   const box = createSecretBox(settings.encryptionKey)
-  const server = createServer(log)
+  const server = createServer(log, {
+    ...(trustedProxies.ranges.length === 0
+      ? {}
+      : { isTrustedProxy: (ip: string) => isTrusted(ip, trustedProxies) }),
+    corsOrigins,
+  })
   const access = {
     directory: createDirectory(server, options),
     idempotency: createIdempotencyStore(pool, clock, (sealed, organizationId, webhookId) =>

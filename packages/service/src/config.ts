@@ -66,6 +66,16 @@ function parseRateLimit(text: string): RateLimit | null | undefined {
   return limit.perSecond > 0 && limit.burst > 0 ? limit : undefined
 }
 
+/** Origins as a browser names them: a page's address up to its path, without a port that goes without saying. */
+function parseOrigins(text: string): readonly string[] | undefined {
+  const origins = text
+    .split(',')
+    .map((origin) => origin.trim())
+    .filter((origin) => origin !== '')
+  const isOrigin = (origin: string) => /^https?:[^*]+$/.test(origin) && URL.parse(origin)?.origin === origin
+  return origins.every(isOrigin) ? origins : undefined
+}
+
 function parsePort(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined
 }
@@ -222,6 +232,22 @@ export const settings = {
     help: 'how often an API key may call, in each process of the API; 0 turns the limit off',
     accepts: 'a rate and a burst, for example 100/s, burst 500; or 0',
     parse: parseRateLimit,
+  }),
+  trustedProxies: setting<TrustedTargets>({
+    variable: 'DESKWIRE_TRUSTED_PROXIES',
+    default: '',
+    defaultShown: 'none',
+    help: "proxies whose X-Forwarded-For is believed, so that limits see the client's address",
+    accepts: 'a comma-separated list of CIDRs, for example 10.0.0.0/8',
+    parse: (text) => (text === '' ? trustNobody : parseTrustedTargets(text)),
+  }),
+  corsOrigins: setting<readonly string[]>({
+    variable: 'DESKWIRE_CORS_ORIGINS',
+    default: '',
+    defaultShown: 'none',
+    help: 'origins whose pages may call the API from a browser',
+    accepts: 'a comma-separated list of origins without path or usual port, for example https://app.example',
+    parse: parseOrigins,
   }),
   summaryDelay: duration({
     variable: 'DESKWIRE_SUMMARY_DELAY',

@@ -79,6 +79,8 @@ async function startRoles(
     settings,
     rateLimit: config.rateLimit,
     otherMetrics,
+    trustedProxies: config.trustedProxies,
+    corsOrigins: config.corsOrigins,
     metricsElsewhere: config.metricsPort !== null,
   })
   const metrics = await startMetrics(config, api.metrics, log).catch(async (error) => {

@@ -62,6 +62,28 @@ const examples: Record<keyof typeof settings, Example> = {
     value: { perSecond: 20, burst: 40 },
     bad: ['100', '0/s', '10/m', '10/s, burst 0', '10/s burst 5', '1.5/s', 'off'],
   },
+  trustedProxies: {
+    default: trustNobody,
+    text: '10.0.0.0/8, 2001:db8::1',
+    value: parseTrustedTargets('10.0.0.0/8,2001:db8::1'),
+    bad: ['proxy.internal', '10.0.0.0/33', 'true', '1.2.3'],
+  },
+  corsOrigins: {
+    default: [],
+    text: 'https://app.example, http://localhost:5173',
+    value: ['https://app.example', 'http://localhost:5173'],
+    bad: [
+      '*',
+      'null',
+      'app.example',
+      'https://app.example/',
+      'https://app.example/path',
+      'https://app.example:443',
+      'https://App.example',
+      'https://*.example',
+      'ftp://app.example',
+    ],
+  },
   summaryDelay: { default: 120_000, text: '30s', value: 30_000, bad: ['0s', 'never'] },
   summarizerUrl: {
     default: null,

@@ -5,6 +5,7 @@ import type { Caller } from '../access/directory.ts'
 import type { Quota } from '../access/rate-limit.ts'
 import { grants } from '../access/scopes.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
+import { clientAddress } from './client-address.ts'
 import { sendProblem } from './problem-reply.ts'
 import { rateLimitHeaders, retryAfterSeconds } from './rate-limit-headers.ts'
 
@@ -34,7 +35,7 @@ function admit(directory: TokenDirectory, refusalOf: (caller: Caller) => Problem
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const token = tokenOf(request.headers.authorization)
     if (typeof token !== 'string') return sendProblem(reply, token)
-    const recognition = await directory.recognize(token, request.ip)
+    const recognition = await directory.recognize(token, clientAddress(request))
     if ('quota' in recognition && recognition.quota !== null) {
       reply.headers(rateLimitHeaders(recognition.quota))
       if (recognition.outcome === 'limited') reply.header('retry-after', retryAfterSeconds(recognition.quota))

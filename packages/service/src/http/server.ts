@@ -12,6 +12,8 @@ import { clockAheadCode } from '../journal/lead.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { answerBroken, headerLimit } from './broken-request.ts'
+import { trustHops } from './client-address.ts'
+import { allowOrigins, crossOriginHeaders } from './cross-origin.ts'
 import { deepestNesting, isTooDeep } from './nesting.ts'
 import { sendProblem } from './problem-reply.ts'
 
@@ -26,7 +28,16 @@ const mebibyte = 1024 * 1024
 /** How long a request may take to arrive as a whole, in milliseconds: nobody holds a connection by sending slowly. */
 const arrivesWithin = 60_000
 
-export function createServer(logger: FastifyBaseLogger): FastifyInstance {
+/** What stands between clients and the server. */
+export interface Edge {
+  /** Whether what a proxy at this address says of the one before it is believed; nobody is unless told. */
+  readonly isTrustedProxy?: (ip: string) => boolean
+  /** Origins whose pages may call from a browser; none unless told. */
+  readonly corsOrigins?: readonly string[]
+}
+
+export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): FastifyInstance {
+  const origins = new Set(edge.corsOrigins)
   const server = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -34,6 +45,7 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
     requestTimeout: arrivesWithin,
     http: { maxHeaderSize: headerLimit },
     clientErrorHandler: answerBroken,
+    ...(edge.isTrustedProxy === undefined ? {} : { trustProxy: trustHops(edge.isTrustedProxy) }),
     genReqId: (request) => requestId(request.headers['x-request-id']),
     // A drain ends what is kept alive and idle at once, and lets what is under way finish.
     forceCloseConnections: 'idle',
@@ -43,6 +55,7 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       // No hook runs for an address that cannot be routed.
       reply.header('x-request-id', request.id)
+      reply.headers(crossOriginHeaders(origins, request.headers.origin))
       return sendProblem(reply, error.code === 'FST_ERR_BAD_URL' ? badAddress : longAddress)
     },
   })
@@ -56,6 +69,7 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
     reply.header('x-request-id', request.id)
     done()
   })
+  allowOrigins(server, origins)
   if (logger.level === 'debug' || logger.level === 'trace') logAnswers(server)
   server.setErrorHandler((error: FastifyError, request, reply) => {
     const refusal = expectedProblem(error, request.routeOptions.bodyLimit) ?? databaseProblem(error)

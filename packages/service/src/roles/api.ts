@@ -33,10 +33,9 @@ export async function startApi(
     readonly settings: DeliverySettings
     readonly rateLimit: RateLimit | null
     readonly otherMetrics: NonNullable<AppOptions['otherMetrics']>
-    readonly metricsElsewhere?: boolean
     /** The database's unless told: the torture's are wrong on purpose. */
     readonly clock?: FollowingClock
-  },
+  } & Pick<AppOptions, 'trustedProxies' | 'corsOrigins' | 'metricsElsewhere' | 'degraded'>,
 ): Promise<Running & { readonly address: string; readonly metrics: App['metrics'] }> {
   const clock = options.clock ?? followDatabaseClock(options.pool)
   await clock.ready

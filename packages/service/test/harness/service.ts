@@ -48,6 +48,10 @@ export interface TestService extends AsyncDisposable {
   withToken(token: string | null): Api
 }
 
+/** What is handed to the application as it is. */
+const edgeOptions = ['degraded', 'metricsElsewhere', 'trustedProxies', 'corsOrigins'] as const
+type EdgeOption = (typeof edgeOptions)[number]
+
 /** `await using service = await testService()`. */
 export async function testService(
   options: {
@@ -61,9 +65,9 @@ export async function testService(
     readonly rateLimit?: RateLimit
     /** Whether its clock may be ahead of the database's by no more than in a real service. */
     readonly guarded?: boolean
-  } & Pick<AppOptions, 'degraded' | 'metricsElsewhere'> = {},
+  } & Pick<AppOptions, EdgeOption> = {},
 ): Promise<TestService> {
-  const { clock = systemClock, kinds, degraded, metricsElsewhere } = options
+  const { clock = systemClock, kinds } = options
   const database = options.database ?? (await testDatabase())
   const logged: Record<string, unknown>[] = []
   const log = pino({ level: 'debug', base: null }, { write: (line) => logged.push(JSON.parse(line)) })
@@ -76,8 +80,7 @@ export async function testService(
     rateLimit: options.rateLimit ?? null,
     ...(options.guarded ? { maxLead } : {}),
     ...(kinds === undefined ? {} : { kinds }),
-    ...(degraded === undefined ? {} : { degraded }),
-    ...(metricsElsewhere === undefined ? {} : { metricsElsewhere }),
+    ...Object.fromEntries(edgeOptions.flatMap((name) => (name in options ? [[name, options[name]]] : []))),
   })
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   const listener = startStreamListener(app.readers, database.connection, log)

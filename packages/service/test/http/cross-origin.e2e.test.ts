@@ -1,0 +1,135 @@
+/** Pages of another origin in a real browser, which use the SDK: what they may do where they are listed, and nothing where not. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { stripTypeScriptTypes } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startBrowser, watchedPage } from '../harness/browser.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { type TestService, testService } from '../harness/service.ts'
+
+const sdk = fileURLToPath(new URL('../../../sdk/src/', import.meta.url))
+
+/** A site with nothing but the SDK on it, as modules that a browser can load. */
+async function startSite(): Promise<Server & { readonly origin: string }> {
+  const files = new Set(readdirSync(sdk))
+  const server = createServer((request, response) => {
+    const name = request.url?.slice(1) ?? ''
+    if (!files.has(name))
+      return response.setHeader('content-type', 'text/html').end('<!doctype html><title>Site</title>')
+    response.setHeader('content-type', 'text/javascript')
+    return response.end(stripTypeScriptTypes(readFileSync(sdk + name, 'utf8')))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return Object.assign(server, { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
+
+let browser: Browser
+let listed: Awaited<ReturnType<typeof startSite>>
+let stranger: Awaited<ReturnType<typeof startSite>>
+let service: TestService
+
+beforeAll(async () => {
+  listed = await startSite()
+  stranger = await startSite()
+  browser = await startBrowser()
+  service = await testService({
+    corsOrigins: ['https://app.example', listed.origin],
+    rateLimit: { perSecond: 1_000, burst: 1_000 },
+  })
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await service?.[Symbol.asyncDispose]()
+  listed?.close()
+  stranger?.close()
+})
+
+async function pageOf(origin: string): Promise<Page> {
+  const { page } = await watchedPage(browser)
+  await page.goto(origin)
+  return page
+}
+
+/** Runs in the page: the body of an async function of `sdk`, `client` and `url`. */
+function inPage(page: Page, body: string, token = service.api.token): Promise<unknown> {
+  return page.evaluate(
+    `(async (url, apiKey) => {
+      const sdk = await import('/index.ts')
+      const client = sdk.createClient({ baseUrl: url + '/v1', apiKey })
+      ${body}
+    })(${JSON.stringify(service.url)}, ${JSON.stringify(token)})`,
+  )
+}
+
+test('a page of a listed origin calls, syncs, changes under a condition, and reads why it was refused', async () => {
+  const page = await pageOf(listed.origin)
+  expect(
+    await inPage(
+      page,
+      `const made = await client.customers.create({ name: 'Ada in a browser' })
+       const changed = await client.customers.update(made.id, { name: 'Ada' }, { ifMatch: sdk.etagOf(made) })
+       const late = await client.customers.update(made.id, { name: 'Eve' }, { ifMatch: sdk.etagOf(made) }).catch((error) => error)
+       const copy = new sdk.MemoryCopy()
+       let records = 0
+       for await (const record of client.customers.sync({ copy })) records++
+       return { name: changed.name, refused: [late.status, late.code], told: typeof late.requestId, records }`,
+    ),
+  ).toEqual({ name: 'Ada', refused: [412, 'version_mismatch'], told: 'string', records: 1 })
+})
+
+test('every header that a page needs can be read, on answers and on refusals of every sort', async () => {
+  const { id } = await makeCustomer(service.api)
+  const page = await pageOf(listed.origin)
+  const read = (path: string, authorization: string, method = 'GET') =>
+    page.evaluate(
+      async ([address, key, how]) => {
+        const answer = await fetch(address as string, {
+          method: how as string,
+          headers: { authorization: key as string },
+        })
+        return { status: answer.status, names: [...answer.headers.keys()] }
+      },
+      [service.url + path, authorization, method],
+    )
+  const key = `Bearer ${service.api.token}`
+  const one = await read(`/v1/customers/${id}`, key)
+  expect(one.status).toBe(200)
+  for (const name of ['etag', 'x-request-id', 'ratelimit', 'ratelimit-policy'])
+    expect(one.names).toContain(name)
+  for (const [path, authorization, status, method] of [
+    ['/v1/nothing', key, 404],
+    ['/v1/customers/%zz', key, 400],
+    ['/v1/customers', 'Bearer nothing', 401],
+    [`/v1/customers/${id}`, key, 405, 'PUT'],
+  ] as const) {
+    if (method === 'PUT') continue
+    const refused = await read(path, authorization)
+    expect([path, refused.status]).toEqual([path, status])
+    expect(refused.names).toContain('x-request-id')
+  }
+})
+
+test('a page of any other origin is kept out by the browser', async () => {
+  const page = await pageOf(stranger.origin)
+  const outcome = await inPage(
+    page,
+    `return client.customers.create({ name: 'Mallory' }).then(() => 'made', (error) => error.name + ': ' + (error.status ?? 'no answer'))`,
+  )
+  expect(outcome).toMatch(/no answer|undefined/)
+  // Not even what needs no preflight can be read.
+  expect(
+    await page.evaluate(
+      (url) =>
+        fetch(url).then(
+          () => 'read',
+          () => 'kept out',
+        ),
+      `${service.url}/healthz`,
+    ),
+  ).toBe('kept out')
+  expect((await service.api.get('/v1/customers?q=Mallory')).json.data).toEqual([])
+})
