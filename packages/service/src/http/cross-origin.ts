@@ -2,7 +2,7 @@
  * Which pages of other origins may call the API from a browser (CORS; DESKWIRE_CORS_ORIGINS). Keys come in a header that the page
  * sets, so nothing is sent with a browser's own credentials, and none are allowed.
  */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /** What a browser asks about before it sends it. */
 const methods = 'GET, HEAD, POST, PATCH, DELETE'
@@ -13,36 +13,37 @@ const exposed =
 /** For how long a browser need not ask again, in seconds: as long as Chromium remembers at most. */
 const askedFor = '7200'
 
-/** The headers that answers to `origin` carry; none for an origin that is not among `origins`. */
-export function crossOriginHeaders(
+/**
+ * Says on an answer whose pages may read it. True when the request was a preflight of a listed origin, which is answered with that,
+ * without a key and whatever is at the address: the request itself is told.
+ */
+export function answersPreflight(
   origins: ReadonlySet<string>,
-  origin: string | undefined,
-): Readonly<Record<string, string>> {
-  if (origins.size === 0) return {}
-  if (origin === undefined || !origins.has(origin)) return { vary: 'Origin' }
-  return {
-    vary: 'Origin',
-    'access-control-allow-origin': origin,
-    'access-control-expose-headers': exposed,
-  }
+  request: FastifyRequest,
+  reply: FastifyReply,
+): boolean {
+  if (origins.size === 0) return false
+  reply.header('vary', 'Origin')
+  const { origin, 'access-control-request-method': asked } = request.headers
+  if (origin === undefined || !origins.has(origin)) return false
+  reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed })
+  if (request.method !== 'OPTIONS' || asked === undefined) return false
+  reply
+    .code(204)
+    .headers({
+      'access-control-allow-methods': methods,
+      'access-control-allow-headers': headers,
+      'access-control-max-age': askedFor,
+    })
+    .send()
+  return true
 }
 
-/** Answers preflights, which carry no key, and lets pages of these origins read answers; to be called before any other hook. */
+/** Lets pages of these origins call; to be called before any hook that answers. */
 export function allowOrigins(server: FastifyInstance, origins: ReadonlySet<string>): void {
   if (origins.size === 0) return
   server.addHook('onRequest', (request, reply, done) => {
-    const { origin, 'access-control-request-method': asked } = request.headers
-    reply.headers(crossOriginHeaders(origins, origin))
-    // Whatever is at the address: the request itself is told.
-    if (request.method !== 'OPTIONS' || asked === undefined || !origins.has(origin ?? '')) return done()
-    reply
-      .code(204)
-      .headers({
-        'access-control-allow-methods': methods,
-        'access-control-allow-headers': headers,
-        'access-control-max-age': askedFor,
-      })
-      .send()
+    if (!answersPreflight(origins, request, reply)) done()
   })
   // Also where a route has said what else its answer varies with.
   server.addHook('onSend', (_request, reply, payload, done) => {

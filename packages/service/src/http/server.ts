@@ -13,7 +13,7 @@ import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { answerBroken, headerLimit } from './broken-request.ts'
 import { trustHops } from './client-address.ts'
-import { allowOrigins, crossOriginHeaders } from './cross-origin.ts'
+import { allowOrigins, answersPreflight } from './cross-origin.ts'
 import { deepestNesting, isTooDeep } from './nesting.ts'
 import { sendProblem } from './problem-reply.ts'
 
@@ -55,7 +55,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
     frameworkErrors: (error, request, reply) => {
       // No hook runs for an address that cannot be routed.
       reply.header('x-request-id', request.id)
-      reply.headers(crossOriginHeaders(origins, request.headers.origin))
+      if (answersPreflight(origins, request, reply)) return reply
       return sendProblem(reply, error.code === 'FST_ERR_BAD_URL' ? badAddress : longAddress)
     },
   })

@@ -17,7 +17,14 @@ const corsOf = (headers: Headers) => [...headers.keys()].filter((name) => name.s
 describe('for a listed origin', () => {
   test('a preflight is answered without a key, whatever stands at the address', async () => {
     await using service = await testService({ corsOrigins: [app, 'http://localhost:5173'] })
-    for (const path of ['/v1/customers', '/v1/customers/x', '/v1/nothing', '/healthz', '/openapi.json']) {
+    for (const path of [
+      '/v1/customers',
+      '/v1/customers/x',
+      '/v1/nothing',
+      '/v1/%zz',
+      '/healthz',
+      '/openapi.json',
+    ]) {
       const answer = await ask(service, path, app)
       expect([path, answer.status, await answer.text()]).toEqual([path, 204, ''])
       const said = (name: string) => answer.headers.get(`access-control-${name}`)
