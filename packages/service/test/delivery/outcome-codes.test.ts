@@ -65,7 +65,7 @@ describe.each(ways)('%s', (_way, way) => {
       'closed early': to(hangUp),
       reset: to(reset),
       'not HTTP': to(raw('SSH-2.0-OpenSSH_9.9\r\n')),
-      'malformed headers': to(raw('HTTP/1.1 200 OK\r\nbanana\r\n\r\n')),
+      'a malformed status line': to(raw('HTTP/1.1 OK\r\nx: y\r\n\r\n')),
       'headers without end': to(endless('HTTP/1.1 200 OK\r\n', `x-filler: ${'y'.repeat(4096)}\r\n`, 1)),
       'another protocol agreed to': to(
         raw('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),

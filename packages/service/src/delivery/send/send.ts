@@ -74,8 +74,8 @@ export interface SenderOptions {
 const longestPerAddressMs = 2000
 
 /**
- * Idle connections of an organization kept to one origin unless told. Many of its endpoints may share it: with as few as one of them may use, a hundred
- * endpoints of one host spent a sixth of the worker's time in handshakes.
+ * Idle connections of an organization kept to one origin unless told. Many of its endpoints may share it: with as few as one of
+ * them may use, a hundred endpoints of one host spent a sixth of the worker's time in handshakes.
  */
 const idlePerOrigin = 512
 
