@@ -215,6 +215,14 @@ export const settings = {
     accepts: 'a rate and a burst, for example 100/s, burst 500; or 0',
     parse: parseRateLimit,
   }),
+  searchTimeout: duration(
+    {
+      variable: 'DESKWIRE_SEARCH_TIMEOUT',
+      default: '2s',
+      help: 'how long the database may work on a list with q; one that takes longer is answered 503',
+    },
+    '30s',
+  ),
   summaryDelay: duration({
     variable: 'DESKWIRE_SUMMARY_DELAY',
     default: '2m',

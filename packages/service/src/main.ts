@@ -78,6 +78,7 @@ async function startRoles(
     log,
     settings,
     rateLimit: config.rateLimit,
+    searchTimeout: config.searchTimeout,
     otherMetrics,
   })
   if (config.role === 'all')

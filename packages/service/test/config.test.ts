@@ -61,6 +61,7 @@ const examples: Record<keyof typeof settings, Example> = {
     value: { perSecond: 20, burst: 40 },
     bad: ['100', '0/s', '10/m', '10/s, burst 0', '10/s burst 5', '1.5/s', 'off'],
   },
+  searchTimeout: { default: 2_000, text: '500ms', value: 500, bad: ['0s', '31s', 'off'] },
   summaryDelay: { default: 120_000, text: '30s', value: 30_000, bad: ['0s', 'never'] },
   summarizerUrl: {
     default: null,

@@ -66,7 +66,7 @@ async function planOf(kind: Kind, query: Readonly<Record<string, string>>): Prom
   const listening = interposed(database, async (text, values) => {
     asked = { text, values }
   })
-  await createBrowse(listening.pool, kind).page(ours, parsed.value)
+  await createBrowse(listening.pool, kind, 30_000).page(ours, parsed.value)
   const { text, values } = asked!
   const answer = await database.pool.query(`explain (analyze, format json) ${text}`, [...values])
   return answer.rows[0]['QUERY PLAN'][0].Plan
