@@ -14,10 +14,13 @@ export interface BrowsePage {
 
 export interface Browse {
   /** `too_long`: it searches for words, and was ended as it took longer than a search may. */
-  page(
-    organizationId: string,
-    query: { readonly limit: number; readonly offset: number; readonly conditions: readonly Condition[] },
-  ): Promise<BrowsePage | 'too_long'>
+  page(organizationId: string, query: BrowseQuery): Promise<BrowsePage | 'too_long'>
+}
+
+export interface BrowseQuery {
+  readonly limit: number
+  readonly offset: number
+  readonly conditions: readonly Condition[]
 }
 
 /**
@@ -26,14 +29,17 @@ export interface Browse {
  */
 export function createBrowse(pool: Pool, kind: Kind, searchTimeout: number): Browse {
   return {
-    async page(organizationId, { limit, offset, conditions }) {
-      const values: unknown[] = [organizationId, limit, offset]
-      const text = browseStatement(kind, organizationId, conditions, values)
-      if (conditions.some(({ on }) => on === 'words')) {
+    async page(organizationId, query) {
+      const { text, values } = browseStatement(kind, organizationId, query)
+      if (query.conditions.some(({ on }) => on === 'words')) {
         const rows = await queryTextWithin(pool, searchTimeout, text, values.map(String))
         return rows === 'too_long' ? rows : pageOf(rows[0] ?? [])
       }
-      const { rows } = await pool.query<(string | number | null)[]>({ text, values, rowMode: 'array' })
+      const { rows } = await pool.query<(string | number | null)[]>({
+        text,
+        values: [...values],
+        rowMode: 'array',
+      })
       return pageOf(rows[0] ?? [])
     },
   }
@@ -45,16 +51,24 @@ function pageOf([total, found, records]: readonly (string | number | null)[]): B
 }
 
 /**
+ * The page in one statement, whose columns are total, rows on the page, and their bodies joined.
+ *
  * Without filters the total is a counter that every commit keeps; with them it is counted. What is found by words, by
  * tags or by a time other than its creation comes in an order of its own: it is found once, for the count and the page
  * alike, as a page that looks for it from the newest row on may read every row there is.
  */
-function browseStatement(
+export function browseStatement(
   kind: Kind,
   organizationId: string,
-  conditions: readonly Condition[],
-  values: unknown[],
-): string {
+  { limit, offset, conditions }: BrowseQuery,
+): { readonly text: string; readonly values: readonly unknown[] } {
+  const values: unknown[] = [organizationId, limit, offset]
+  const terms = conditions.filter(isTerm)
+  const others = conditions.filter((condition) => !isTerm(condition))
+  return { text: browseText(kind, organizationId, { terms, others }, values), values }
+}
+
+function browseText(kind: Kind, organizationId: string, { terms, others }: Asked, values: unknown[]): string {
   const { name } = kind.table
   const answer = (total: string) => `select ${total} as total, (select count(*)::int from page) as found,
       (select string_agg(p.body, ',' order by p.created_at desc, p.id desc) from page p) as records`
@@ -65,15 +79,13 @@ function browseStatement(
     page as materialized (
       select t.created_at, t.id, t.body from newest n join ${name} t on t.organization_id = $1 and t.id = n.id)
     ${answer('(select count(*) from matching)')}`
-  const terms = conditions.filter(isTerm)
-  const others = conditions.filter((condition) => !isTerm(condition))
   if (terms.length > 0) return foundOnce(foundByTerms(name, organizationId, { terms, others }, values))
 
   const filters = others.map((condition) => filter(condition, 't', values)).join('')
   const rows = `from ${name} t where t.organization_id = $1 and t.removed_at is null${filters}`
   if (others.some(isElsewhereOrdered)) return foundOnce(`select t.created_at, t.id ${rows}`)
   const counter = `select k.live_count from kind_counters k where k.organization_id = $1 and k.kind = '${kind.name}'`
-  const total = conditions.length === 0 ? `coalesce((${counter}), 0)` : `(select count(*) ${rows})`
+  const total = others.length === 0 ? `coalesce((${counter}), 0)` : `(select count(*) ${rows})`
   return `with page as materialized (
       select t.created_at, t.id, t.body ${rows} order by t.created_at desc, t.id desc limit $2 offset $3)
     ${answer(total)}`
@@ -90,7 +102,7 @@ function browseStatement(
 function foundByTerms(
   name: string,
   organizationId: string,
-  { terms, others }: { readonly terms: readonly Term[]; readonly others: readonly Plain[] },
+  { terms, others }: Asked,
   values: unknown[],
 ): string {
   const words = terms.flatMap((term) => (term.on === 'words' ? term.words : []))
@@ -108,6 +120,11 @@ function foundByTerms(
 
 type Term = Extract<Condition, { on: 'words' | 'tag' }>
 type Plain = Exclude<Condition, Term>
+
+interface Asked {
+  readonly terms: readonly Term[]
+  readonly others: readonly Plain[]
+}
 
 function isTerm(condition: Condition): condition is Term {
   return condition.on === 'words' || condition.on === 'tag'
