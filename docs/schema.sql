@@ -74,7 +74,7 @@ create table teammates_words (
   terms text not null,
   primary key (organization_id, id)
 );
-create index teammates_words_found on teammates_words using gin (search_vector(organization_id, terms));
+create index teammates_words_found on teammates_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
 
 -- The stream of customers: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table customers (
@@ -107,7 +107,7 @@ create table customers_words (
   terms text not null,
   primary key (organization_id, id)
 );
-create index customers_words_found on customers_words using gin (search_vector(organization_id, terms));
+create index customers_words_found on customers_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
 
 -- The stream of conversations: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table conversations (
@@ -149,7 +149,7 @@ create table conversations_words (
   terms text not null,
   primary key (organization_id, id)
 );
-create index conversations_words_found on conversations_words using gin (search_vector(organization_id, terms));
+create index conversations_words_found on conversations_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
 
 -- The stream of messages: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table messages (
@@ -183,7 +183,7 @@ create table messages_words (
   terms text not null,
   primary key (organization_id, id)
 );
-create index messages_words_found on messages_words using gin (search_vector(organization_id, terms));
+create index messages_words_found on messages_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
 
 -- The stream of tickets: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table tickets (
@@ -226,7 +226,7 @@ create table tickets_words (
   terms text not null,
   primary key (organization_id, id)
 );
-create index tickets_words_found on tickets_words using gin (search_vector(organization_id, terms));
+create index tickets_words_found on tickets_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
 
 -- The stream of bookings: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table bookings (
@@ -264,7 +264,7 @@ create table bookings_words (
   terms text not null,
   primary key (organization_id, id)
 );
-create index bookings_words_found on bookings_words using gin (search_vector(organization_id, terms));
+create index bookings_words_found on bookings_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
 
 -- What happened, of the same commit. A partition a week; the week follows from the id.
 create table events (
