@@ -70,11 +70,11 @@ create index teammates_stream on teammates (organization_id, updated_at, id);
 create table teammates_words (
   organization_id uuid not null,
   id uuid not null,
-  tags text[] not null,
-  search text not null,
+  created_at timestamptz(3) not null,
+  terms text not null,
   primary key (organization_id, id)
 );
-create index teammates_words_found on teammates_words using gin (tags, to_tsvector('simple'::regconfig, search));
+create index teammates_words_found on teammates_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
 
 -- The stream of customers: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table customers (
@@ -103,11 +103,11 @@ create index customers_stream on customers (organization_id, updated_at, id);
 create table customers_words (
   organization_id uuid not null,
   id uuid not null,
-  tags text[] not null,
-  search text not null,
+  created_at timestamptz(3) not null,
+  terms text not null,
   primary key (organization_id, id)
 );
-create index customers_words_found on customers_words using gin (tags, to_tsvector('simple'::regconfig, search));
+create index customers_words_found on customers_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
 
 -- The stream of conversations: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table conversations (
@@ -145,11 +145,11 @@ create index conversations_unsummarized on conversations (resolved_at) where res
 create table conversations_words (
   organization_id uuid not null,
   id uuid not null,
-  tags text[] not null,
-  search text not null,
+  created_at timestamptz(3) not null,
+  terms text not null,
   primary key (organization_id, id)
 );
-create index conversations_words_found on conversations_words using gin (tags, to_tsvector('simple'::regconfig, search));
+create index conversations_words_found on conversations_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
 
 -- The stream of messages: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table messages (
@@ -179,11 +179,11 @@ create index messages_stream on messages (organization_id, updated_at, id);
 create table messages_words (
   organization_id uuid not null,
   id uuid not null,
-  tags text[] not null,
-  search text not null,
+  created_at timestamptz(3) not null,
+  terms text not null,
   primary key (organization_id, id)
 );
-create index messages_words_found on messages_words using gin (tags, to_tsvector('simple'::regconfig, search));
+create index messages_words_found on messages_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
 
 -- The stream of tickets: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table tickets (
@@ -222,11 +222,11 @@ create index tickets_type on tickets (organization_id, type, created_at desc, id
 create table tickets_words (
   organization_id uuid not null,
   id uuid not null,
-  tags text[] not null,
-  search text not null,
+  created_at timestamptz(3) not null,
+  terms text not null,
   primary key (organization_id, id)
 );
-create index tickets_words_found on tickets_words using gin (tags, to_tsvector('simple'::regconfig, search));
+create index tickets_words_found on tickets_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
 
 -- The stream of bookings: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table bookings (
@@ -260,11 +260,11 @@ create index bookings_stream on bookings (organization_id, updated_at, id);
 create table bookings_words (
   organization_id uuid not null,
   id uuid not null,
-  tags text[] not null,
-  search text not null,
+  created_at timestamptz(3) not null,
+  terms text not null,
   primary key (organization_id, id)
 );
-create index bookings_words_found on bookings_words using gin (tags, to_tsvector('simple'::regconfig, search));
+create index bookings_words_found on bookings_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
 
 -- What happened, of the same commit. A partition a week; the week follows from the id.
 create table events (
@@ -552,9 +552,15 @@ CREATE OR REPLACE FUNCTION public.new_uuid_v7(p_at timestamp with time zone)
  PARALLEL SAFE
 RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send((floor((EXTRACT(epoch FROM p_at) * (1000)::numeric)))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid;
 
+CREATE OR REPLACE FUNCTION public.search_vector(p_organization_id uuid, p_terms text)
+ RETURNS tsvector
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) || replace(p_terms, ' '::text, (' '::text || "right"((p_organization_id)::text, 8)))), ' '::text));
+
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_4ace944a2973(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_d7dbb2d522d1(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -1252,11 +1258,11 @@ begin
   end if;
 
   if p_changes ? 'teammate_words' then
-    insert into teammates_words (organization_id, id, tags, search)
-      select p_organization_id, r.id, r.tags, r.search
-        from jsonb_to_recordset(p_changes->'teammate_words') as r(id uuid, tags text[], search text)
+    insert into teammates_words (organization_id, id, created_at, terms)
+      select p_organization_id, r.id, r.created_at, r.terms
+        from jsonb_to_recordset(p_changes->'teammate_words') as r(id uuid, created_at timestamptz, terms text)
         join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
-      on conflict (organization_id, id) do update set tags = excluded.tags, search = excluded.search;
+      on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
   if p_changes ? 'customer_create' then
@@ -1302,11 +1308,11 @@ begin
   end if;
 
   if p_changes ? 'customer_words' then
-    insert into customers_words (organization_id, id, tags, search)
-      select p_organization_id, r.id, r.tags, r.search
-        from jsonb_to_recordset(p_changes->'customer_words') as r(id uuid, tags text[], search text)
+    insert into customers_words (organization_id, id, created_at, terms)
+      select p_organization_id, r.id, r.created_at, r.terms
+        from jsonb_to_recordset(p_changes->'customer_words') as r(id uuid, created_at timestamptz, terms text)
         join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
-      on conflict (organization_id, id) do update set tags = excluded.tags, search = excluded.search;
+      on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
   if p_changes ? 'conversation_create' then
@@ -1352,11 +1358,11 @@ begin
   end if;
 
   if p_changes ? 'conversation_words' then
-    insert into conversations_words (organization_id, id, tags, search)
-      select p_organization_id, r.id, r.tags, r.search
-        from jsonb_to_recordset(p_changes->'conversation_words') as r(id uuid, tags text[], search text)
+    insert into conversations_words (organization_id, id, created_at, terms)
+      select p_organization_id, r.id, r.created_at, r.terms
+        from jsonb_to_recordset(p_changes->'conversation_words') as r(id uuid, created_at timestamptz, terms text)
         join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
-      on conflict (organization_id, id) do update set tags = excluded.tags, search = excluded.search;
+      on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
   if p_changes ? 'message_create' then
@@ -1402,11 +1408,11 @@ begin
   end if;
 
   if p_changes ? 'message_words' then
-    insert into messages_words (organization_id, id, tags, search)
-      select p_organization_id, r.id, r.tags, r.search
-        from jsonb_to_recordset(p_changes->'message_words') as r(id uuid, tags text[], search text)
+    insert into messages_words (organization_id, id, created_at, terms)
+      select p_organization_id, r.id, r.created_at, r.terms
+        from jsonb_to_recordset(p_changes->'message_words') as r(id uuid, created_at timestamptz, terms text)
         join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
-      on conflict (organization_id, id) do update set tags = excluded.tags, search = excluded.search;
+      on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
   if p_changes ? 'ticket_create' then
@@ -1457,11 +1463,11 @@ begin
   end if;
 
   if p_changes ? 'ticket_words' then
-    insert into tickets_words (organization_id, id, tags, search)
-      select p_organization_id, r.id, r.tags, r.search
-        from jsonb_to_recordset(p_changes->'ticket_words') as r(id uuid, tags text[], search text)
+    insert into tickets_words (organization_id, id, created_at, terms)
+      select p_organization_id, r.id, r.created_at, r.terms
+        from jsonb_to_recordset(p_changes->'ticket_words') as r(id uuid, created_at timestamptz, terms text)
         join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
-      on conflict (organization_id, id) do update set tags = excluded.tags, search = excluded.search;
+      on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
   if p_changes ? 'booking_create' then
@@ -1507,11 +1513,11 @@ begin
   end if;
 
   if p_changes ? 'booking_words' then
-    insert into bookings_words (organization_id, id, tags, search)
-      select p_organization_id, r.id, r.tags, r.search
-        from jsonb_to_recordset(p_changes->'booking_words') as r(id uuid, tags text[], search text)
+    insert into bookings_words (organization_id, id, created_at, terms)
+      select p_organization_id, r.id, r.created_at, r.terms
+        from jsonb_to_recordset(p_changes->'booking_words') as r(id uuid, created_at timestamptz, terms text)
         join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
-      on conflict (organization_id, id) do update set tags = excluded.tags, search = excluded.search;
+      on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
 

@@ -30,6 +30,7 @@ process.once('message', async ({ address, clock }: ServiceOrders) => {
       log: createLog('fatal'),
       settings: deliverySettings,
       rateLimit: null,
+      searchTimeout: 30_000,
       otherMetrics: async () => [],
       clock: { ...steppingClock(clock), ready: Promise.resolve(), stop: () => {} },
     },

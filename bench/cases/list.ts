@@ -3,7 +3,9 @@ import { drive } from '../harness/load.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
 import type { Scale } from '../run.ts'
 
-const requests = 500
+const mostRequests = 500
+/** Counted and put in order whole. Not all rows: where a machine is busy, the limit of a search would end that. */
+const broad = 'filter q, one row in nine'
 
 export async function* list({ runs, full, shelf }: Scale): AsyncGenerator<Result> {
   const { url } = (await shelf.installation()).service
@@ -13,9 +15,11 @@ export async function* list({ runs, full, shelf }: Scale): AsyncGenerator<Result
     'no filter': '',
     'filter email': '&email=ada.777%40example.com',
     'filter q, one match': '&q=777777',
+    [broad]: '&q=ada+1',
     'filter createdAfter, the last 1,000': `&createdAfter=${new Date(seeded.began + seeded.live - 1000).toISOString()}`,
   }
   for (const [name, query] of Object.entries(queries)) {
+    const requests = name === broad ? 10 : mostRequests
     const path = `/v1/customers?limit=20${query}`
     const load = {
       url,
@@ -24,7 +28,7 @@ export async function* list({ runs, full, shelf }: Scale): AsyncGenerator<Result
       status: 200,
       request: () => ({ method: 'GET', path, headers }) as const,
     }
-    await drive({ ...load, requests: 50 })
+    await drive({ ...load, requests: requests / 10 })
     const results: Run[] = []
     for (let run = 0; run < runs; run++) {
       const { p50, p99 } = await drive({ ...load, requests })

@@ -7,11 +7,8 @@ import { checkpointOf, createClient } from '@deskwire/sdk'
 import { Client } from 'pg'
 import { removalRecord, tailText, timestampText } from '../../packages/service/src/journal/body.ts'
 import { digestModulus } from '../../packages/service/src/journal/digest.ts'
-import {
-  changedWords,
-  columnValues,
-  representationHead,
-} from '../../packages/service/src/resource/representation.ts'
+import { columnValues, representationHead } from '../../packages/service/src/resource/representation.ts'
+import { changedWords } from '../../packages/service/src/resource/search.ts'
 import { customer } from '../../packages/service/src/resources/customer/index.ts'
 import type { Installation, Organization } from './installation.ts'
 
@@ -131,13 +128,12 @@ function insertStatement(organizationId: string, worded: boolean): { text: strin
 
 /** The words that the rows are found by, as a part of the statement; its values join `values`. */
 function insertedWords(state: Readonly<Record<string, unknown>>, values: unknown[]): string {
-  const found = changedWords(customer, null, state)
-  const tags = `$${values.push(found?.tags ?? [])}::text[]`
-  const search = `$${values.push(found?.search ?? '')}::text`
+  const found = changedWords(customer, timeMark, null, state)
+  const terms = `$${values.push(found?.terms ?? '')}::text`
   return `
     found as (
-      insert into customers_words (organization_id, id, tags, search)
-        select $1, r.id, ${tags}, replace(${search}, '${numberMark}', r.n::text) from r where r.live),`
+      insert into customers_words (organization_id, id, created_at, terms)
+        select $1, r.id, r.at, replace(${terms}, '${numberMark}', r.n::text) from r where r.live),`
 }
 
 /** Throws unless a client's first sync finds what was seeded, with the checkpoint that its rows add up to. */

@@ -62,6 +62,8 @@ export interface AppOptions {
   readonly settings: DeliverySettings
   /** How often a key may call this process; null limits nothing. */
   readonly rateLimit: RateLimit | null
+  /** How long a search for words may take, in milliseconds. */
+  readonly searchTimeout: number
   readonly kinds?: readonly Kind[]
   /** Metrics of the processes that this one speaks for. */
   readonly otherMetrics?: () => Promise<readonly MetricsSnapshot[]>
@@ -120,6 +122,7 @@ export function createApp(options: AppOptions): App {
     kinds,
     commitFunction: schemaOf(kinds).commitFunction,
     maxAttempts: attemptsOf(settings.schedule),
+    searchTimeout: options.searchTimeout,
     announcer,
     onCommit: createCommitMetrics(register, (lead) =>
       log.warn({ seconds: Math.round(lead / 1000) }, "the stream's clock is ahead of the database's"),

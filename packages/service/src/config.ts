@@ -256,6 +256,14 @@ export const settings = {
     accepts: 'a comma-separated list of origins without path or usual port, for example https://app.example',
     parse: parseOrigins,
   }),
+  searchTimeout: duration(
+    {
+      variable: 'DESKWIRE_SEARCH_TIMEOUT',
+      default: '2s',
+      help: 'how long the database may work on a list with q; one that takes longer is answered 503',
+    },
+    '30s',
+  ),
   summaryDelay: duration({
     variable: 'DESKWIRE_SUMMARY_DELAY',
     default: '2m',

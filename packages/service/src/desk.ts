@@ -28,6 +28,8 @@ export interface DeskOptions {
   readonly commitFunction: SchemaFunction
   /** Attempts that each delivery has. */
   readonly maxAttempts: number
+  /** How long a search for words may take, in milliseconds. */
+  readonly searchTimeout: number
   /** Told of commits. */
   readonly announcer: Announcer
   readonly onCommit: CommitObserver
@@ -61,7 +63,7 @@ export function registerDesk(
         kinds: new Set([kind.name]),
         readers,
       },
-      browse: createBrowse(pool, kind),
+      browse: createBrowse(pool, kind, options.searchTimeout),
       changes: createChanges(writing),
     }
     registerKindRoutes(server, services, access)

@@ -91,6 +91,7 @@ async function startRoles(
     log,
     settings,
     rateLimit: config.rateLimit,
+    searchTimeout: config.searchTimeout,
     otherMetrics,
     degraded: () => worker?.trouble() ?? null,
     trustedProxies: config.trustedProxies,

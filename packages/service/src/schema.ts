@@ -7,6 +7,7 @@ import { lastAttemptMigrations } from './db/migrations/last-attempts.ts'
 import { logWeekMigrations } from './db/migrations/log-weeks.ts'
 import { recoveryMigrations } from './db/migrations/recoveries.ts'
 import { restoreMigrations } from './db/migrations/restores.ts'
+import { searchMigrations } from './db/migrations/search.ts'
 import { webhookMigrations } from './db/migrations/webhooks.ts'
 import { deliveryFunctions } from './delivery/functions.ts'
 import { expireFunction } from './delivery/registrants.ts'
@@ -37,6 +38,7 @@ export function schemaOf(
       ...restoreMigrations,
       ...lastAttemptMigrations,
       ...deliveryMigrations,
+      ...searchMigrations,
       ...kinds.flatMap((kind) => kind.migrations),
     ],
     functions: [

@@ -85,6 +85,7 @@ const examples: Record<keyof typeof settings, Example> = {
       'ftp://app.example',
     ],
   },
+  searchTimeout: { default: 2_000, text: '500ms', value: 500, bad: ['0s', '31s', 'off'] },
   summaryDelay: { default: 120_000, text: '30s', value: 30_000, bad: ['0s', 'never'] },
   summarizerUrl: {
     default: null,

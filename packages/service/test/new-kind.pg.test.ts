@@ -81,7 +81,7 @@ const invoice = defineKind({
         ],
         unique: ['number', 'external_id'],
         lookup: ['customer_id', 'status'],
-        words: true,
+        search: true,
       }),
     },
   ],

@@ -58,6 +58,29 @@ export function queryTextWhenSent(pool: Pool, ask: () => TextAsk): Promise<reado
   return sent(pool, new TextQuery(ask))
 }
 
+/**
+ * The rows of a statement that may take so many milliseconds and no longer: `too_long` when it was ended because of them.
+ * The limit holds for this statement alone, and costs no round trip: it is set and the statement asked for in one message,
+ * which is a transaction, and with that the setting ends. The server counts the time from where it is set.
+ */
+export async function queryTextWithin(
+  pool: Pool,
+  timeout: number,
+  text: string,
+  values: readonly Parameter[],
+): Promise<readonly TextRow[] | 'too_long'> {
+  const limit: TextAsk = [{ name: '', text: limitStatement }, [String(timeout)]]
+  try {
+    return await sent(pool, new TextQuery(() => [{ name: '', text }, values], { name: '', text }, limit))
+  } catch (error) {
+    if ((error as { code?: string }).code === queryCanceled) return 'too_long'
+    throw error
+  }
+}
+
+const limitStatement = `select set_config('statement_timeout', $1, true)`
+const queryCanceled = '57014'
+
 async function sent(pool: Pool, query: Submittable): Promise<readonly TextRow[]> {
   // Declared to return what it is given, as a client does: a pool returns a promise of what that calls back with.
   return pool.query(query) as unknown as Promise<readonly TextRow[]>
@@ -75,10 +98,18 @@ class TextQuery implements Submittable {
   /** Set by the client. */
   callback: ((error: Error | null, rows?: readonly TextRow[]) => void) | undefined
   readonly #ask: () => TextAsk
-  readonly #rows: TextRow[] = []
+  /** Asked in the same message before it; its rows are passed over. */
+  readonly #first: TextAsk | null
+  #rows: TextRow[] = []
+  #completed = 0
 
-  constructor(ask: () => TextAsk, { name, text }: PreparedStatement = { name: '', text: '' }) {
+  constructor(
+    ask: () => TextAsk,
+    { name, text }: PreparedStatement = { name: '', text: '' },
+    first: TextAsk | null = null,
+  ) {
     this.#ask = ask
+    this.#first = first
     this.name = name
     this.text = text
   }
@@ -93,6 +124,12 @@ class TextQuery implements Submittable {
     const prepared = parsedStatements[name]
     if (prepared !== undefined && prepared !== text) return new Error(`two statements are named ${name}`)
     connection.stream.cork()
+    if (this.#first !== null) {
+      const [statement, parameters] = this.#first
+      connection.parse({ ...statement, types: [] }, true)
+      connection.bind({ statement: statement.name, values: [...parameters] }, true)
+      connection.execute(null, true)
+    }
     if (prepared === undefined) connection.parse({ name, text, types: [] }, true)
     connection.bind({ statement: name, values: [...values] }, true)
     connection.execute(null, true)
@@ -113,9 +150,13 @@ class TextQuery implements Submittable {
     this.callback?.(error)
   }
 
+  handleCommandComplete(): void {
+    this.#completed++
+    if (this.#first !== null && this.#completed === 1) this.#rows = []
+  }
+
   // Nothing to do for what a statement that was not described, and is read to its end, may still be told.
   handleRowDescription(): void {}
-  handleCommandComplete(): void {}
   handleEmptyQuery(): void {}
   handlePortalSuspended(): void {}
 }

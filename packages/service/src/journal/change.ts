@@ -27,9 +27,10 @@ interface ChangeBase {
 
 /** What a row is found by. */
 export interface Words {
-  readonly tags: readonly string[]
-  /** Words in lower case, letters and digits only, separated by spaces. */
-  readonly search: string
+  /** The row's own time: what is found comes newest first. */
+  readonly createdAt: string
+  /** Without repeats, separated by spaces. */
+  readonly terms: string
 }
 
 /** What creations and updates write. */

@@ -37,7 +37,8 @@ function encodeChange(change: Change, argument: CommitArgument): void {
     const expected = change.operation === 'create' ? null : change.expected
     if (change.words !== null) {
       const section = sectionOf.words(kind)
-      argument[section] = append(argument[section], { id, ...change.words })
+      const { createdAt, terms } = change.words
+      argument[section] = append(argument[section], { id, created_at: createdAt, terms })
     }
     if (Object.keys(change.unique).length > 0) {
       const section = sectionOf.unique(kind)

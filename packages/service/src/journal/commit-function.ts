@@ -431,11 +431,11 @@ function words(table: StreamTable): string {
   const section = sectionOf.words(table.kind)
   return `
   if p_changes ? '${section}' then
-    insert into ${table.name}_words (organization_id, id, tags, search)
-      select p_organization_id, r.id, r.tags, r.search
-        from jsonb_to_recordset(p_changes->'${section}') as r(id uuid, tags text[], search text)
+    insert into ${table.name}_words (organization_id, id, created_at, terms)
+      select p_organization_id, r.id, r.created_at, r.terms
+        from jsonb_to_recordset(p_changes->'${section}') as r(id uuid, created_at timestamptz, terms text)
         join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
-      on conflict (organization_id, id) do update set tags = excluded.tags, search = excluded.search;
+      on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 `
 }

@@ -98,8 +98,10 @@ interface UpdateEntry extends ExistingEntry {
 
 interface WordsEntry {
   readonly id: string
-  readonly tags: readonly string[]
-  readonly search: string
+  /** The row's. */
+  readonly created_at: string
+  /** Without repeats, separated by spaces. */
+  readonly terms: string
 }
 
 interface CheckedEntry {

@@ -5,13 +5,8 @@ import type { StoredRow } from '../journal/rows.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Kind, State } from './kind.ts'
-import {
-  changedWords,
-  columnValues,
-  type Identity,
-  parseRepresentation,
-  representationHead,
-} from './representation.ts'
+import { columnValues, type Identity, parseRepresentation, representationHead } from './representation.ts'
+import { changedWords } from './search.ts'
 
 /** The creation of an object with this state. */
 export function creation(
@@ -28,7 +23,7 @@ export function creation(
     decidedAt: identity.createdAt,
     head: representationHead(kind, identity, state, true),
     columns,
-    words: changedWords(kind, null, state),
+    words: changedWords(kind, identity.createdAt, null, state),
     references: setReferences(kind, null, columns),
     unique: setUnique(kind, null, columns),
     events: kind.rules.events(null, state),
@@ -57,7 +52,7 @@ export function alteration(
     expected: row.updatedAt,
     head,
     columns,
-    words: changedWords(kind, before.state, state),
+    words: changedWords(kind, before.createdAt, before.state, state),
     references: setReferences(kind, earlier, columns),
     unique: setUnique(kind, earlier, columns),
     events: kind.rules.events(before.state, state),

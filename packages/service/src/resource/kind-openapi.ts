@@ -27,6 +27,7 @@ import {
   schemaName,
 } from './kind-schemas.ts'
 import { filterNames, filterSchema, rangeParameters } from './list-query.ts'
+import { mostSearchWords } from './search.ts'
 import { syncParameterDocs } from './stream-openapi.ts'
 
 /** `kinds` are all of the installation: removing an object can take others with it. */
@@ -195,6 +196,8 @@ const ifMatch = header(
   'ETags. Change only when one of them is the current version; otherwise 412.',
 )
 
+const searchHelp = `Has words that begin with each of these, at most ${mostSearchWords}. A search that takes longer than a few seconds is ended: 503.`
+
 function filters(kind: Kind): readonly Parameter[] {
   const ranges = rangeParameters(kind)
   return filterNames(kind).map((name) => {
@@ -210,7 +213,7 @@ function filters(kind: Kind): readonly Parameter[] {
       const than = range.on === 'after' ? 'Later than this' : 'Earlier than this'
       return query(name, { type: 'string', format: 'date-time' }, `${than}, exclusive.`)
     }
-    const help = name === 'q' ? 'Has words that begin with each of these.' : 'Has this tag.'
+    const help = name === 'q' ? searchHelp : 'Has this tag.'
     return query(name, { type: 'string', minLength: 1 }, help)
   })
 }

@@ -14,7 +14,7 @@ import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
 import type { Field } from './field.ts'
 import type { Kind } from './kind.ts'
-import { searchWords } from './representation.ts'
+import { mostSearchWords, neededWords, searchWords } from './search.ts'
 import { isSync, parseSync, type SyncQuery } from './sync-query.ts'
 
 /** One condition of a browse. */
@@ -23,6 +23,7 @@ export type Condition =
   | { readonly on: 'tag'; readonly tag: string }
   /** Both exclusive. */
   | { readonly on: 'after' | 'before'; readonly column: string; readonly at: string }
+  /** Each begins a word of the row. */
   | { readonly on: 'words'; readonly words: readonly string[] }
 
 export type ListQuery =
@@ -106,8 +107,13 @@ function parseCondition(kind: Kind, name: string, text: string): Result<Conditio
         ? invalid('tag must be a tag, 1 to 50 characters.')
         : ok({ on: 'tag', tag: text })
     case 'q': {
-      const words = searchWords(text.slice(0, 500))
+      const words = neededWords(searchWords(text))
       if (words.length === 0) return invalid('q must have at least one letter or digit.')
+      if (words.length > mostSearchWords) {
+        return invalid(
+          `q must have at most ${mostSearchWords} words, repeats and beginnings of its other words not counted; got ${words.length}.`,
+        )
+      }
       return ok({ on: 'words', words })
     }
     default: {

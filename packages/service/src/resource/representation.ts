@@ -2,9 +2,7 @@
  * An object's one representation: made when its row is written, stored, and sent as it is by every reader. Its end is the
  * commit's (`journal/body.ts`), so it is made here only up to there.
  */
-import { isDeepStrictEqual } from 'node:util'
 import { bodyHead } from '../journal/body.ts'
-import type { Words } from '../journal/change.ts'
 import type { Kind, State } from './kind.ts'
 
 export interface Identity {
@@ -45,31 +43,4 @@ export function columnValues(kind: Kind, state: State): Record<string, unknown> 
     values[field.column.name] = field.stored === undefined ? state[name] : field.stored(state[name])
   }
   return values
-}
-
-/** What the row is found by, when that is not what it was found by before; null when it is, or by nothing. */
-export function changedWords(kind: Kind, before: State | null, after: State): Words | null {
-  if (!kind.table.words) return null
-  const words = wordsOf(kind, after)
-  if (before !== null && isDeepStrictEqual(words, wordsOf(kind, before))) return null
-  return words
-}
-
-function wordsOf(kind: Kind, state: State): Words {
-  const search: string[] = []
-  for (const name of kind.fieldNames) {
-    const value = state[name]
-    if (kind.fields[name]?.search && typeof value === 'string') search.push(...searchWords(value))
-  }
-  return { tags: (state.tags ?? []) as readonly string[], search: search.join(' ') }
-}
-
-/** The words of a text as `q` finds them: letters and digits, lower case, compatibility forms folded. */
-export function searchWords(text: string): string[] {
-  return (
-    text
-      .normalize('NFKC')
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? []
-  )
 }

@@ -8,6 +8,7 @@ import { sendProblem } from '../http/problem-reply.ts'
 import { answerOnce, searchParameters, sendJson, sendList } from '../http/replies.ts'
 import type { Checkpoint } from '../journal/feed.ts'
 import type { RowReader } from '../journal/rows.ts'
+import { problem } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
 import type { Browse } from './browse.ts'
 import type { Changes, Precondition } from './changes.ts'
@@ -129,10 +130,17 @@ export function registerKindRoutes(
     query: Extract<ListQuery, { mode: 'browse' }>,
   ): Promise<FastifyReply> {
     const { limit, offset } = query
-    const { records, found, total } = await browse.page(callerOf(request).organizationId, query)
+    const page = await browse.page(callerOf(request).organizationId, query)
+    if (page === 'too_long') return sendProblem(reply, searchTooLong)
+    const { records, found, total } = page
     return sendList(reply, records, { total, limit, offset, hasMore: offset + found < total })
   }
 }
+
+const searchTooLong = problem(
+  'unavailable',
+  'The search took too long and was ended: too much matches, or the database is busy. Narrow it, with longer words in q or more of them, or send it again later.',
+)
 
 function ifMatch(request: FastifyRequest): Precondition {
   return (row) => unmetPrecondition(request.headers['if-match'], row.updatedAt)

@@ -35,6 +35,7 @@ export async function startApi(
     readonly log: Logger
     readonly settings: DeliverySettings
     readonly rateLimit: RateLimit | null
+    readonly searchTimeout: number
     readonly otherMetrics: NonNullable<AppOptions['otherMetrics']>
     /** The database's unless told: the torture's are wrong on purpose. */
     readonly clock?: FollowingClock

@@ -63,6 +63,8 @@ export async function testService(
     readonly tells?: boolean
     /** None unless told: tests call as fast as they can. */
     readonly rateLimit?: RateLimit
+    /** As long as any statement may take, unless told: a machine that is busy with tests fails none of them. */
+    readonly searchTimeout?: number
     /** Whether its clock may be ahead of the database's by no more than in a real service. */
     readonly guarded?: boolean
   } & Pick<AppOptions, EdgeOption> = {},
@@ -78,6 +80,7 @@ export async function testService(
     log,
     settings: { ...deliverySettings, ...options.settings },
     rateLimit: options.rateLimit ?? null,
+    searchTimeout: options.searchTimeout ?? 30_000,
     ...(options.guarded ? { maxLead } : {}),
     ...(kinds === undefined ? {} : { kinds }),
     ...Object.fromEntries(edgeOptions.flatMap((name) => (name in options ? [[name, options[name]]] : []))),

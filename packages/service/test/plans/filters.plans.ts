@@ -6,13 +6,12 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../src/kernel/ids.ts'
-import { createBrowse } from '../../src/resource/browse.ts'
+import { browseStatement } from '../../src/resource/browse.ts'
 import type { Kind } from '../../src/resource/kind.ts'
 import { filterNames, parseListQuery } from '../../src/resource/list-query.ts'
 import { kinds } from '../../src/resources/index.ts'
 import { testClock } from '../harness/clock.ts'
 import { type TestDatabase, testDatabase } from '../harness/database.ts'
-import { interposed } from '../harness/interpose.ts'
 import { choicesOf, seedRows } from './seed.ts'
 
 const rows = 100_000
@@ -62,12 +61,7 @@ function valueFor(kind: Kind, name: string): string {
 async function planOf(kind: Kind, query: Readonly<Record<string, string>>): Promise<Plan> {
   const parsed = parseListQuery(kind, ours, new URLSearchParams(query))
   if (!parsed.ok || parsed.value.mode !== 'browse') throw new Error(JSON.stringify(parsed))
-  let asked: { text: string; values: readonly unknown[] } | null = null
-  const listening = interposed(database, async (text, values) => {
-    asked = { text, values }
-  })
-  await createBrowse(listening.pool, kind).page(ours, parsed.value)
-  const { text, values } = asked!
+  const { text, values } = browseStatement(kind, ours, parsed.value)
   const answer = await database.pool.query(`explain (analyze, format json) ${text}`, [...values])
   return answer.rows[0]['QUERY PLAN'][0].Plan
 }

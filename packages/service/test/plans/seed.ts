@@ -44,8 +44,9 @@ export async function seedRows(pool: Pool, kind: Kind, organizationId: string, r
   )
   if (kind.table.words) {
     await pool.query(
-      `insert into ${kind.table.name}_words (organization_id, id, tags, search)
-         select $1::uuid, md5($1::uuid::text || n)::uuid, array['t' || n % 500], 'word' || n % 5000 || ' name' || n
+      `insert into ${kind.table.name}_words (organization_id, id, created_at, terms)
+         select $1::uuid, md5($1::uuid::text || n)::uuid, timestamptz '2026-01-01 00:00:00Z' + n * interval '1 minute',
+             '#t' || n % 500 || ' word' || n % 5000 || ' name' || n
            from generate_series(1, $2::int) n`,
       [organizationId, rows],
     )

@@ -2,6 +2,8 @@
  * The statements that create a stream table, for use inside migrations. A released migration never changes, so
  * neither does what this returns for the same arguments.
  */
+import { createSearchTable } from './search.ts'
+
 export interface StreamTableColumns {
   readonly name: string
   /** The kind's own columns, as `name type`. */
@@ -11,11 +13,13 @@ export interface StreamTableColumns {
   /** Own columns to be found by, within the organization, newest first. */
   readonly lookup?: readonly string[]
   /** Whether rows are found by tags and words. */
+  readonly search?: boolean
+  /** The same in the form that `reviseSearchTable` replaced. */
   readonly words?: boolean
 }
 
 export function createStreamTable(table: StreamTableColumns): string[] {
-  const { name, columns, unique = [], lookup = [], words = false } = table
+  const { name, columns, unique = [], lookup = [], search = false, words = false } = table
   return [
     `create table ${name} (
       organization_id uuid not null,
@@ -40,9 +44,10 @@ export function createStreamTable(table: StreamTableColumns): string[] {
         `create unique index ${name}_${column} on ${name} (organization_id, ${column}) where ${column} is not null`,
     ),
     ...lookupIndexes(name, lookup),
+    // Beside the rows, so that a change of anything else writes nothing here.
+    ...(search ? createSearchTable(name) : []),
     ...(words
       ? [
-          // Beside the rows, so that a change of anything else writes nothing here.
           `create table ${name}_words (
             organization_id uuid not null,
             id uuid not null,

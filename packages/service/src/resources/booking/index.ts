@@ -1,3 +1,4 @@
+import { reviseSearchTable } from '../../db/migrations/search.ts'
 import { createStreamTable } from '../../db/migrations/stream-table.ts'
 import { choice, text } from '../../resource/fields.ts'
 import { action, defineKind } from '../../resource/kind.ts'
@@ -83,6 +84,7 @@ export const booking = defineKind({
         words: true,
       }),
     },
+    { id: '20261122-20-booking-search', statements: reviseSearchTable('bookings') },
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',

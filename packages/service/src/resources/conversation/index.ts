@@ -1,3 +1,4 @@
+import { reviseSearchTable } from '../../db/migrations/search.ts'
 import { createStreamTable } from '../../db/migrations/stream-table.ts'
 import { text } from '../../resource/fields.ts'
 import { action, defineKind } from '../../resource/kind.ts'
@@ -69,6 +70,7 @@ export const conversation = defineKind({
           where resolved_at is not null and summarized_at is null`,
       ],
     },
+    { id: '20261122-20-conversation-search', statements: reviseSearchTable('conversations') },
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',

@@ -1,3 +1,4 @@
+import { reviseSearchTable } from '../../db/migrations/search.ts'
 import { createStreamTable } from '../../db/migrations/stream-table.ts'
 import { problem } from '../../kernel/errors.ts'
 import { fail, ok } from '../../kernel/result.ts'
@@ -50,6 +51,7 @@ export const customer = defineKind({
         words: true,
       }),
     },
+    { id: '20261122-20-customer-search', statements: reviseSearchTable('customers') },
   ],
   example: { name: 'Ada Lovelace', email: 'ada@example.com', tags: ['vip'] },
 })

@@ -1,3 +1,4 @@
+import { reviseSearchTable } from '../../db/migrations/search.ts'
 import { createStreamTable } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../resource/kind.ts'
 import { arrival } from './arrival.ts'
@@ -28,6 +29,7 @@ export const message = defineKind({
         words: true,
       }),
     },
+    { id: '20261122-20-message-search', statements: reviseSearchTable('messages') },
   ],
   example: {
     conversationId: '01980000-0000-7000-8000-000000000002',

@@ -1,3 +1,4 @@
+import { reviseSearchTable } from '../../db/migrations/search.ts'
 import { createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
 import { commonFields } from '../../resource/common-fields.ts'
 import { choice, reference, sequence, text, timestamp } from '../../resource/fields.ts'
@@ -92,6 +93,7 @@ export const ticket = defineKind({
       id: '20261121-04-ticket-filters',
       statements: lookupIndexes('tickets', ['priority', 'type']),
     },
+    { id: '20261122-20-ticket-search', statements: reviseSearchTable('tickets') },
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',
