@@ -13,6 +13,7 @@ create table schema_migrations (
 create table installation (
   singleton boolean not null default true,
   epoch integer not null,
+  key_check bytea,
   primary key (singleton),
   check (singleton)
 );
@@ -310,6 +311,15 @@ create table erasures (
   primary key (organization_id, subject_id)
 );
 
+-- Objects that a removal took a reference from, whose payloads and kept answers still have it.
+create table detachments (
+  organization_id uuid not null,
+  subject_id uuid not null,
+  removed_id uuid not null,
+  field text not null,
+  primary key (organization_id, subject_id, removed_id)
+);
+
 -- Of each restore the span that was lost: stamps after restored_to and up to restored_at are of a past that is gone.
 create table restores (
   organization_id uuid not null,
@@ -416,8 +426,13 @@ create table lanes (
   worker_id uuid,
   listening boolean not null default false,
   tier smallint not null default 3,
+  lost_leases smallint not null default 0,
+  alone_left smallint not null default 0,
+  alone_id uuid,
+  alone_since timestamptz(3),
   primary key (organization_id, webhook_id),
   foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
+  check ((alone_id is null) = (alone_since is null)),
   check ((lease_id is null) = (lease_until is null)),
   check (tier >= 0 and tier <= 3)
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
@@ -448,6 +463,7 @@ create table deliveries (
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
   response_body text,
+  attempts_before integer not null default 0,
   primary key (organization_id, webhook_id, id, log_day),
   check ((status = 'pending'::text) = (log_day = 'infinity'::date)),
   check ((status = 'pending'::text) = (next_attempt_at is not null)),
@@ -457,7 +473,7 @@ create table deliveries (
   check (status = any (array['pending'::text, 'succeeded'::text, 'failed'::text]))
 ) partition by range (log_day);
 create index deliveries_type on only deliveries (organization_id, webhook_id, event_type, status, id, log_day);
--- No statistics are kept of event_created_at, subject_kind, subject_id, payload, attempt_count, max_attempts, response_status, last_error_code, last_error_message, duration_ms, last_attempt_at, delivered_at, updated_at, response_body.
+-- No statistics are kept of event_created_at, subject_kind, subject_id, payload, attempt_count, max_attempts, response_status, last_error_code, last_error_message, duration_ms, last_attempt_at, delivered_at, updated_at, response_body, attempts_before.
 
 create table deliveries_default partition of deliveries default;
 create index deliveries_default_age on deliveries_default (created_at);
@@ -526,6 +542,7 @@ create table summary_jobs (
   lease_id uuid,
   attempts integer not null,
   gave_up boolean not null,
+  worker_id uuid,
   primary key (organization_id, conversation_id),
   foreign key (organization_id) references organizations(organization_id),
   check (attempts >= 0)
@@ -560,7 +577,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_d7dbb2d522d1(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_7f30391a9177(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -588,13 +605,15 @@ begin
       using errcode = 'DW001';
   end if;
   -- Longer than any ordinary commit: a call that waits longer, and the organizations with it, tries another way.
-  if not p_changes ? 'patient' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
+  perform set_config('lock_timeout', coalesce(p_changes->>'patient', '250ms'), true);
   select c.last_stamp into v_last from organization_clocks c
     where c.organization_id = p_organization_id for update;
   if not found then
     raise exception 'organization % has no clock', p_organization_id;
+  end if;
+  -- What is large is not begun anew for a row that somebody holds for a moment.
+  if p_changes ? 'patient' then
+    perform set_config('lock_timeout', '0', true);
   end if;
   v_stamp := greatest(v_last + interval '1 millisecond', p_now);
   v_text := to_char(v_stamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
@@ -647,6 +666,10 @@ begin
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, t.id, t.customer_id, 'customerId' from conversations t
+            where t.organization_id = p_organization_id and t.id = any(v_dependents)
+          on conflict do nothing;
         update conversations t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
@@ -663,6 +686,10 @@ begin
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, t.id, t.customer_id, 'customerId' from messages t
+            where t.organization_id = p_organization_id and t.id = any(v_dependents)
+          on conflict do nothing;
         update messages t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
@@ -704,6 +731,10 @@ begin
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
+        insert into detachments (organization_id, subject_id, removed_id, field)
+          select p_organization_id, t.id, t.customer_id, 'customerId' from bookings t
+            where t.organization_id = p_organization_id and t.id = any(v_dependents)
+          on conflict do nothing;
         update bookings t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
@@ -1578,10 +1609,14 @@ begin
 end;
 $function$;
 
-create or replace function keep_answer_1cd4a815287b(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_keep jsonb) returns text
+create or replace function keep_answer_503ee399cc7a(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_keep is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
@@ -1603,7 +1638,7 @@ begin
 end;
 $function$;
 
-create or replace function settle_lane_b122f36af72f(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+create or replace function settle_lane_a91aa3e0f0f4(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
       p_next text, p_tier int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
 language plpgsql volatile as $function$
 declare
@@ -1662,6 +1697,8 @@ begin
     -- A backlog waits behind those that have waited longer: its lane has just had its turn.
     update lanes set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
         lease_id = null, lease_until = null, worker_id = null, listening = false,
+        lost_leases = 0, alone_id = null, alone_since = null,
+        alone_left = case when alone_left > 0 and v_due <= p_now then alone_left - 1 else 0 end,
         tier = case when p_tier >= 2 then p_tier when v_due <= p_now then 1 else 0 end
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   else
@@ -1674,10 +1711,14 @@ begin
 end;
 $function$;
 
-create or replace function disable_webhook_13762f048035(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
+create or replace function disable_webhook_35cb2bb2841b(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
       updated_at = greatest(w.updated_at + interval '1 millisecond', p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
@@ -1697,7 +1738,7 @@ begin
 end;
 $function$;
 
-create or replace function fail_pending_e3a578d2789c(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
+create or replace function fail_pending_e2919930c8e3(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_ids uuid[];
@@ -1724,11 +1765,14 @@ begin
       log_day = (d.created_at at time zone 'UTC')::date
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
       and d.log_day = 'infinity';
+  -- Begun anew it is another attempt, that nobody has died of.
+  update lanes set alone_id = null, alone_since = null
+    where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);
   return coalesce(cardinality(v_ids), 0);
 end;
 $function$;
 
-create or replace function recover_piece_abd2b97ec33d(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+create or replace function recover_piece_30521cb701a6(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
 language plpgsql volatile as $function$
 declare
   v_position uuid;
@@ -1741,7 +1785,11 @@ declare
   v_retried int := 0;
   v_created int := 0;
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   select r.position, first_uuid_v7(r.until + interval '1 millisecond') into v_position, v_end from recoveries r
     where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.id = p_recovery_id
       and r.lease_id = p_lease_id;
@@ -1774,8 +1822,8 @@ begin
     select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_events)
         and d.log_day >= v_since;
-    update deliveries d set status = 'pending', payload = 'stored', max_attempts = attempt_count + p_attempts,
-      next_attempt_at = p_now, log_day = 'infinity',
+    update deliveries d set status = 'pending', payload = 'stored', attempts_before = attempt_count,
+      max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
         updated_at = greatest(d.updated_at + interval '1 millisecond', p_now)
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_known)
         and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';
@@ -1804,12 +1852,16 @@ begin
 end;
 $function$;
 
-create or replace function expire_api_key_68ce1eef8fec(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+create or replace function expire_api_key_9701d9eedf53(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   update api_keys set expiry_settled_at = p_now
     where organization_id = p_organization_id and id = p_api_key_id and expires_at <= p_now
       and expiry_settled_at is null;
@@ -1829,12 +1881,16 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_14500b5931c3(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_keep jsonb) returns text
+create or replace function create_webhook_c3097c34afcd(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_keep is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
@@ -1871,10 +1927,14 @@ begin
 end;
 $function$;
 
-create or replace function change_webhook_f021d550d1d8(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
+create or replace function change_webhook_744c9fa55466(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_registers and not exists (select 1 from api_keys k where k.organization_id = p_organization_id
       and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now)) then
     return 'registrant_gone';
@@ -1899,10 +1959,14 @@ begin
 end;
 $function$;
 
-create or replace function remove_webhook_2363420a395f(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+create or replace function remove_webhook_4a65ee9787e5(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id for update;
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;
@@ -1915,12 +1979,16 @@ begin
 end;
 $function$;
 
-create or replace function rotate_webhook_secret_c99c55cda276(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_keep jsonb) returns text
+create or replace function rotate_webhook_secret_d2cf80d9cdb8(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_keep is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
@@ -1962,10 +2030,14 @@ begin
 end;
 $function$;
 
-create or replace function drop_previous_secrets_be4318e67aca(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+create or replace function drop_previous_secrets_c8346d2826c2(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   update webhooks w set updated_at = greatest(w.updated_at + interval '1 millisecond', p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id
       and exists (select 1 from webhook_secrets s where s.organization_id = p_organization_id
@@ -1976,10 +2048,14 @@ begin
 end;
 $function$;
 
-create or replace function ping_webhook_1bddfb3b0c7a(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_keep jsonb) returns text
+create or replace function ping_webhook_25121f1a816b(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_keep is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
@@ -2014,10 +2090,14 @@ begin
 end;
 $function$;
 
-create or replace function retry_delivery_15f94d0d8115(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_keep jsonb) returns text
+create or replace function retry_delivery_370bba4363b6(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_keep is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
@@ -2045,8 +2125,8 @@ begin
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
-  update deliveries set status = 'pending', payload = 'stored', max_attempts = attempt_count + p_attempts,
-      next_attempt_at = p_now, log_day = 'infinity',
+  update deliveries set status = 'pending', payload = 'stored', attempts_before = attempt_count,
+      max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
       updated_at = p_updated_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_delivery_id
       and log_day < 'infinity' and status = 'failed';
@@ -2219,10 +2299,14 @@ begin
 end;
 $function$;
 
-create or replace function recover_webhook_926a8af457bc(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_keep jsonb) returns text
+create or replace function recover_webhook_49b3635d631d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_keep is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
@@ -2251,12 +2335,16 @@ begin
 end;
 $function$;
 
-create or replace function create_api_key_374b14d7b391(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_keep jsonb) returns text
+create or replace function create_api_key_893153d3cba5(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_keep is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
@@ -2292,10 +2380,14 @@ begin
 end;
 $function$;
 
-create or replace function change_api_key_6aaad40aa362(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean) returns text
+create or replace function change_api_key_da5c6e7b3bcc(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean) returns text
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
     and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
   if not found then
@@ -2325,10 +2417,14 @@ begin
 end;
 $function$;
 
-create or replace function rotate_api_key_8de355b35891(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_keep jsonb) returns text
+create or replace function rotate_api_key_7a987f7cd267(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_keep is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
@@ -2367,10 +2463,14 @@ begin
 end;
 $function$;
 
-create or replace function drop_previous_tokens_7dd1391c03b9(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz) returns text
+create or replace function drop_previous_tokens_3db1ecd7e48b(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz) returns text
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
     and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
   if not found then
@@ -2391,12 +2491,16 @@ begin
 end;
 $function$;
 
-create or replace function revoke_api_key_9c34da671457(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
+create or replace function revoke_api_key_cdb1c13ed831(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
     and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
   if not found then

@@ -7,6 +7,7 @@ import type { RateLimit } from './access/rate-limit.ts'
 import { scopeNames } from './access/scopes.ts'
 import { createUseRecorder } from './access/uses.ts'
 import { apiDocument } from './api-document.ts'
+import { type Database, FairPool } from './db/fair-pool.ts'
 import { createTargetCheck, type DeliverySettings } from './deliveries.ts'
 import { createLanes } from './delivery/lanes.ts'
 import { attemptsOf } from './delivery/schedule.ts'
@@ -17,7 +18,9 @@ import { registerDocs } from './docs/routes.ts'
 import { registerHealth } from './http/health.ts'
 import { createIdempotencyStore } from './http/idempotency.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
+import { limitShares } from './http/shares.ts'
 import { createAnnouncer } from './journal/announcer.ts'
+import { type CallUnderClock, createJournal } from './journal/journal.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import type { Clock } from './kernel/clock.ts'
 import { loggable } from './kernel/loggable.ts'
@@ -28,6 +31,7 @@ import { createMaintenance, type Maintenance } from './maintenance.ts'
 import { metricsText, registerMetrics } from './metrics/expose.ts'
 import { createRegistry, type MetricsSnapshot } from './metrics/registry.ts'
 import { createCommitMetrics, timeRequests } from './metrics/requests.ts'
+import { countShares, createPoolMetrics } from './metrics/shares.ts'
 import { createStandingMetrics } from './metrics/standing.ts'
 import { createOrganizations } from './organization/organization.ts'
 import { registerOrganizationRoutes } from './organization/routes.ts'
@@ -53,6 +57,8 @@ export interface App {
   readonly readers: WaitingReaders
   /** What `/metrics` says, here or elsewhere. */
   readonly metrics: () => Promise<string>
+  /** Changes that wait for their organization's turn to commit, or are being committed. */
+  readonly pending: () => number
 }
 
 export interface AppOptions {
@@ -89,6 +95,10 @@ export function createApp(options: AppOptions): App {
     log.warn({ err: loggable(error) }, 'workers and waiting readers could not be told'),
   )
   const wake = announcer.deliveries
+  const database: FairPool = new FairPool(
+    pool,
+    createPoolMetrics(register, () => database.standing),
+  )
   const box = createSecretBox(settings.encryptionKey)
   const server = createServer(log, {
     ...(trustedProxies.ranges.length === 0
@@ -96,10 +106,25 @@ export function createApp(options: AppOptions): App {
       : { isTrustedProxy: (ip: string) => isTrusted(ip, trustedProxies) }),
     corsOrigins,
   })
+  const { callUnderClock, pending, ...journal } = createJournal({
+    pool,
+    database,
+    clock,
+    tables: kinds.map((kind) => kind.table),
+    commitFunction: schemaOf(kinds).commitFunction,
+    maxAttempts: attemptsOf(settings.schedule),
+    announcer,
+    onCommit: createCommitMetrics(register, (lead) =>
+      log.warn({ seconds: Math.round(lead / 1000) }, "the stream's clock is ahead of the database's"),
+    ),
+    ...(maxLead === undefined ? {} : { maxLead }),
+  })
   const access = {
     directory: createDirectory(server, options),
-    idempotency: createIdempotencyStore(pool, clock, (sealed, organizationId, webhookId) =>
-      box.open(sealed, { organizationId, webhookId }),
+    idempotency: createIdempotencyStore(
+      { database, callUnderClock },
+      clock,
+      (sealed, organizationId, webhookId) => box.open(sealed, { organizationId, webhookId }),
     ),
   }
 
@@ -110,33 +135,23 @@ export function createApp(options: AppOptions): App {
     allowed.set(url, methods)
   })
   timeRequests(server, register)
+  const { standing } = limitShares(server)
+  countShares(server, register, () => ({ ...standing(), pending: pending() }))
   registerHealth(server, { pool, clock, degraded })
   registerDocs(server, () => apiDocument(kinds, !metricsElsewhere))
   createStandingMetrics(register, pool, clock)
   const metrics = metricsText(register, otherMetrics, clock)
   if (!metricsElsewhere) registerMetrics(server, metrics)
-  const desk = {
-    pool,
-    clock,
-    log,
-    kinds,
-    commitFunction: schemaOf(kinds).commitFunction,
-    maxAttempts: attemptsOf(settings.schedule),
-    searchTimeout: options.searchTimeout,
-    announcer,
-    onCommit: createCommitMetrics(register, (lead) =>
-      log.warn({ seconds: Math.round(lead / 1000) }, "the stream's clock is ahead of the database's"),
-    ),
-    ...(maxLead === undefined ? {} : { maxLead }),
-  }
+  const desk = { pool, database, clock, kinds, journal, searchTimeout: options.searchTimeout }
   const { readers } = registerDesk(server, desk, access)
-  registerWebhooks(server, options, { box, access, wake, kinds })
-  registerKeys(server, options, { box, access, wake, kinds })
-  registerOrganizationRoutes(server, createOrganizations(pool, clock), access)
+  const shared = { database, callUnderClock, box, access, wake, kinds }
+  registerWebhooks(server, options, shared)
+  registerKeys(server, options, shared)
+  registerOrganizationRoutes(server, createOrganizations(database, clock), access)
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
   const maintenance = createMaintenance({ pool, clock, log, logRetention: settings.logRetention })
-  return { server, routes, maintenance, readers, metrics }
+  return { server, routes, maintenance, readers, metrics, pending }
 }
 
 /** Who comes in. Uses that are noted are written before the server has closed. */
@@ -155,15 +170,17 @@ function createDirectory(
 
 /** What several resources that are no kind are made of. */
 interface Shared {
+  readonly database: Database
+  readonly callUnderClock: CallUnderClock
   readonly box: SecretBox
   readonly access: WebhookAccess
   readonly wake: () => void
   readonly kinds: readonly Kind[]
 }
 
-function registerKeys(server: FastifyInstance, { pool, clock }: AppOptions, shared: Shared): void {
-  const { box, access, wake, kinds } = shared
-  const store = createKeyStore(pool)
+function registerKeys(server: FastifyInstance, { clock }: AppOptions, shared: Shared): void {
+  const { database, callUnderClock, box, access, wake, kinds } = shared
+  const store = createKeyStore(database, callUnderClock)
   const keys = createKeys({
     store,
     clock,
@@ -179,7 +196,7 @@ function registerWebhooks(
   { pool, clock, settings }: AppOptions,
   shared: Shared,
 ): void {
-  const { box, access, wake, kinds } = shared
+  const { database, callUnderClock, box, access, wake, kinds } = shared
   const { schedule, dnsServers, trustedTargets, rotationOverlap, logRetention } = settings
   const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
   server.addHook('onClose', () => resolver.close())
@@ -187,7 +204,7 @@ function registerWebhooks(
     pool,
     kinds.map((kind) => kind.table),
   )
-  const store = createWebhookStore(pool)
+  const store = createWebhookStore(database, callUnderClock)
   const eventTypes = createEventTypes(kinds)
   const endpoints = createEndpoints({
     store,
@@ -201,7 +218,7 @@ function registerWebhooks(
       lanes.failPending({ organizationId, webhookId }, reason, clock.now()),
   })
   registerWebhookRoutes(server, { endpoints, store, clock }, access)
-  const deliveries = createDeliveryLog(pool)
+  const deliveries = createDeliveryLog(database)
   const services = {
     endpoints,
     store,
@@ -214,5 +231,9 @@ function registerWebhooks(
     wake,
   }
   registerDeliveryRoutes(server, services, access)
-  registerRecoveryRoutes(server, { ...services, recoveries: createRecoveryStore(pool) }, access)
+  registerRecoveryRoutes(
+    server,
+    { ...services, recoveries: createRecoveryStore(database, callUnderClock) },
+    access,
+  )
 }

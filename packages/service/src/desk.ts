@@ -1,11 +1,10 @@
-/** The kinds as a running whole: one journal that writes them, their readers, and the routes of all of them. */
+/** The kinds as a running whole: their readers, and the routes of all of them. */
 import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
-import type { SchemaFunction } from './db/migration.ts'
-import type { Announcer } from './journal/announcer.ts'
+import type { Database } from './db/fair-pool.ts'
 import { createReadClocks } from './journal/clocks.ts'
 import { type Checkpoints, createFeed, createJoinedFeed } from './journal/feed.ts'
-import { type CommitObserver, createJournal } from './journal/journal.ts'
+import type { Journal } from './journal/journal.ts'
 import { createRowReader } from './journal/rows.ts'
 import { type Feeds, shareWaiting } from './journal/shared-feed.ts'
 import { createWaitingReaders, type WaitingReaders } from './journal/waiting-readers.ts'
@@ -23,17 +22,13 @@ import { registerStreamRoutes } from './resource/stream-routes.ts'
 
 export interface DeskOptions {
   readonly pool: Pool
+  readonly database: Database
   readonly clock: Clock
   readonly kinds: readonly Kind[]
-  readonly commitFunction: SchemaFunction
-  /** Attempts that each delivery has. */
-  readonly maxAttempts: number
+  /** What writes them. */
+  readonly journal: Journal
   /** How long a search for words may take, in milliseconds. */
   readonly searchTimeout: number
-  /** Told of commits. */
-  readonly announcer: Announcer
-  readonly onCommit: CommitObserver
-  readonly maxLead?: number
 }
 
 /** Registers the routes of all kinds. Readers that wait are woken by whoever hears of commits: that is the caller. */
@@ -42,16 +37,14 @@ export function registerDesk(
   options: DeskOptions,
   access: Parameters<typeof registerKindRoutes>[2],
 ): { readonly readers: WaitingReaders } {
-  const { pool, clock, kinds } = options
-  const tables = kinds.map((kind) => kind.table)
-  const journal = createJournal({ ...options, tables })
+  const { pool, database, clock, kinds, journal } = options
   const readers = createWaitingReaders(createReadClocks(pool))
   // Whoever waits is sent home before the server waits for them.
   server.addHook('preClose', (done) => {
     readers.end()
     done()
   })
-  const rows = createRows(pool, kinds)
+  const rows = createRows(database, kinds)
   const queue = createKeyedQueue()
   for (const kind of kinds) {
     const writing = { kind, journal, rows, clock, queue }
@@ -59,24 +52,24 @@ export function registerDesk(
       kind,
       rows: rows(kind),
       stream: {
-        ...shareWaiting(createFeed(pool, kind.table)),
+        ...shareWaiting(createFeed(database, kind.table)),
         kinds: new Set([kind.name]),
         readers,
       },
-      browse: createBrowse(pool, kind, options.searchTimeout),
+      browse: createBrowse(database, kind, options.searchTimeout),
       changes: createChanges(writing),
     }
     registerKindRoutes(server, services, access)
-    const bulk = { kind, batch: createBatch(writing), lines: createFeed(pool, kind.table, '\n') }
+    const bulk = { kind, batch: createBatch(writing), lines: createFeed(database, kind.table, '\n') }
     registerBulkRoutes(server, bulk, access)
   }
-  registerStreamRoutes(server, { kinds, feedsOf: joinedFeeds(pool), readers }, access)
+  registerStreamRoutes(server, { kinds, feedsOf: joinedFeeds(database), readers }, access)
   return { readers }
 }
 
 /** A reader of rows for each kind. */
-function createRows(pool: Pool, kinds: readonly Kind[]): Rows {
-  const readers = new Map(kinds.map((kind) => [kind.name, createRowReader(pool, kind.table)]))
+function createRows(database: Database, kinds: readonly Kind[]): Rows {
+  const readers = new Map(kinds.map((kind) => [kind.name, createRowReader(database, kind.table)]))
   return ({ name }) => {
     const reader = readers.get(name)
     if (reader === undefined) throw new Error(`this installation has no ${name}`)
@@ -85,12 +78,12 @@ function createRows(pool: Pool, kinds: readonly Kind[]): Rows {
 }
 
 /** Feeds of several kinds, each made when it is first asked for. */
-function joinedFeeds(pool: Pool) {
+function joinedFeeds(database: Database) {
   const known = new Map<string, Feeds<Checkpoints>>()
   return (kinds: readonly Kind[]) => {
     const resource = streamResource(kinds.map(({ name }) => name))
     const tables = kinds.map(({ table }) => table)
-    const feeds = known.get(resource) ?? shareWaiting(createJoinedFeed(pool, resource, tables))
+    const feeds = known.get(resource) ?? shareWaiting(createJoinedFeed(database, resource, tables))
     known.set(resource, feeds)
     return feeds
   }

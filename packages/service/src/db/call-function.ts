@@ -1,19 +1,20 @@
-import { DatabaseError, type Pool } from 'pg'
+import { isHeldElsewhere } from './errors.ts'
 import type { SchemaFunction } from './migration.ts'
+import type { Queryable } from './pool.ts'
 
 /** What the call answers; 'busy' when others held a lock for longer than it was ready to wait (lock_not_available). */
 export async function unlessBusy<A>(call: Promise<A>): Promise<A | 'busy'> {
   try {
     return await call
   } catch (error) {
-    if (error instanceof DatabaseError && error.code === '55P03') return 'busy'
+    if (isHeldElsewhere(error)) return 'busy'
     throw error
   }
 }
 
 /** Calls a function that answers with one word, or one value. */
 export async function callFunction<A>(
-  pool: Pool,
+  pool: Queryable,
   { name }: SchemaFunction,
   values: readonly unknown[],
 ): Promise<A> {

@@ -17,6 +17,9 @@ const silenceAfterwards = 2_000
  */
 export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
 
+/** Whatever runs single statements. */
+export type Queryable = Pick<Pool, 'query'>
+
 /**
  * A pool of connections. A statement may take 30 s and no more; a connection that breaks while idle is reported
  * and replaced, never thrown into the middle of the process.

@@ -1,6 +1,6 @@
 /** What the delivery room does in the database under a lock, each one call of one function. */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { impatient, lockClock } from '../journal/call-fragments.ts'
+import { lockClock } from '../journal/call-fragments.ts'
 import { settledRows, settlingArguments } from './lane-settling.ts'
 import { recoverFunction } from './recovery-function.ts'
 
@@ -116,7 +116,6 @@ export const disableFunction: SchemaFunction = schemaFunction(
     arguments:
       'p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz',
     returns: 'boolean',
-    settings: impatient,
   },
   `begin
   ${lockClock}

@@ -1,6 +1,6 @@
 /** A piece of a recovery, done in the database under the organization's clock row. */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { impatient, lockClock } from '../journal/call-fragments.ts'
+import { lockClock } from '../journal/call-fragments.ts'
 import { startAnew, wakeLane } from './call-fragments.ts'
 
 /**
@@ -22,7 +22,6 @@ export const recoverFunction: SchemaFunction = schemaFunction(
     arguments:
       'p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int',
     returns: 'text',
-    settings: impatient,
   },
   `declare
   v_position uuid;

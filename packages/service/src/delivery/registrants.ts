@@ -7,7 +7,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { callFunction, unlessBusy } from '../db/call-function.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { impatient, lockClock } from '../journal/call-fragments.ts'
+import { lockClock } from '../journal/call-fragments.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
@@ -34,7 +34,6 @@ export const expireFunction: SchemaFunction = schemaFunction(
   {
     arguments: 'p_organization_id uuid, p_api_key_id uuid, p_now timestamptz',
     returns: 'uuid[]',
-    settings: impatient,
   },
   `declare
   v_webhook_ids uuid[];

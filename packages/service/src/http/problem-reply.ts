@@ -13,7 +13,8 @@ export function sendProblem(reply: FastifyReply, refusal: Problem): FastifyReply
     log.info({ organizationId: caller?.organizationId, code, ...logged }, 'a request was refused')
   }
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="deskwire"')
-  if (status === 503) reply.header('retry-after', '1')
+  // A limit that knows better has said so.
+  if (status === 503 || (status === 429 && !reply.hasHeader('retry-after'))) reply.header('retry-after', '1')
   return reply
     .code(status)
     .header('content-type', 'application/problem+json; charset=utf-8')

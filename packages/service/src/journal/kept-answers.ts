@@ -1,8 +1,7 @@
 /** Answers that are kept though nothing was committed, for requests that may come again under their Idempotency-Key. */
-import type { Pool } from 'pg'
-import { callFunction } from '../db/call-function.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { keepAnswerAbout, lockClock, replayed } from './call-fragments.ts'
+import type { CallUnderClock } from './journal.ts'
 
 /**
  * 'done', or 'replayed' when the key has an answer already. It takes the clock row as every commit does: a twin that found
@@ -24,10 +23,10 @@ end;`,
 
 /** Keeps an answer about `subjectId`, in the words of `http/idempotency.ts`, as of the timestamp `now`. */
 export function keepAnswer(
-  pool: Pool,
+  callUnderClock: CallUnderClock,
   organizationId: string,
   answer: { readonly subjectId: string; readonly now: string; readonly keep: string },
 ): Promise<'done' | 'replayed'> {
   const { subjectId, now, keep } = answer
-  return callFunction(pool, keepAnswerFunction, [organizationId, subjectId, now, keep])
+  return callUnderClock(keepAnswerFunction, [organizationId, subjectId, now, keep])
 }

@@ -1,5 +1,5 @@
 /** Browsing: existing rows, newest first, by filter. For display; rows move between pages while data changes. */
-import type { Pool } from 'pg'
+import type { Database } from '../db/fair-pool.ts'
 import { queryTextWithin } from '../db/text-query.ts'
 import type { Kind } from './kind.ts'
 import type { Condition } from './list-query.ts'
@@ -27,15 +27,22 @@ export interface BrowseQuery {
  * @param searchTimeout how long the database may work on a search for words, in milliseconds: one that finds a million
  * rows counts and sorts them all, which takes it from every other organization.
  */
-export function createBrowse(pool: Pool, kind: Kind, searchTimeout: number): Browse {
+export function createBrowse(
+  database: Pick<Database, 'of' | 'ofLong'>,
+  kind: Kind,
+  searchTimeout: number,
+): Browse {
   return {
     async page(organizationId, query) {
       const { text, values } = browseStatement(kind, organizationId, query)
+      // What is filtered is counted too, however much it is.
+      const connection =
+        query.conditions.length === 0 ? database.of(organizationId) : database.ofLong(organizationId)
       if (query.conditions.some(({ on }) => on === 'words')) {
-        const rows = await queryTextWithin(pool, searchTimeout, text, values.map(String))
+        const rows = await queryTextWithin(connection, searchTimeout, text, values.map(String))
         return rows === 'too_long' ? rows : pageOf(rows[0] ?? [])
       }
-      const { rows } = await pool.query<(string | number | null)[]>({
+      const { rows } = await connection.query<(string | number | null)[]>({
         text,
         values: [...values],
         rowMode: 'array',
