@@ -75,7 +75,8 @@ export class BodyRoom {
    * answer is to be called when nobody is there any more to send the body.
    */
   hold(holder: Holder, bytes: number, settle: (got: GiveBack | ShareExceeded) => void): GiveBack {
-    const mayPass = !this.#queues.has(holder.apiKeyId) && (!this.#isFull || bytes <= this.#limits.smallBody)
+    // Large ones wait in their order; small ones have room of their own.
+    const mayPass = bytes <= this.#limits.smallBody || !(this.#queues.has(holder.apiKeyId) || this.#isFull)
     const taken = mayPass ? this.#take(holder, bytes) : 'own_share'
     if (typeof taken === 'function') {
       settle(taken)

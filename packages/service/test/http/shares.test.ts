@@ -96,6 +96,9 @@ test('bodies: one that waits is read when there is room, and others do not go pa
   // There would be room for this one.
   under.push(call('e/1', body(400)))
   await eventually('it waits too', () => standing().bodiesWaiting === 2)
+  // A small one does, of the very key that waits.
+  under.push(call('d/1', body(50)))
+  await eventually('it is read', () => open.length === 4)
   answerAll()
   await eventually('both are read', () => open.length === 2)
   answerAll()
