@@ -1,5 +1,5 @@
 /** Looking after lanes and recoveries that do not say what is so: there should be none, unless a clock was set back. */
-import type { Pool } from 'pg'
+import type { Queryable } from '../db/pool.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { LaneKey, Lanes } from './lanes.ts'
 
@@ -30,7 +30,7 @@ const firstPlace: Place = { organizationId: noId, webhookId: noId, dueAt: behind
 
 /** One step down an index a lane: at 10,000 lanes and 1,000,000 pending deliveries some 50 ms by estimate, not measured. */
 export async function sweepLanes(
-  pool: Pool,
+  pool: Queryable,
   ...[now, longestLease]: Parameters<Lanes['sweep']>
 ): Promise<number> {
   const latest = now + longestLease
@@ -57,7 +57,7 @@ export async function sweepLanes(
 }
 
 /** A lease that ends later than any can was given by a clock that was ahead: it has ended. */
-async function wake(pool: Pool, row: LaneRow, now: number, latest: number): Promise<void> {
+async function wake(pool: Queryable, row: LaneRow, now: number, latest: number): Promise<void> {
   await pool.query(
     `update lanes set due_at = least(due_at, $3),
        lease_until = case when lease_until > $4 then $3 else lease_until end
@@ -79,7 +79,7 @@ interface PendingRow {
  * One piece of a walk over all that is pending and not due, which may be a million: see `Lanes.wakeFromTheFuture`.
  */
 export async function wakeFromTheFuture(
-  pool: Pool,
+  pool: Queryable,
   now: number,
   place: Place | null,
 ): Promise<{ readonly woken: number; readonly next: Place | null }> {
@@ -107,7 +107,7 @@ export async function wakeFromTheFuture(
 
 /** The place before what is not due in the next lane that has any of it; behind the last one that was looked at; null at the end. */
 async function nextLane(
-  pool: Pool,
+  pool: Queryable,
   { organizationId, webhookId }: Place,
   since: string,
 ): Promise<Place | null> {
@@ -130,7 +130,7 @@ async function nextLane(
   }
 }
 
-async function beginNow(pool: Pool, lane: LaneKey, ids: readonly string[], now: number): Promise<void> {
+async function beginNow(pool: Queryable, lane: LaneKey, ids: readonly string[], now: number): Promise<void> {
   const values = [lane.organizationId, lane.webhookId, formatTimestamp(now)]
   await pool.query(
     `update deliveries set next_attempt_at = $3 where organization_id = $1 and webhook_id = $2 and id = any($4)
@@ -144,7 +144,7 @@ async function beginNow(pool: Pool, lane: LaneKey, ids: readonly string[], now: 
 }
 
 /** A recovery that waits or is leased for longer than any does has waited long enough, and is nobody's. */
-async function wakeRecoveries(pool: Pool, now: number): Promise<void> {
+async function wakeRecoveries(pool: Queryable, now: number): Promise<void> {
   const latest = formatTimestamp(now + recoveryWaits + soon)
   const { rows } = await pool.query<LaneRow>({
     text: `select distinct r.organization_id, r.webhook_id from recoveries r
