@@ -554,7 +554,7 @@ RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBS
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_4ace944a2973(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_da0508c2373f(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -582,13 +582,15 @@ begin
       using errcode = 'DW001';
   end if;
   -- Longer than any ordinary commit: a call that waits longer, and the organizations with it, tries another way.
-  if not p_changes ? 'patient' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
+  perform set_config('lock_timeout', coalesce(p_changes->>'patient', '250ms'), true);
   select c.last_stamp into v_last from organization_clocks c
     where c.organization_id = p_organization_id for update;
   if not found then
     raise exception 'organization % has no clock', p_organization_id;
+  end if;
+  -- What is large is not begun anew for a row that somebody holds for a moment.
+  if p_changes ? 'patient' then
+    perform set_config('lock_timeout', '0', true);
   end if;
   v_stamp := greatest(v_last + interval '1 millisecond', p_now);
   v_text := to_char(v_stamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
@@ -1643,10 +1645,14 @@ begin
 end;
 $function$;
 
-create or replace function disable_webhook_13762f048035(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
+create or replace function disable_webhook_35cb2bb2841b(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
       updated_at = greatest(w.updated_at + interval '1 millisecond', p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
@@ -1697,7 +1703,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_piece_abd2b97ec33d(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+create or replace function recover_piece_7bfd1785bfd6(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
 language plpgsql volatile as $function$
 declare
   v_position uuid;
@@ -1710,7 +1716,11 @@ declare
   v_retried int := 0;
   v_created int := 0;
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   select r.position, first_uuid_v7(r.until + interval '1 millisecond') into v_position, v_end from recoveries r
     where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.id = p_recovery_id
       and r.lease_id = p_lease_id;
@@ -1773,12 +1783,16 @@ begin
 end;
 $function$;
 
-create or replace function expire_api_key_68ce1eef8fec(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+create or replace function expire_api_key_9701d9eedf53(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   update api_keys set expiry_settled_at = p_now
     where organization_id = p_organization_id and id = p_api_key_id and expires_at <= p_now
       and expiry_settled_at is null;
@@ -1798,12 +1812,16 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_de34d2d7cc56(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_keep jsonb) returns text
+create or replace function create_webhook_fd0d1663dfad(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_keep is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
@@ -1840,10 +1858,14 @@ begin
 end;
 $function$;
 
-create or replace function change_webhook_f021d550d1d8(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
+create or replace function change_webhook_744c9fa55466(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_registers and not exists (select 1 from api_keys k where k.organization_id = p_organization_id
       and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now)) then
     return 'registrant_gone';
@@ -1868,10 +1890,14 @@ begin
 end;
 $function$;
 
-create or replace function remove_webhook_2363420a395f(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+create or replace function remove_webhook_4a65ee9787e5(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id for update;
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;
@@ -1884,12 +1910,16 @@ begin
 end;
 $function$;
 
-create or replace function rotate_webhook_secret_38bfff222055(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_keep jsonb) returns text
+create or replace function rotate_webhook_secret_99f392e66e7b(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_keep is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
@@ -1931,10 +1961,14 @@ begin
 end;
 $function$;
 
-create or replace function drop_previous_secrets_be4318e67aca(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+create or replace function drop_previous_secrets_c8346d2826c2(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   update webhooks w set updated_at = greatest(w.updated_at + interval '1 millisecond', p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id
       and exists (select 1 from webhook_secrets s where s.organization_id = p_organization_id
@@ -1945,10 +1979,14 @@ begin
 end;
 $function$;
 
-create or replace function ping_webhook_3b7351ce3dd5(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_keep jsonb) returns text
+create or replace function ping_webhook_d7ad04ada718(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_keep is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
@@ -1983,10 +2021,14 @@ begin
 end;
 $function$;
 
-create or replace function retry_delivery_69b7a0a9b571(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_keep jsonb) returns text
+create or replace function retry_delivery_b3aa71e7aec9(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_keep is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
@@ -2188,10 +2230,14 @@ begin
 end;
 $function$;
 
-create or replace function recover_webhook_6ee854071d97(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_keep jsonb) returns text
+create or replace function recover_webhook_89732741c7a7(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_keep is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
@@ -2220,12 +2266,16 @@ begin
 end;
 $function$;
 
-create or replace function create_api_key_16f7a4ea20a5(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_keep jsonb) returns text
+create or replace function create_api_key_6554a20a0d84(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_keep is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
@@ -2261,10 +2311,14 @@ begin
 end;
 $function$;
 
-create or replace function change_api_key_6aaad40aa362(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean) returns text
+create or replace function change_api_key_da5c6e7b3bcc(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean) returns text
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
     and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
   if not found then
@@ -2294,10 +2348,14 @@ begin
 end;
 $function$;
 
-create or replace function rotate_api_key_4b82133db83d(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_keep jsonb) returns text
+create or replace function rotate_api_key_25e0a6f7924a(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_keep jsonb) returns text
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   if p_keep is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
@@ -2336,10 +2394,14 @@ begin
 end;
 $function$;
 
-create or replace function drop_previous_tokens_7dd1391c03b9(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz) returns text
+create or replace function drop_previous_tokens_3db1ecd7e48b(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz) returns text
 language plpgsql volatile as $function$
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
     and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
   if not found then
@@ -2360,12 +2422,16 @@ begin
 end;
 $function$;
 
-create or replace function revoke_api_key_9c34da671457(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
+create or replace function revoke_api_key_cdb1c13ed831(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
 begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
   perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
     and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
   if not found then

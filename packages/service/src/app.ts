@@ -7,6 +7,7 @@ import type { RateLimit } from './access/rate-limit.ts'
 import { scopeNames } from './access/scopes.ts'
 import { createUseRecorder } from './access/uses.ts'
 import { apiDocument } from './api-document.ts'
+import { type Database, FairPool } from './db/fair-pool.ts'
 import { createTargetCheck, type DeliverySettings } from './deliveries.ts'
 import { createLanes } from './delivery/lanes.ts'
 import { attemptsOf } from './delivery/schedule.ts'
@@ -16,7 +17,9 @@ import { registerDocs } from './docs/routes.ts'
 import { registerHealth } from './http/health.ts'
 import { createIdempotencyStore } from './http/idempotency.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
+import { limitShares } from './http/shares.ts'
 import { createAnnouncer } from './journal/announcer.ts'
+import type { CallUnderClock } from './journal/journal.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import type { Clock } from './kernel/clock.ts'
 import { loggable } from './kernel/loggable.ts'
@@ -27,6 +30,7 @@ import { createMaintenance, type Maintenance } from './maintenance.ts'
 import { registerMetrics } from './metrics/expose.ts'
 import { createRegistry, type MetricsSnapshot } from './metrics/registry.ts'
 import { createCommitMetrics, timeRequests } from './metrics/requests.ts'
+import { countShares, createPoolMetrics } from './metrics/shares.ts'
 import { createStandingMetrics } from './metrics/standing.ts'
 import { createOrganizations } from './organization/organization.ts'
 import { registerOrganizationRoutes } from './organization/routes.ts'
@@ -50,6 +54,8 @@ export interface App {
   readonly maintenance: Maintenance
   /** Readers of the stream that wait; to be told what commits, by `startStreamListener`. */
   readonly readers: WaitingReaders
+  /** Changes that wait for their organization's turn to commit, or are being committed. */
+  readonly pending: () => number
 }
 
 export interface AppOptions {
@@ -74,11 +80,15 @@ export function createApp(options: AppOptions): App {
     log.warn({ err: loggable(error) }, 'workers and waiting readers could not be told'),
   )
   const wake = announcer.deliveries
+  const database: FairPool = new FairPool(
+    pool,
+    createPoolMetrics(register, () => database.standing),
+  )
   const box = createSecretBox(settings.encryptionKey)
   const server = createServer(log)
   const access = {
     directory: createDirectory(server, options),
-    idempotency: createIdempotencyStore(pool, clock, (sealed, organizationId, webhookId) =>
+    idempotency: createIdempotencyStore(database, clock, (sealed, organizationId, webhookId) =>
       box.open(sealed, { organizationId, webhookId }),
     ),
   }
@@ -90,12 +100,15 @@ export function createApp(options: AppOptions): App {
     allowed.set(url, methods)
   })
   timeRequests(server, register)
+  const { standing } = limitShares(server)
+  countShares(server, register, () => ({ ...standing(), pending: pending() }))
   registerHealth(server, pool)
   registerDocs(server, () => apiDocument(kinds))
   createStandingMetrics(register, pool, clock)
   registerMetrics(server, register, otherMetrics)
   const desk = {
     pool,
+    database,
     clock,
     log,
     kinds,
@@ -107,14 +120,15 @@ export function createApp(options: AppOptions): App {
     ),
     ...(maxLead === undefined ? {} : { maxLead }),
   }
-  const { readers } = registerDesk(server, desk, access)
-  registerWebhooks(server, options, { box, access, wake, kinds })
-  registerKeys(server, options, { box, access, wake, kinds })
-  registerOrganizationRoutes(server, createOrganizations(pool, clock), access)
+  const { readers, callUnderClock, pending } = registerDesk(server, desk, access)
+  const shared = { database, callUnderClock, box, access, wake, kinds }
+  registerWebhooks(server, options, shared)
+  registerKeys(server, options, shared)
+  registerOrganizationRoutes(server, createOrganizations(database, clock), access)
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
   const maintenance = createMaintenance({ pool, clock, log, logRetention: settings.logRetention })
-  return { server, routes, maintenance, readers }
+  return { server, routes, maintenance, readers, pending }
 }
 
 /** Who comes in. Uses that are noted are written before the server has closed. */
@@ -133,15 +147,17 @@ function createDirectory(
 
 /** What several resources that are no kind are made of. */
 interface Shared {
+  readonly database: Database
+  readonly callUnderClock: CallUnderClock
   readonly box: SecretBox
   readonly access: WebhookAccess
   readonly wake: () => void
   readonly kinds: readonly Kind[]
 }
 
-function registerKeys(server: FastifyInstance, { pool, clock }: AppOptions, shared: Shared): void {
-  const { box, access, wake, kinds } = shared
-  const store = createKeyStore(pool)
+function registerKeys(server: FastifyInstance, { clock }: AppOptions, shared: Shared): void {
+  const { database, callUnderClock, box, access, wake, kinds } = shared
+  const store = createKeyStore(database, callUnderClock)
   const keys = createKeys({
     store,
     clock,
@@ -157,7 +173,7 @@ function registerWebhooks(
   { pool, clock, settings }: AppOptions,
   shared: Shared,
 ): void {
-  const { box, access, wake, kinds } = shared
+  const { database, callUnderClock, box, access, wake, kinds } = shared
   const { schedule, dnsServers, trustedTargets, rotationOverlap, logRetention } = settings
   const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
   server.addHook('onClose', () => resolver.close())
@@ -165,7 +181,7 @@ function registerWebhooks(
     pool,
     kinds.map((kind) => kind.table),
   )
-  const store = createWebhookStore(pool)
+  const store = createWebhookStore(database, callUnderClock)
   const eventTypes = createEventTypes(kinds)
   const endpoints = createEndpoints({
     store,
@@ -179,7 +195,7 @@ function registerWebhooks(
       lanes.failPending({ organizationId, webhookId }, reason, clock.now()),
   })
   registerWebhookRoutes(server, { endpoints, store, clock }, access)
-  const deliveries = createDeliveryLog(pool)
+  const deliveries = createDeliveryLog(database)
   const services = {
     endpoints,
     store,
@@ -192,5 +208,9 @@ function registerWebhooks(
     wake,
   }
   registerDeliveryRoutes(server, services, access)
-  registerRecoveryRoutes(server, { ...services, recoveries: createRecoveryStore(pool) }, access)
+  registerRecoveryRoutes(
+    server,
+    { ...services, recoveries: createRecoveryStore(database, callUnderClock) },
+    access,
+  )
 }

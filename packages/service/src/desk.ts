@@ -1,11 +1,12 @@
 /** The kinds as a running whole: one journal that writes them, their readers, and the routes of all of them. */
 import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
+import type { Database } from './db/fair-pool.ts'
 import type { SchemaFunction } from './db/migration.ts'
 import type { Announcer } from './journal/announcer.ts'
 import { createReadClocks } from './journal/clocks.ts'
 import { type Checkpoints, createFeed, createJoinedFeed } from './journal/feed.ts'
-import { type CommitObserver, createJournal } from './journal/journal.ts'
+import { type CallUnderClock, type CommitObserver, createJournal } from './journal/journal.ts'
 import { createRowReader } from './journal/rows.ts'
 import { type Feeds, shareWaiting } from './journal/shared-feed.ts'
 import { createWaitingReaders, type WaitingReaders } from './journal/waiting-readers.ts'
@@ -23,6 +24,7 @@ import { registerStreamRoutes } from './resource/stream-routes.ts'
 
 export interface DeskOptions {
   readonly pool: Pool
+  readonly database: Database
   readonly clock: Clock
   readonly kinds: readonly Kind[]
   readonly commitFunction: SchemaFunction
@@ -39,8 +41,13 @@ export function registerDesk(
   server: FastifyInstance,
   options: DeskOptions,
   access: Parameters<typeof registerKindRoutes>[2],
-): { readonly readers: WaitingReaders } {
-  const { pool, clock, kinds } = options
+): {
+  readonly readers: WaitingReaders
+  readonly callUnderClock: CallUnderClock
+  /** Changes that wait for their organization's clock, or are being committed. */
+  readonly pending: () => number
+} {
+  const { pool, database, clock, kinds } = options
   const tables = kinds.map((kind) => kind.table)
   const journal = createJournal({ ...options, tables })
   const readers = createWaitingReaders(createReadClocks(pool))
@@ -49,7 +56,7 @@ export function registerDesk(
     readers.end()
     done()
   })
-  const rows = createRows(pool, kinds)
+  const rows = createRows(database, kinds)
   const queue = createKeyedQueue()
   for (const kind of kinds) {
     const writing = { kind, journal, rows, clock, queue }
@@ -57,24 +64,24 @@ export function registerDesk(
       kind,
       rows: rows(kind),
       stream: {
-        ...shareWaiting(createFeed(pool, kind.table)),
+        ...shareWaiting(createFeed(database, kind.table)),
         kinds: new Set([kind.name]),
         readers,
       },
-      browse: createBrowse(pool, kind),
+      browse: createBrowse(database, kind),
       changes: createChanges(writing),
     }
     registerKindRoutes(server, services, access)
-    const bulk = { kind, batch: createBatch(writing), lines: createFeed(pool, kind.table, '\n') }
+    const bulk = { kind, batch: createBatch(writing), lines: createFeed(database, kind.table, '\n') }
     registerBulkRoutes(server, bulk, access)
   }
-  registerStreamRoutes(server, { kinds, feedsOf: joinedFeeds(pool), readers }, access)
-  return { readers }
+  registerStreamRoutes(server, { kinds, feedsOf: joinedFeeds(database), readers }, access)
+  return { readers, callUnderClock: journal.callUnderClock, pending: journal.pending }
 }
 
 /** A reader of rows for each kind. */
-function createRows(pool: Pool, kinds: readonly Kind[]): Rows {
-  const readers = new Map(kinds.map((kind) => [kind.name, createRowReader(pool, kind.table)]))
+function createRows(database: Database, kinds: readonly Kind[]): Rows {
+  const readers = new Map(kinds.map((kind) => [kind.name, createRowReader(database, kind.table)]))
   return ({ name }) => {
     const reader = readers.get(name)
     if (reader === undefined) throw new Error(`this installation has no ${name}`)
@@ -83,12 +90,12 @@ function createRows(pool: Pool, kinds: readonly Kind[]): Rows {
 }
 
 /** Feeds of several kinds, each made when it is first asked for. */
-function joinedFeeds(pool: Pool) {
+function joinedFeeds(database: Database) {
   const known = new Map<string, Feeds<Checkpoints>>()
   return (kinds: readonly Kind[]) => {
     const resource = streamResource(kinds.map(({ name }) => name))
     const tables = kinds.map(({ table }) => table)
-    const feeds = known.get(resource) ?? shareWaiting(createJoinedFeed(pool, resource, tables))
+    const feeds = known.get(resource) ?? shareWaiting(createJoinedFeed(database, resource, tables))
     known.set(resource, feeds)
     return feeds
   }

@@ -1,6 +1,7 @@
 /** What writes summaries, put together from the settings. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
+import { unshared } from './db/fair-pool.ts'
 import { createAnnouncer } from './journal/announcer.ts'
 import { commitFunction } from './journal/commit-function.ts'
 import { createJournal } from './journal/journal.ts'
@@ -62,7 +63,7 @@ export function createSummarizer(options: {
     ...(maxLead === undefined ? {} : { maxLead }),
     announcer: createAnnouncer(pool, untold),
   })
-  const rows = createRowReader(pool, conversation.table)
+  const rows = createRowReader(unshared(pool), conversation.table)
   const queue = createKeyedQueue()
   const changes = createChanges({ kind: conversation, journal, rows: () => rows, clock, queue })
   const endpoint = settings.endpoint === null ? null : loadChatEndpoint(settings.endpoint, clock)

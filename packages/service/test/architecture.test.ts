@@ -38,7 +38,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   journal: ['kernel', 'db'],
   access: ['kernel', 'db'],
   openapi: ['kernel'],
-  http: ['kernel', 'journal', 'access', 'openapi'],
+  http: ['kernel', 'db', 'journal', 'access', 'openapi'],
   docs: ['kernel', 'http', 'openapi'],
   resource: ['kernel', 'db', 'journal', 'access', 'http', 'openapi'],
   resources: ['kernel', 'db', 'resource'],
@@ -46,7 +46,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
   keys: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
   backup: ['kernel', 'db', 'journal'],
-  organization: ['kernel', 'access', 'http', 'openapi', 'resource'],
+  organization: ['kernel', 'db', 'access', 'http', 'openapi', 'resource'],
   metrics: ['kernel', 'openapi', 'delivery'],
   summarizer: ['kernel', 'db', 'journal', 'resource', 'resources'],
   top: [
@@ -185,6 +185,8 @@ describe('SQL', () => {
       // One call for several organizations, each named in the argument.
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
       "journal/journal.ts: select ${commitFunction.name}((c.part->>'organizat",
+      // It calls a function whose first argument names it.
+      "journal/journal.ts: with waiting as materialized (select set_config('l",
       'journal/new-life.ts: select i.epoch from installation i union select r.',
       'journal/new-life.ts: update installation set epoch = $1 where singleton',
       // Its arms name it, each for itself.

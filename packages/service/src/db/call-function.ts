@@ -1,9 +1,9 @@
-import type { Pool } from 'pg'
 import type { SchemaFunction } from './migration.ts'
+import type { Queryable } from './pool.ts'
 
 /** Calls a function that answers with one word, or one value. */
 export async function callFunction<A>(
-  pool: Pool,
+  pool: Queryable,
   { name }: SchemaFunction,
   values: readonly unknown[],
 ): Promise<A> {

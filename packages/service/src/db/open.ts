@@ -19,8 +19,11 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
-/** Connections of one process. More than a few per core only wait for each other inside the database. */
-export const connections = 12
+/**
+ * Connections of the API. More than a few per core only wait for each other inside the database; what is above that keeps
+ * some free while others are held (`fair-pool.ts`).
+ */
+export const connections = 16
 
 /** Starts the embedded database, or uses the server at DESKWIRE_DATABASE_URL. */
 export async function openDatabase(config: DatabaseSettings, log: FastifyBaseLogger): Promise<OpenDatabase> {

@@ -6,6 +6,9 @@ export type DatabaseAddress =
   | { readonly url: string }
   | { readonly host: string; readonly port: number; readonly user: string; readonly database: string }
 
+/** Whatever runs single statements. */
+export type Queryable = Pick<Pool, 'query'>
+
 /**
  * A pool of connections. A statement may take 30 s and no more; a connection that breaks while idle is reported
  * and replaced, never thrown into the middle of the process.

@@ -3,7 +3,8 @@
  * of them that both sides would make and read for every result. For what runs with every request (a tenth of the
  * service's processor time for a page of the stream, by its profile).
  */
-import type { Connection, Pool, Submittable } from 'pg'
+import type { Connection, Submittable } from 'pg'
+import type { Queryable } from './pool.ts'
 
 export interface PreparedStatement {
   /** Connections remember by it what they have prepared: one name, one text. */
@@ -46,7 +47,7 @@ export type TextAsk = readonly [statement: PreparedStatement, values: readonly P
 
 /** The statement's rows, from any connection of the pool. Rejects as `pool.query` does. */
 export function queryText(
-  pool: Pool,
+  pool: Queryable,
   statement: PreparedStatement,
   values: readonly Parameter[],
 ): Promise<readonly TextRow[]> {
@@ -54,11 +55,11 @@ export function queryText(
 }
 
 /** The same for what is to be decided once there is a connection: whoever waits for one does so before. */
-export function queryTextWhenSent(pool: Pool, ask: () => TextAsk): Promise<readonly TextRow[]> {
+export function queryTextWhenSent(pool: Queryable, ask: () => TextAsk): Promise<readonly TextRow[]> {
   return sent(pool, new TextQuery(ask))
 }
 
-async function sent(pool: Pool, query: Submittable): Promise<readonly TextRow[]> {
+async function sent(pool: Queryable, query: Submittable): Promise<readonly TextRow[]> {
   // Declared to return what it is given, as a client does: a pool returns a promise of what that calls back with.
   return pool.query(query) as unknown as Promise<readonly TextRow[]>
 }

@@ -7,6 +7,8 @@
  * when its lease ends. A commit moves it to now, unless its holder has its hands full and looks again by itself.
  */
 import type { Pool } from 'pg'
+import { callFunction } from '../db/call-function.ts'
+import { untilFree } from '../db/errors.ts'
 import { type PreparedStatement, queryText } from '../db/text-query.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -197,18 +199,15 @@ export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
     },
 
     async disable({ organizationId, webhookId }, tried, reason, now, failingBefore) {
-      const { rows } = await pool.query<{ disabled: boolean }>({
-        text: `select ${disableFunction.name}($1, $2, $3, $4, $5, $6) as disabled`,
-        values: [
-          organizationId,
-          webhookId,
-          tried,
-          reason,
-          formatTimestamp(now),
-          formatTimestamp(failingBefore),
-        ],
-      })
-      return rows[0]?.disabled ?? false
+      const values = [
+        organizationId,
+        webhookId,
+        tried,
+        reason,
+        formatTimestamp(now),
+        formatTimestamp(failingBefore),
+      ]
+      return (await untilFree(() => callFunction<boolean | null>(pool, disableFunction, values))) ?? false
     },
 
     async failPending({ organizationId, webhookId }, reason, now) {

@@ -1,5 +1,6 @@
 /** Recoveries in the database, as a worker finds, takes and does them. */
 import type { Pool } from 'pg'
+import { untilFree } from '../db/errors.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { LaneKey } from './lanes.ts'
 import { recoverFunction } from './recovery-function.ts'
@@ -54,7 +55,7 @@ export function createRecoveries(pool: Pool, attempts: number): Recoveries {
     },
 
     async piece({ organizationId, webhookId, recoveryId }, leaseId, now, leaseUntil) {
-      const { rows } = await pool.query<{ came: Piece }>({
+      const statement = {
         name: recoverFunction.name,
         text: `select ${recoverFunction.name}($1, $2, $3, $4, $5, $6, ${eventsAtOnce}, ${backlogAtMost}, $7) as came`,
         values: [
@@ -66,7 +67,8 @@ export function createRecoveries(pool: Pool, attempts: number): Recoveries {
           formatTimestamp(leaseUntil),
           attempts,
         ],
-      })
+      }
+      const { rows } = await untilFree(() => pool.query<{ came: Piece }>(statement))
       return rows[0]?.came ?? 'lost'
     },
 

@@ -5,6 +5,8 @@
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
+import { callFunction } from '../db/call-function.ts'
+import { isHeldElsewhere } from '../db/errors.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { lockClock } from '../journal/call-fragments.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -71,7 +73,7 @@ export function createRegistrants(services: {
   let looking: Promise<void> | null = null
 
   async function settleExpired(): Promise<number> {
-    for (let settled = 0; ; ) {
+    for (let all = 0; ; ) {
       const now = formatTimestamp(clock.now())
       const { rows } = await pool.query<{ organization_id: string; id: string }>({
         name: 'find_expired_keys',
@@ -79,22 +81,28 @@ export function createRegistrants(services: {
                where k.expires_at <= $1 and k.expiry_settled_at is null order by k.expires_at limit ${step}`,
         values: [now],
       })
-      for (const row of rows) await settle(row.organization_id, row.id, now)
-      settled += rows.length
-      if (rows.length < step) return settled
+      let settled = 0
+      for (const row of rows) if (await settle(row.organization_id, row.id, now)) settled++
+      all += settled
+      if (settled < step) return all
     }
   }
 
-  async function settle(organizationId: string, apiKeyId: string, now: string): Promise<void> {
-    const { rows } = await pool.query<{ disabled: string[] | null }>(
-      `select ${expireFunction.name}($1, $2, $3) as disabled`,
-      [organizationId, apiKeyId, now],
-    )
-    for (const webhookId of rows[0]?.disabled ?? []) {
+  /** Whether it is done: while somebody holds its organization's clock, it is left until the next look. */
+  async function settle(organizationId: string, apiKeyId: string, now: string): Promise<boolean> {
+    let disabled: readonly string[] | null
+    try {
+      disabled = await callFunction(pool, expireFunction, [organizationId, apiKeyId, now])
+    } catch (error) {
+      if (isHeldElsewhere(error)) return false
+      throw error
+    }
+    for (const webhookId of disabled ?? []) {
       observer.disabled('registrant_revoked')
       log.warn({ organizationId, webhookId, reason: 'registrant_revoked' }, 'an endpoint was disabled')
       wake()
     }
+    return true
   }
 
   function look(): void {

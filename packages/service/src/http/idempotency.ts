@@ -1,7 +1,7 @@
 /** Idempotency-Key on POST: the same request twice is one change and one answer (decisions, section 8). */
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import type { Pool } from 'pg'
+import type { Database } from '../db/fair-pool.ts'
 import type { IdempotencyRecord } from '../journal/change.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
@@ -61,7 +61,11 @@ export function encodeKept(record: IdempotencyRecord, sealed: Buffer): string {
 /** Opens an answer that is kept encrypted, about this subject. */
 export type OpenAnswer = (sealed: Buffer, organizationId: string, subjectId: string) => string
 
-export function createIdempotencyStore(pool: Pool, clock: Clock, open: OpenAnswer): IdempotencyStore {
+export function createIdempotencyStore(
+  database: Pick<Database, 'of'>,
+  clock: Clock,
+  open: OpenAnswer,
+): IdempotencyStore {
   const statement = {
     name: 'find_idempotency_key',
     text: `select k.request_hash, k.status, k.body, k.sealed, k.subject_id from idempotency_keys k
@@ -72,7 +76,7 @@ export function createIdempotencyStore(pool: Pool, clock: Clock, open: OpenAnswe
     async find(organizationId, record) {
       const { apiKeyId, method, path, key, requestHash } = record
       const since = formatTimestamp(clock.now() - keptForMilliseconds)
-      const { rows } = await pool.query<{
+      const { rows } = await database.of(organizationId).query<{
         request_hash: Buffer
         status: number
         body: string | null

@@ -8,7 +8,8 @@ import { problemBody } from '../kernel/problem-body.ts'
 export function sendProblem(reply: FastifyReply, refusal: Problem): FastifyReply {
   const { status } = errorCatalogue[refusal.code]
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="deskwire"')
-  if (status === 503) reply.header('retry-after', '1')
+  // A limit that knows better has said so.
+  if (status === 503 || (status === 429 && !reply.hasHeader('retry-after'))) reply.header('retry-after', '1')
   return reply
     .code(status)
     .header('content-type', 'application/problem+json; charset=utf-8')

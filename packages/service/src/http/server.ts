@@ -1,19 +1,23 @@
 /** The HTTP server without its routes: request ids, bodies, problem answers, what is not there. */
 import { randomUUID } from 'node:crypto'
-import { METHODS } from 'node:http'
+import { type IncomingMessage, METHODS } from 'node:http'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
   type FastifyInstance,
   type FastifyReply,
+  type FastifyRequest,
   LogController,
 } from 'fastify'
 import { clockAheadCode } from '../journal/lead.ts'
+import { ShareExceeded } from '../kernel/budget.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { answerBroken, headerLimit } from './broken-request.ts'
 import { deepestNesting, isTooDeep } from './nesting.ts'
 import { sendProblem } from './problem-reply.ts'
+import { bodyTooLarge, readBody } from './read-body.ts'
+import { shareProblem } from './shares.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -57,7 +61,8 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
     done()
   })
   if (logger.level === 'debug' || logger.level === 'trace') logAnswers(server)
-  server.setErrorHandler((error: FastifyError, request, reply) => {
+  server.setErrorHandler((error: FastifyError | ShareExceeded, request, reply) => {
+    if (error instanceof ShareExceeded) return sendProblem(reply, shareProblem(error))
     const refusal = expectedProblem(error, request.routeOptions.bodyLimit) ?? databaseProblem(error)
     if (refusal === null || refusal.code === 'internal_error') {
       request.log.error(
@@ -125,22 +130,36 @@ function requestId(sent: string | string[] | undefined): string {
 function acceptJson(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  server.addContentTypeParser<Buffer>(
+  server.addContentTypeParser(
     /^application\/(?:[\w.+-]+\+)?json(?:;|$)/i,
-    { parseAs: 'buffer' },
-    (request, bytes, done) => {
-      request.rawBody = bytes
-      // Some clients name the type of a body that they do not send. A route that needs one will say so.
-      if (bytes.length === 0) return done(null, undefined)
-      if (isTooDeep(bytes)) return done(Object.assign(new Error(), { code: tooDeep }), undefined)
+    (request: FastifyRequest, payload: IncomingMessage, done: Parsed) => {
+      const { 'content-length': length } = request.headers
+      const limits = {
+        length: length === undefined ? null : Number(length),
+        limit: request.routeOptions.bodyLimit,
+      }
+      readBody(payload, limits, (error, bytes) =>
+        error === null ? parse(request, bytes, done) : done(error, undefined),
+      )
+    },
+  )
+
+  function parse(request: FastifyRequest, bytes: Buffer, done: Parsed): void {
+    request.rawBody = bytes
+    // Some clients name the type of a body that they do not send. A route that needs one will say so.
+    if (bytes.length === 0) done(null, undefined)
+    else if (isTooDeep(bytes)) done(Object.assign(new Error(), { code: tooDeep }), undefined)
+    else {
       try {
         done(null, JSON.parse(decoder.decode(bytes)))
       } catch (error) {
         done(Object.assign(new Error((error as Error).message), { code: malformedJson }), undefined)
       }
-    },
-  )
+    }
+  }
 }
+
+type Parsed = (error: Error | null, body: unknown) => void
 
 const malformedJson = 'MALFORMED_JSON'
 const tooDeep = 'TOO_DEEP'
@@ -149,14 +168,13 @@ const tooDeep = 'TOO_DEEP'
 function expectedProblem(error: FastifyError, bodyLimit: number): Problem | null {
   switch (error.code) {
     case malformedJson:
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return problem('malformed_json', `The body is not valid JSON in UTF-8: ${error.message}.`)
     case tooDeep:
       return problem(
         'malformed_json',
         `The body nests objects and arrays more than ${deepestNesting} levels deep. Send it flatter.`,
       )
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+    case bodyTooLarge:
       return problem(
         'body_too_large',
         `The body has more than ${bodyLimit / mebibyte} MiB. Send less at once.`,

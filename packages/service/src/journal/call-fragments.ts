@@ -4,7 +4,16 @@
  * The functions have the arguments p_organization_id, p_now and, where a request can be repeated, p_keep.
  */
 
-export const lockClock = `perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;`
+/**
+ * Takes the clock row, and gives up with `lock_not_available` when somebody holds it for longer than a quarter of a second, or
+ * than the caller has set as the limit: no connection is to wait for what may take a minute. Whoever calls tries again
+ * (`GroupCommit.errand`, `untilFree`). Other rows are held for moments only.
+ */
+export const lockClock = `if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);`
 
 /** What a kept answer is while its key stands for that request (decisions, section 8). */
 export const unexpired = "created_at > p_now - interval '24 hours'"

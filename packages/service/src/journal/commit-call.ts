@@ -3,10 +3,13 @@ import type { Change, Refusal, Unit, UnitOutcome } from './change.ts'
 import { type CommitAnswer, type CommitArgument, sectionOf } from './commit-protocol.ts'
 import { digestTerm } from './digest.ts'
 
+/** How long a patient call waits for the clock; then others have their turn, and it comes back. */
+export const patience = '2s'
+
 export interface CallOptions {
   /** Attempts that each delivery has. */
   readonly maxAttempts: number
-  /** Whether to wait for a clock that somebody else holds for long. */
+  /** Whether to wait for `patience` for a clock that somebody else holds, and then for every other row. */
   readonly patient: boolean
   /** How far its time may be ahead of the database's clock, in milliseconds; null for as far as it likes. */
   readonly maxLead: number | null
@@ -17,7 +20,7 @@ export function encodeUnits(units: readonly Unit[], { maxAttempts, patient, maxL
   const argument: CommitArgument = {
     events: [],
     max_attempts: maxAttempts,
-    ...(patient ? { patient } : {}),
+    ...(patient ? { patient: patience } : {}),
     ...(maxLead === null ? {} : { max_lead: maxLead }),
   }
   units.forEach((unit, number) => {

@@ -67,13 +67,15 @@ const begin = `  -- 1. The clock row, which nobody else of the organization goes
       using errcode = '${clockAheadCode}';
   end if;
   -- Longer than any ordinary commit: a call that waits longer, and the organizations with it, tries another way.
-  if not p_changes ? 'patient' then
-    perform set_config('lock_timeout', '250ms', true);
-  end if;
+  perform set_config('lock_timeout', coalesce(p_changes->>'patient', '250ms'), true);
   select c.last_stamp into v_last from organization_clocks c
     where c.organization_id = p_organization_id for update;
   if not found then
     raise exception 'organization % has no clock', p_organization_id;
+  end if;
+  -- What is large is not begun anew for a row that somebody holds for a moment.
+  if p_changes ? 'patient' then
+    perform set_config('lock_timeout', '0', true);
   end if;
   v_stamp := greatest(v_last + interval '1 millisecond', p_now);
   v_text := ${timestampText('v_stamp')};

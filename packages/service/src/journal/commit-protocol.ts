@@ -23,8 +23,8 @@ export const sectionOf = {
 export interface CommitArgument {
   /** Attempts that each delivery has. */
   readonly max_attempts: number
-  /** There when the call waits as long as it takes for a clock that another holds. */
-  readonly patient?: true
+  /** How long to wait for the clock, as a limit for locks is written; 250 ms unless told. With it, rows are waited for without one. */
+  readonly patient?: string
   /** How far `p_now` may be ahead of the database's clock, in milliseconds; as far as it likes where it is not there. */
   readonly max_lead?: number
 

@@ -6,7 +6,7 @@
  * Commits of an organization are in the order of their stamps, so a snapshot that shows a stamp shows everything
  * before it: a reader who has seen up to a position has seen all there will ever be up to it.
  */
-import type { Pool } from 'pg'
+import type { Database } from '../db/fair-pool.ts'
 import { queryText } from '../db/text-query.ts'
 import { type Cursor, highestId, type Position } from '../kernel/cursor.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -55,8 +55,12 @@ export interface Feed<C = Checkpoint> {
 }
 
 /** Reads the stream of one table. */
-export function createFeed(pool: Pool, table: StreamTable, separator: Separator = ','): Feed<Checkpoint> {
-  return feedOf(pool, {
+export function createFeed(
+  database: Pick<Database, 'of'>,
+  table: StreamTable,
+  separator: Separator = ',',
+): Feed<Checkpoint> {
+  return feedOf(database, {
     resource: table.kind,
     tables: [table],
     separator,
@@ -70,11 +74,11 @@ export type Checkpoints = Readonly<Record<string, Checkpoint>>
 
 /** Reads the streams of several tables as one; `resource` is what its cursors belong to. */
 export function createJoinedFeed(
-  pool: Pool,
+  database: Pick<Database, 'of'>,
   resource: string,
   tables: readonly StreamTable[],
 ): Feed<Checkpoints> {
-  return feedOf(pool, {
+  return feedOf(database, {
     resource,
     tables,
     separator: ',',
@@ -98,7 +102,10 @@ interface Source<C> {
   readonly checkpoint: (row: PageRow) => C | null
 }
 
-function feedOf<C>(pool: Pool, { resource, tables, separator, checkpoint }: Source<C>): Feed<C> {
+function feedOf<C>(
+  database: Pick<Database, 'of'>,
+  { resource, tables, separator, checkpoint }: Source<C>,
+): Feed<C> {
   // As many as there are limits: a hundred.
   const statements = new Map<number, PageStatements>()
   const statementsFor = (limit: number) => {
@@ -112,9 +119,10 @@ function feedOf<C>(pool: Pool, { resource, tables, separator, checkpoint }: Sour
       const { position, removalsAfter } = starting(start)
       const { whole, first, kept } = statementsFor(limit)
       const values = [organizationId, formatTimestamp(position.at), position.id]
+      const connection = database.of(organizationId)
       const [columns] = await (removalsAfter === null
-        ? queryText(pool, start.from === 'watermark' ? kept : whole, values)
-        : queryText(pool, first, [...values, ...removalsFrom(position, removalsAfter)]))
+        ? queryText(connection, start.from === 'watermark' ? kept : whole, values)
+        : queryText(connection, first, [...values, ...removalsFrom(position, removalsAfter)]))
       if (columns === undefined) throw new Error(`organization ${organizationId} has no clock`)
       const row = pageRowOf(columns)
       if (start.from === 'cursor' && start.cursor.epoch !== row.epoch) return { outcome: 'epoch_over' }

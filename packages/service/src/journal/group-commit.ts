@@ -6,77 +6,37 @@
  * organizations, one statement that calls the function for up to 16 of them doubles what a call each reaches.
  *
  * An organization holds up no other: a unit that reaches far, a thousand rows perhaps, goes in a call of its own,
- * and so does an organization whose clock somebody else holds for long.
+ * and so does an organization whose clock somebody else holds for long. Whatever else takes the clock of an organization, as
+ * changes of its endpoints and keys do, waits in the same line as an errand: one at a time, here and not at a connection.
  */
-import { DatabaseError } from 'pg'
+import type { DatabaseError } from 'pg'
+import { isHeldElsewhere, rolledBack } from '../db/errors.ts'
+import { stopwatch } from '../kernel/clock.ts'
 import { exclusiveKeys, type Unit, type UnitOutcome } from './change.ts'
-import { clockAheadCode } from './lead.ts'
-
-/** One organization's part of a call. */
-export interface CallPart {
-  readonly organizationId: string
-  readonly units: readonly Unit[]
-}
+import {
+  type CallPart,
+  type Errand,
+  idleLane,
+  type Lane,
+  needsOwnCall,
+  type Part,
+  smallerCalls,
+  type Waiting,
+} from './commit-lane.ts'
+import { defaultLimits, type GroupLimits } from './group-limits.ts'
 
 /**
- * Commits the parts, each atomically, and says for each what became of its units. Throws if any part raised. A
- * patient call waits for a clock that others hold; any other throws `lock_not_available` before long.
+ * Commits the parts, each atomically, and says for each what became of its units. Throws if any part raised, and
+ * `lock_not_available` when a clock is held by others: a patient call after some seconds, any other before long.
  */
 export type CommitCall = (
   parts: readonly CallPart[],
   patient: boolean,
 ) => Promise<readonly (readonly UnitOutcome[])[]>
 
-export interface GroupLimits {
-  /** Changes of one organization in one call. */
-  readonly changes: number
-  /** Organizations in one call. */
-  readonly organizations: number
-  /** Calls of one organization under way at once: one commits while the next is on its way. */
-  readonly perOrganization: number
-  /** Calls under way at once. */
-  readonly calls: number
-  /** Beside them, calls under way at once with a unit that reaches far. */
-  readonly farCalls: number
-}
-
-export const defaultLimits: GroupLimits = {
-  changes: 32,
-  organizations: 16,
-  perOrganization: 2,
-  calls: 4,
-  farCalls: 2,
-}
-
-interface Waiting {
-  readonly unit: Unit
-  readonly keys: readonly string[]
-  /** Takes long: goes in a call of its own, so that it holds up nobody but its organization. */
-  readonly far: boolean
-  readonly resolve: (outcome: UnitOutcome) => void
-  readonly reject: (error: unknown) => void
-}
-
-interface Lane {
-  readonly organizationId: string
-  queue: Waiting[]
-  underWay: number
-  /** What is under way reaches far: until it is done, more of this organization would only wait behind it. */
-  farUnderWay: boolean
-  /** Somebody else held the clock for long: the next call waits for it, and nobody else with it. */
-  contended: boolean
-  /** Keys of the units under way. */
-  readonly held: Set<string>
-}
-
-interface Part {
-  readonly lane: Lane
-  readonly batch: readonly Waiting[]
-}
-
 interface Call {
   readonly parts: Part[]
-  readonly far: boolean
+  readonly sort: 'near' | 'far' | 'patient'
 }
 
 export class GroupCommit {
@@ -84,34 +44,63 @@ export class GroupCommit {
   readonly #reachesFar: (unit: Unit) => boolean
   readonly #limits: GroupLimits
   readonly #lanes = new Map<string, Lane>()
-  #callsUnderWay = 0
-  #farCallsUnderWay = 0
+  readonly #elapsed: () => number
+  readonly #underWay = { near: 0, far: 0, patient: 0 }
+  #unitsUnderWay = 0
   #pumpScheduled = false
 
-  constructor(call: CommitCall, reachesFar: (unit: Unit) => boolean, limits: GroupLimits = defaultLimits) {
+  constructor(
+    call: CommitCall,
+    reachesFar: (unit: Unit) => boolean,
+    limits: GroupLimits = defaultLimits,
+    elapsed: () => number = stopwatch(),
+  ) {
     this.#call = call
     this.#reachesFar = reachesFar
     this.#limits = limits
+    this.#elapsed = elapsed
+  }
+
+  /** Units and errands that wait or are under way. */
+  get pending(): number {
+    let pending = this.#unitsUnderWay
+    for (const { queue, errands, errandUnderWay } of this.#lanes.values()) {
+      pending += queue.length + errands.length + Number(errandUnderWay)
+    }
+    return pending
   }
 
   /** Settles when the unit has committed or was refused; rejects when the database could not say. */
   submit(organizationId: string, unit: Unit): Promise<UnitOutcome> {
     return new Promise((resolve, reject) => {
-      let lane = this.#lanes.get(organizationId)
-      if (lane === undefined) {
-        lane = {
-          organizationId,
-          queue: [],
-          underWay: 0,
-          farUnderWay: false,
-          contended: false,
-          held: new Set(),
-        }
-        this.#lanes.set(organizationId, lane)
-      }
-      lane.queue.push({ unit, keys: exclusiveKeys(unit), far: this.#reachesFar(unit), resolve, reject })
+      const keys = exclusiveKeys(unit)
+      const far = this.#reachesFar(unit)
+      this.#laneOf(organizationId).queue.push({ unit, keys, far, since: this.#elapsed(), resolve, reject })
       this.#schedule()
     })
+  }
+
+  /**
+   * Runs what takes the organization's clock beside its units, after what came before it. It is run again when it
+   * throws `lock_not_available`, patiently then; settles as it does in the end.
+   */
+  errand<A>(organizationId: string, run: (patient: boolean) => Promise<A>): Promise<A> {
+    return new Promise((resolve, reject) => {
+      this.#laneOf(organizationId).errands.push({
+        run: (patient) => run(patient).then(resolve),
+        reject,
+        since: this.#elapsed(),
+      })
+      this.#schedule()
+    })
+  }
+
+  #laneOf(organizationId: string): Lane {
+    const known = this.#lanes.get(organizationId)
+    if (known !== undefined) return known
+    const lane = idleLane(organizationId)
+    this.#lanes.set(organizationId, lane)
+    return lane
   }
 
   /** Not at once: requests that the same turn of the event loop brought go together. */
@@ -125,24 +114,42 @@ export class GroupCommit {
   }
 
   #pump(): void {
+    for (const lane of [...this.#lanes.values()]) this.#beginErrand(lane)
     for (let call = this.#nextCall(); call !== null; call = this.#nextCall()) void this.#run(call)
   }
 
-  #nextCall(): Call | null {
-    if (this.#farCallsUnderWay < this.#limits.farCalls) {
-      const part = this.#takeFarPart()
-      if (part !== null) return { parts: [part], far: true }
+  /** One at a time of an organization; where its clock is held for long, patiently, and alone. */
+  #beginErrand(lane: Lane): void {
+    const { contended, errandUnderWay, farUnderWay, errands, queue } = lane
+    const [next] = errands
+    if (next === undefined || errandUnderWay || farUnderWay) return
+    if (contended) {
+      const isFirst = queue[0] === undefined || next.since <= queue[0].since
+      if (!isFirst || lane.underWay > 0 || this.#underWay.patient >= this.#limits.patientCalls) return
     }
-    if (this.#callsUnderWay >= this.#limits.calls) return null
+    errands.shift()
+    void this.#runErrand(lane, next, contended)
+  }
+
+  #nextCall(): Call | null {
+    for (const sort of ['far', 'patient'] as const) {
+      if (this.#underWay[sort] >= this.#limits[`${sort}Calls`]) continue
+      const part = this.#takePartAlone(sort)
+      if (part !== null) return { parts: [part], sort }
+    }
+    if (this.#underWay.near >= this.#limits.calls) return null
     const parts = this.#takeParts()
-    return parts.length === 0 ? null : { parts, far: false }
+    return parts.length === 0 ? null : { parts, sort: 'near' }
   }
 
   /** What goes in a call of its own, once nothing else of its organization is under way. */
-  #takeFarPart(): Part | null {
+  #takePartAlone(sort: 'far' | 'patient'): Part | null {
     for (const lane of this.#lanes.values()) {
-      if (lane.underWay > 0 || !needsOwnCall(lane)) continue
-      return { lane, batch: lane.queue[0]?.far ? lane.queue.splice(0, 1) : this.#takeBatch(lane) }
+      if (lane.underWay > 0 || (lane.errandUnderWay && lane.contended) || !needsOwnCall(lane)) continue
+      const isFar = lane.queue[0]?.far === true
+      if (isFar !== (sort === 'far')) continue
+      this.#toTheEnd(lane)
+      return { lane, batch: isFar ? lane.queue.splice(0, 1) : this.#takeBatch(lane) }
     }
     return null
   }
@@ -158,12 +165,14 @@ export class GroupCommit {
       if (batch.length > 0) parts.push({ lane, batch })
       if (parts.length === this.#limits.organizations) break
     }
-    for (const { lane } of parts) {
-      // Back to the end of the line: a Map iterates in order of insertion.
-      this.#lanes.delete(lane.organizationId)
-      this.#lanes.set(lane.organizationId, lane)
-    }
+    for (const { lane } of parts) this.#toTheEnd(lane)
     return parts
+  }
+
+  /** Behind all others: a Map iterates in order of insertion. */
+  #toTheEnd(lane: Lane): void {
+    this.#lanes.delete(lane.organizationId)
+    this.#lanes.set(lane.organizationId, lane)
   }
 
   /**
@@ -189,26 +198,67 @@ export class GroupCommit {
     return batch
   }
 
-  async #run({ parts, far }: Call): Promise<void> {
-    if (far) this.#farCallsUnderWay++
-    else this.#callsUnderWay++
+  async #runErrand(lane: Lane, errand: Errand, patient: boolean): Promise<void> {
+    lane.errandUnderWay = true
+    if (patient) {
+      this.#underWay.patient++
+      this.#toTheEnd(lane)
+    }
+    try {
+      await errand.run(patient)
+      if (patient) lane.contended = false
+    } catch (error) {
+      if (isHeldElsewhere(error)) {
+        lane.errands.unshift(errand)
+        this.#contended(lane, error)
+      } else {
+        if (patient) lane.contended = false
+        errand.reject(error)
+      }
+    } finally {
+      lane.errandUnderWay = false
+      if (patient) this.#underWay.patient--
+      this.#forgetIdle(lane)
+      this.#schedule()
+    }
+  }
+
+  /** Somebody else holds the clock: the next of this organization waits for it, but what has waited for too long fails. */
+  #contended(lane: Lane, error: DatabaseError): void {
+    lane.contended = true
+    const isLate = ({ since }: { readonly since: number }) =>
+      this.#elapsed() - since >= this.#limits.giveUpAfter
+    for (const late of [...lane.queue, ...lane.errands].filter(isLate)) late.reject(error)
+    lane.queue = lane.queue.filter((waiting) => !isLate(waiting))
+    lane.errands = lane.errands.filter((errand) => !isLate(errand))
+  }
+
+  #forgetIdle({ organizationId, underWay, errandUnderWay, queue, errands }: Lane): void {
+    if (underWay > 0 || errandUnderWay || queue.length + errands.length > 0) return
+    this.#lanes.delete(organizationId)
+  }
+
+  async #run({ parts, sort }: Call): Promise<void> {
+    const far = sort !== 'near'
+    this.#underWay[sort]++
     // One order of organizations everywhere, so that two calls never wait for each other's clocks.
     parts.sort((a, b) => (a.lane.organizationId < b.lane.organizationId ? -1 : 1))
     for (const { lane, batch } of parts) {
       lane.underWay++
       lane.farUnderWay = far
+      this.#unitsUnderWay += batch.length
       for (const key of batch.flatMap(({ keys }) => keys)) lane.held.add(key)
     }
     try {
       await this.#commit(parts, far)
     } finally {
-      if (far) this.#farCallsUnderWay--
-      else this.#callsUnderWay--
+      this.#underWay[sort]--
       for (const { lane, batch } of parts) {
         lane.underWay--
-        if (far) lane.farUnderWay = lane.contended = false
+        this.#unitsUnderWay -= batch.length
+        if (far) lane.farUnderWay = false
         for (const key of batch.flatMap(({ keys }) => keys)) lane.held.delete(key)
-        if (lane.underWay === 0 && lane.queue.length === 0) this.#lanes.delete(lane.organizationId)
+        this.#forgetIdle(lane)
       }
       this.#schedule()
     }
@@ -221,6 +271,7 @@ export class GroupCommit {
     }))
     try {
       const outcomes = await this.#call(call, patient)
+      if (patient) for (const { lane } of parts) lane.contended = false
       parts.forEach(({ batch }, part) => {
         batch.forEach((waiting, n) => {
           const outcome = outcomes[part]?.[n]
@@ -229,10 +280,11 @@ export class GroupCommit {
         })
       })
     } catch (error) {
-      if (!patient && isHeldElsewhere(error)) {
-        await this.#again(parts)
+      if (isHeldElsewhere(error)) {
+        await this.#again(parts, error)
         return
       }
+      if (patient) for (const { lane } of parts) lane.contended = false
       const smaller = rolledBack(error) ? smallerCalls(parts, error) : []
       if (smaller.length === 0) {
         for (const { batch } of parts) for (const waiting of batch) waiting.reject(error)
@@ -242,46 +294,11 @@ export class GroupCommit {
   }
 
   /** One of several organizations was held up: each by itself shows which. That one goes back to its queue. */
-  async #again(parts: readonly Part[]): Promise<void> {
+  async #again(parts: readonly Part[], error: DatabaseError): Promise<void> {
     const [first] = parts
     if (parts.length === 1 && first !== undefined) {
-      first.lane.contended = true
       first.lane.queue = [...first.batch, ...first.lane.queue]
+      this.#contended(first.lane, error)
     } else await Promise.all(parts.map((part) => this.#commit([part], false)))
   }
-}
-
-/** Whether an organization's next units go in a call of their own. */
-function needsOwnCall({ queue, contended }: Lane): boolean {
-  const [next] = queue
-  return next !== undefined && (contended || next.far)
-}
-
-/** PostgreSQL's lock_not_available: somebody held a lock for longer than the call was ready to wait. */
-function isHeldElsewhere(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === '55P03'
-}
-
-/**
- * One change raised and took its neighbours with it. Each organization again by itself, and the one that raises
- * change by change, so that only that change fails. Nothing smaller of a single change; nor of one organization
- * that ran out of time, since each of its changes would have to wait that long again; nor of a time that is wrong for all.
- */
-function smallerCalls(parts: readonly Part[], error: DatabaseError): readonly Part[] {
-  const [first] = parts
-  if (error.code === clockAheadCode) return []
-  if (parts.length > 1 || first === undefined) return parts
-  if (first.batch.length === 1 || ranOut.test(error.code ?? '')) return []
-  return first.batch.map((waiting) => ({ lane: first.lane, batch: [waiting] }))
-}
-
-/** PostgreSQL's codes of a statement or a lock that took too long, and of a server short of something. */
-const ranOut = /^(57014|55P03|53)/
-
-/**
- * Whether the database said that the call did not take effect. A lost connection says nothing: the call may
- * have committed, and running it again could commit it twice.
- */
-function rolledBack(error: unknown): error is DatabaseError {
-  return error instanceof DatabaseError && !/^(08|57P|58|XX)/.test(error.code ?? 'XX')
 }

@@ -3,14 +3,19 @@
  * together with its event, its counters and its idempotency record, or not at all.
  */
 import type { Pool, PoolClient } from 'pg'
+import { callFunction } from '../db/call-function.ts'
+import { type Database, unshared } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
+import type { Queryable } from '../db/pool.ts'
 import { type Clock, stopwatch } from '../kernel/clock.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Announcer } from './announcer.ts'
 import type { Change, CommitOutcome, Unit, UnitOutcome } from './change.ts'
-import { type CallOptions, decodeOutcomes, encodeUnits } from './commit-call.ts'
+import { type CallOptions, decodeOutcomes, encodeUnits, patience } from './commit-call.ts'
+import type { CallPart } from './commit-lane.ts'
 import type { CommitAnswer } from './commit-protocol.ts'
-import { type CallPart, GroupCommit, type GroupLimits } from './group-commit.ts'
+import { GroupCommit } from './group-commit.ts'
+import type { GroupLimits } from './group-limits.ts'
 import { dependentsOf, type StreamTable } from './stream-table.ts'
 
 export interface Journal {
@@ -23,6 +28,15 @@ export interface Journal {
   commitTogether(organizationId: string, unit: Unit): Promise<UnitOutcome>
 }
 
+/**
+ * Calls another function that takes the clock row of its first argument, an organization's id, and answers what that
+ * answers. It waits in the line of the organization's commits, and not at a connection, while somebody holds the clock.
+ */
+export type CallUnderClock = <A>(
+  called: SchemaFunction,
+  values: readonly [organizationId: string, ...others: unknown[]],
+) => Promise<A>
+
 /** Called with each call of the commit function that has ended well. */
 export type CommitObserver = (call: {
   readonly milliseconds: number
@@ -34,6 +48,8 @@ export type CommitObserver = (call: {
 
 export function createJournal(options: {
   readonly pool: Pool
+  /** Where what is short goes instead of the pool; to the pool itself unless told. */
+  readonly database?: Pick<Database, 'of' | 'together'>
   readonly commitFunction: SchemaFunction
   /** The tables that the function was made for. */
   readonly tables: readonly StreamTable[]
@@ -46,9 +62,10 @@ export function createJournal(options: {
   readonly limits?: GroupLimits
   /** How far the clock may be ahead of the database's, in milliseconds; beyond, commits reject with `clockAheadCode`. */
   readonly maxLead?: number
-}): Journal {
+}): Journal & { readonly callUnderClock: CallUnderClock; readonly pending: () => number } {
   const { pool, commitFunction, tables, clock, maxAttempts, announcer, onCommit, limits } = options
   const maxLead = options.maxLead ?? null
+  const database = options.database ?? unshared(pool)
   const single = { name: commitFunction.name, text: `select ${commitFunction.name}($1, $2, $3) as answer` }
   const several = {
     name: `${commitFunction.name}_several`,
@@ -64,9 +81,9 @@ export function createJournal(options: {
       parts.length === 1 && first !== undefined
         ? { ...single, values: [first.organizationId, now, encodeUnits(first.units, options)] }
         : { ...several, values: [now, encodeParts(parts, options)] }
-    const ask = (on: Pick<Pool, 'query'>) => on.query<{ answer: CommitAnswer }>(query)
+    const ask = (on: Queryable) => on.query<{ answer: CommitAnswer }>(query)
     const elapsed = stopwatch()
-    const answers = await (patient ? withoutHaste(pool, ask) : ask(pool))
+    const answers = await (patient ? withoutHaste(pool, ask) : ask(database.together))
     onCommit?.({
       milliseconds: elapsed(),
       units: parts.reduce((sum, { units }) => sum + units.length, 0),
@@ -99,7 +116,28 @@ export function createJournal(options: {
       return { outcome: 'done', body: outcome.bodies[0] as string }
     },
     commitTogether: (organizationId, unit) => group.submit(organizationId, unit),
+    pending: () => group.pending,
+    callUnderClock: (called, values) =>
+      group.errand(values[0], (patient) =>
+        patient ? callPatiently(pool, called, values) : callFunction(database.of(values[0]), called, values),
+      ),
   }
+}
+
+/** Calls the function with a limit of its own for the locks that it waits for. */
+async function callPatiently<A>(
+  pool: Queryable,
+  { name }: SchemaFunction,
+  values: readonly unknown[],
+): Promise<A> {
+  const places = values.map((_, n) => `$${n + 1}`).join(', ')
+  // Called for a row that is made by setting the limit, so that this comes first.
+  const { rows } = await pool.query<{ answer: A }>(
+    `with waiting as materialized (select set_config('lock_timeout', '${patience}', true) as it)
+       select ${name}(${places}) as answer from waiting w where w.it is not null`,
+    [...values],
+  )
+  return rows[0]?.answer as A
 }
 
 /** Of the stamps that one call gave; null when it gave none, or was not asked. */

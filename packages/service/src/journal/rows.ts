@@ -1,5 +1,5 @@
 /** Single rows by id: what GET answers, and what a change is decided on. */
-import type { Pool } from 'pg'
+import type { Database } from '../db/fair-pool.ts'
 import { arrayParameter, hiddenArray, queryText } from '../db/text-query.ts'
 import { coalesce } from '../kernel/coalesce.ts'
 import { timestampText } from './body.ts'
@@ -31,7 +31,7 @@ export interface FoundRow extends StoredRow {
  * Reads rows of one table; concurrent reads share a query, whatever their organizations. With a query for each
  * organization, sixty-four of them left the database answering single rows most of the time.
  */
-export function createRowReader(pool: Pool, table: StreamTable): RowReader {
+export function createRowReader(database: Pick<Database, 'of' | 'together'>, table: StreamTable): RowReader {
   const statement = {
     name: `read_${table.name}`,
     text: `select t.organization_id, t.id, t.body, ${timestampText('t.updated_at')} as updated_at
@@ -43,7 +43,7 @@ export function createRowReader(pool: Pool, table: StreamTable): RowReader {
 
   const read = coalesce(async (wanted: readonly Wanted[]): Promise<readonly (StoredRow | null)[]> => {
     const distinct = new Map(wanted.map((one) => [keyOf(one.organizationId, one.id), one]))
-    const rows = await queryText(pool, statement, [
+    const rows = await queryText(database.together, statement, [
       arrayParameter([...distinct.values()].map(({ organizationId }) => organizationId)),
       arrayParameter([...distinct.values()].map(({ id }) => id)),
     ])
@@ -70,7 +70,7 @@ export function createRowReader(pool: Pool, table: StreamTable): RowReader {
                where t.organization_id = $1 and t.${column} = any(${hiddenArray('$2', type)}) and t.removed_at is null
                order by t.created_at, t.id`,
     }
-    const rows = await queryText(pool, found, [organizationId, arrayParameter(values)])
+    const rows = await queryText(database.of(organizationId), found, [organizationId, arrayParameter(values)])
     return rows.map(([id, body, updatedAt, target]) => ({
       id: String(id),
       body: String(body),

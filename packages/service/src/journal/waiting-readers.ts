@@ -3,6 +3,7 @@
  * second together: they are woken by news from whoever committed, and, should a writer have died before it told, by
  * that poll.
  */
+import { Budget, ShareExceeded } from '../kernel/budget.ts'
 import type { News } from './stream-news.ts'
 
 /** What a reader waits for: a change of one of these kinds, later than the clock it has seen. */
@@ -22,7 +23,10 @@ export interface Watch extends Disposable {
 }
 
 export interface WaitingReaders {
-  /** Begins a wait of so many milliseconds; before the reader looks, so that nothing falls between. */
+  /**
+   * Begins a wait of so many milliseconds; before the reader looks, so that nothing falls between.
+   * @throws ShareExceeded when the organization, or all, have as many as may wait.
+   */
   watch(wish: Wish, milliseconds: number): Watch
   /** Something was told. */
   hear(news: News): void
@@ -50,9 +54,12 @@ interface Waiter {
 const atOnce = 50
 /** Beyond that they are spread over so many milliseconds. */
 const spreadOver = 25
+/** Readers of all organizations that may wait; half of them of one that is alone. Each has a connection open. */
+const waitAtMost = 20_000
 
-export function createWaitingReaders(readClocks: ReadClocks): WaitingReaders {
+export function createWaitingReaders(readClocks: ReadClocks, atMost: number = waitAtMost): WaitingReaders {
   const byOrganization = new Map<string, Set<Waiter>>()
+  const places = new Budget(atMost)
   let ended = false
   let waiting = 0
 
@@ -70,6 +77,9 @@ export function createWaitingReaders(readClocks: ReadClocks): WaitingReaders {
   }
 
   function watch(wish: Wish, milliseconds: number): Watch {
+    const taken = places.take(wish.organizationId, 1)
+    if (taken !== 'taken') throw new ShareExceeded(taken, 'readers')
+    let hasPlace = true
     const waiter: Waiter = {
       wish,
       clock: Number.POSITIVE_INFINITY,
@@ -91,6 +101,8 @@ export function createWaitingReaders(readClocks: ReadClocks): WaitingReaders {
         return isDue && !waiter.isOver
       },
       [Symbol.dispose]() {
+        if (hasPlace) places.give(wish.organizationId, 1)
+        hasPlace = false
         clearTimeout(timer)
         finish(waiter)
         waiters.delete(waiter)

@@ -251,7 +251,7 @@ export const errorCatalogue = {
     status: 429,
     title: 'There were too many requests',
     means:
-      'The key has made more requests than its limit allows, or too many unknown keys came from this address. Nothing was done.',
+      'The key has made more requests than its limit allows, its organization holds its share of what the service can do at once, or too many unknown keys came from this address. Nothing was done.',
     help: 'Wait for the seconds of `Retry-After`. `RateLimit` and `RateLimit-Policy` say what is left of which limit.',
     example:
       'This key has called too often: it may make 100 requests a second, and 500 at once after a rest. Send it again after Retry-After.',
@@ -277,7 +277,8 @@ export const errorCatalogue = {
   unavailable: {
     status: 503,
     title: 'The service cannot answer right now',
-    means: 'The database cannot be reached, or is too busy for this request just now. Nothing was changed.',
+    means:
+      'The database cannot be reached, or so much is under way that there was no room for this request. Nothing was changed.',
     help: 'Send it again after a moment, a POST with the same `Idempotency-Key`.',
     example:
       'The database cannot be reached or is too busy right now; nothing was changed. Send the request again.',

@@ -1,7 +1,7 @@
 /** Keys in the database: reading them, and the calls that change them. */
-import type { Pool } from 'pg'
 import type { Caller } from '../access/directory.ts'
-import { callFunction } from '../db/call-function.ts'
+import type { Database } from '../db/fair-pool.ts'
+import type { CallUnderClock } from '../journal/journal.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { KeyRow } from './api-key.ts'
 import {
@@ -71,9 +71,13 @@ const selection = `select k.id, k.name, k.scopes, k.expires_at, k.expiry_settled
   left join api_key_uses u on u.organization_id = $1 and u.api_key_id = k.id
   where k.organization_id = $1`
 
-export function createKeyStore(pool: Pool): KeyStore {
+export function createKeyStore(database: Pick<Database, 'of'>, callUnderClock: CallUnderClock): KeyStore {
   /** The arguments that say what is changed, as it was decided on. */
-  const about = (caller: Caller, { id, updated_at }: KeyRow, now: number) => [
+  const about = (
+    caller: Caller,
+    { id, updated_at }: KeyRow,
+    now: number,
+  ): [organizationId: string, ...others: unknown[]] => [
     caller.organizationId,
     id,
     formatTimestamp(now),
@@ -84,22 +88,20 @@ export function createKeyStore(pool: Pool): KeyStore {
 
   return {
     async read(organizationId, id, now) {
-      const { rows } = await pool.query<KeyRow>(`${selection} and k.id = $3`, [
-        organizationId,
-        formatTimestamp(now),
-        id,
-      ])
+      const { rows } = await database
+        .of(organizationId)
+        .query<KeyRow>(`${selection} and k.id = $3`, [organizationId, formatTimestamp(now), id])
       return rows[0] ?? null
     },
 
     async list(organizationId, { createdAfter, createdBefore }, { limit, offset }, now) {
-      const read = pool.query<KeyRow>(
+      const read = database.of(organizationId).query<KeyRow>(
         `${selection} and ($3::timestamptz is null or k.created_at > $3)
            and ($4::timestamptz is null or k.created_at < $4)
          order by k.created_at desc, k.id desc limit $5 offset $6`,
         [organizationId, formatTimestamp(now), createdAfter, createdBefore, limit, offset],
       )
-      const counted = pool.query<{ total: number }>(
+      const counted = database.of(organizationId).query<{ total: number }>(
         `select count(*)::int as total from api_keys k where k.organization_id = $1
            and ($2::timestamptz is null or k.created_at > $2) and ($3::timestamptz is null or k.created_at < $3)`,
         [organizationId, createdAfter, createdBefore],
@@ -110,7 +112,7 @@ export function createKeyStore(pool: Pool): KeyStore {
 
     create(caller, row, token, { now, limit, keep }) {
       const { name, scopes, expires_at } = row
-      return callFunction(pool, createFunction, [
+      return callUnderClock(createFunction, [
         caller.organizationId,
         row.id,
         formatTimestamp(now),
@@ -126,11 +128,11 @@ export function createKeyStore(pool: Pool): KeyStore {
 
     change(caller, before, { name, scopes, expires_at, updated_at }, { now, manages }) {
       const row = JSON.stringify({ name, scopes, expires_at, updated_at })
-      return callFunction(pool, changeFunction, [...about(caller, before, now), row, manages])
+      return callUnderClock(changeFunction, [...about(caller, before, now), row, manages])
     },
 
     rotate(caller, before, token, { now, updatedAt, expiresAt, keep }) {
-      return callFunction(pool, rotateFunction, [
+      return callUnderClock(rotateFunction, [
         ...about(caller, before, now),
         formatTimestamp(updatedAt),
         token.hash,
@@ -141,8 +143,8 @@ export function createKeyStore(pool: Pool): KeyStore {
     },
 
     dropPrevious: (caller, before, { now, updatedAt }) =>
-      callFunction(pool, dropPreviousFunction, [...about(caller, before, now), formatTimestamp(updatedAt)]),
+      callUnderClock(dropPreviousFunction, [...about(caller, before, now), formatTimestamp(updatedAt)]),
 
-    revoke: (caller, before, now) => callFunction(pool, revokeFunction, about(caller, before, now)),
+    revoke: (caller, before, now) => callUnderClock(revokeFunction, about(caller, before, now)),
   }
 }

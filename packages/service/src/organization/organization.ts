@@ -1,5 +1,5 @@
 /** Reading and renaming an organization. A change that changes nothing is none. */
-import type { Pool } from 'pg'
+import type { Database } from '../db/fair-pool.ts'
 import { type Outcome, refused } from '../http/outcome.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { decideAnew } from '../kernel/decide-anew.ts'
@@ -18,9 +18,9 @@ export interface Organizations {
   change(organizationId: string, body: unknown): Promise<Outcome<OrganizationRecord>>
 }
 
-export function createOrganizations(pool: Pool, clock: Clock): Organizations {
+export function createOrganizations(database: Pick<Database, 'of'>, clock: Clock): Organizations {
   async function find(organizationId: string): Promise<OrganizationRow> {
-    const { rows } = await pool.query<OrganizationRow>(
+    const { rows } = await database.of(organizationId).query<OrganizationRow>(
       `select o.organization_id, o.name, o.created_at, o.updated_at from organizations o
          where o.organization_id = $1`,
       [organizationId],
@@ -42,15 +42,17 @@ export function createOrganizations(pool: Pool, clock: Clock): Organizations {
         if (name === row.name) return { outcome: 'done', value: organizationRecord(row) }
         // Versions differ though the clock stands still.
         const updated_at = new Date(Math.max(clock.now(), row.updated_at.getTime() + 1))
-        const { rowCount } = await pool.query(
-          `update organizations set name = $2, updated_at = $3 where organization_id = $1 and updated_at = $4`,
-          [
-            organizationId,
-            name,
-            formatTimestamp(updated_at.getTime()),
-            formatTimestamp(row.updated_at.getTime()),
-          ],
-        )
+        const { rowCount } = await database
+          .of(organizationId)
+          .query(
+            `update organizations set name = $2, updated_at = $3 where organization_id = $1 and updated_at = $4`,
+            [
+              organizationId,
+              name,
+              formatTimestamp(updated_at.getTime()),
+              formatTimestamp(row.updated_at.getTime()),
+            ],
+          )
         if (rowCount !== 1) return null
         return { outcome: 'done', value: organizationRecord({ ...row, name, updated_at }) }
       })

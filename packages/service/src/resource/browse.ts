@@ -1,5 +1,5 @@
 /** Browsing: existing rows, newest first, by filter. For display; rows move between pages while data changes. */
-import type { Pool } from 'pg'
+import type { Database } from '../db/fair-pool.ts'
 import type { Kind } from './kind.ts'
 import type { Condition } from './list-query.ts'
 
@@ -17,12 +17,15 @@ export interface Browse {
   ): Promise<BrowsePage>
 }
 
-export function createBrowse(pool: Pool, kind: Kind): Browse {
+export function createBrowse(database: Pick<Database, 'of' | 'ofLong'>, kind: Kind): Browse {
   return {
     async page(organizationId, { limit, offset, conditions }) {
       const values: unknown[] = [organizationId, limit, offset]
       const filters = conditions.map((condition) => filter(condition, values))
-      const { rows } = await pool.query<{ records: string | null; found: number; total: string }>({
+      // What is filtered is counted too, however much it is.
+      const connection =
+        conditions.length === 0 ? database.of(organizationId) : database.ofLong(organizationId)
+      const { rows } = await connection.query<{ records: string | null; found: number; total: string }>({
         text: browseStatement(kind, conditions, filters),
         values,
       })

@@ -52,6 +52,7 @@ async function waitForPage<C>(
 ): Promise<PageOutcome<C>> {
   const { organizationId } = callerOf(request)
   using watch = readers.watch({ organizationId, kinds }, wait * 1_000)
+  request.leaveUnderWay()
   const leave = () => watch[Symbol.dispose]()
   reply.raw.once('close', leave)
   try {

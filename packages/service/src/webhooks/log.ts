@@ -1,6 +1,6 @@
 /** The delivery log (specification, section 4.1): newest first, as far back as it is kept, never a payload. */
-import type { Pool } from 'pg'
 import { callFunction } from '../db/call-function.ts'
+import type { Database } from '../db/fair-pool.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import {
   countedAtMost,
@@ -39,7 +39,7 @@ export interface DeliveryLog {
   ): Promise<{ readonly rows: readonly AttemptRow[]; readonly total: number }>
 }
 
-export function createDeliveryLog(pool: Pool): DeliveryLog {
+export function createDeliveryLog(database: Pick<Database, 'of'>): DeliveryLog {
   return {
     async page(endpoint, filter, { limit, offset }, since) {
       const asked = [
@@ -50,11 +50,13 @@ export function createDeliveryLog(pool: Pool): DeliveryLog {
         formatTimestamp(since),
       ]
       const [{ rows }, total] = await Promise.all([
-        pool.query<DeliveryRow>(
-          `select ${deliveryColumns} from ${readLogFunction.name}($1, $2, $3, $4, $5, $6, $7) d`,
-          [...asked, limit + 1, offset],
-        ),
-        callFunction<string>(pool, countLogFunction, asked),
+        database
+          .of(endpoint.organizationId)
+          .query<DeliveryRow>(
+            `select ${deliveryColumns} from ${readLogFunction.name}($1, $2, $3, $4, $5, $6, $7) d`,
+            [...asked, limit + 1, offset],
+          ),
+        callFunction<string>(database.of(endpoint.organizationId), countLogFunction, asked),
       ])
       const found = Number(total)
       return {
@@ -66,7 +68,7 @@ export function createDeliveryLog(pool: Pool): DeliveryLog {
     },
 
     async read(organizationId, webhookId, id, since) {
-      const { rows } = await pool.query<DeliveryRow>(
+      const { rows } = await database.of(organizationId).query<DeliveryRow>(
         `select ${deliveryColumns} from deliveries d where d.organization_id = $1 and d.webhook_id = $2 and d.id = $4
            and (${standing.pending} or ${standing.settled('$3')} and d.id >= ${firstIdSince('$3')})`,
         [organizationId, webhookId, formatTimestamp(since), id],
@@ -75,7 +77,7 @@ export function createDeliveryLog(pool: Pool): DeliveryLog {
     },
 
     async attempts({ organizationId, webhookId, id }, { limit, offset }) {
-      const { rows } = await pool.query<AttemptRow>(
+      const { rows } = await database.of(organizationId).query<AttemptRow>(
         // The last one in the delivery's own row, unless that tells of something else by now.
         `select a.number, a.at, a.response_status, a.error_code, a.error_message, a.duration_ms, a.response_body
            from attempts a where a.organization_id = $1 and a.delivery_id = $3

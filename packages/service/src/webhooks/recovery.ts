@@ -1,6 +1,6 @@
 /** Recoveries as the API has them: what may be asked for, what is stored, and what is shown (decisions, section 7). */
-import type { Pool } from 'pg'
-import { callFunction } from '../db/call-function.ts'
+import type { Database } from '../db/fair-pool.ts'
+import type { CallUnderClock } from '../journal/journal.ts'
 import { type Problem, validationFailed } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -90,18 +90,23 @@ export interface RecoveryStore {
 
 const columns = 'r.id, r.webhook_id, r.since, r.until, r.retried, r.created, r.created_at, r.finished_at'
 
-export function createRecoveryStore(pool: Pool): RecoveryStore {
+export function createRecoveryStore(
+  database: Pick<Database, 'of'>,
+  callUnderClock: CallUnderClock,
+): RecoveryStore {
   return {
     async latest(organizationId) {
-      const { rows } = await pool.query<{ last_stamp: Date }>(
-        'select c.last_stamp from organization_clocks c where c.organization_id = $1',
-        [organizationId],
-      )
+      const { rows } = await database
+        .of(organizationId)
+        .query<{ last_stamp: Date }>(
+          'select c.last_stamp from organization_clocks c where c.organization_id = $1',
+          [organizationId],
+        )
       return rows[0]?.last_stamp.getTime() ?? 0
     },
 
     begin: (organizationId, { webhookId, id, since, until }, { now, keep }) =>
-      callFunction(pool, recoverFunction, [
+      callUnderClock(recoverFunction, [
         organizationId,
         webhookId,
         formatTimestamp(now),
@@ -112,19 +117,23 @@ export function createRecoveryStore(pool: Pool): RecoveryStore {
       ]),
 
     async read(organizationId, webhookId, id) {
-      const { rows } = await pool.query<RecoveryRow>(
-        `select ${columns} from recoveries r where r.organization_id = $1 and r.webhook_id = $2 and r.id = $3`,
-        [organizationId, webhookId, id],
-      )
+      const { rows } = await database
+        .of(organizationId)
+        .query<RecoveryRow>(
+          `select ${columns} from recoveries r where r.organization_id = $1 and r.webhook_id = $2 and r.id = $3`,
+          [organizationId, webhookId, id],
+        )
       return rows[0] ?? null
     },
 
     async list(organizationId, webhookId, { limit, offset }) {
-      const counted = pool.query<{ total: number }>(
-        'select count(*)::int as total from recoveries r where r.organization_id = $1 and r.webhook_id = $2',
-        [organizationId, webhookId],
-      )
-      const read = pool.query<RecoveryRow>(
+      const counted = database
+        .of(organizationId)
+        .query<{ total: number }>(
+          'select count(*)::int as total from recoveries r where r.organization_id = $1 and r.webhook_id = $2',
+          [organizationId, webhookId],
+        )
+      const read = database.of(organizationId).query<RecoveryRow>(
         `select ${columns} from recoveries r where r.organization_id = $1 and r.webhook_id = $2
            order by r.created_at desc, r.id desc limit $3 offset $4`,
         [organizationId, webhookId, limit, offset],

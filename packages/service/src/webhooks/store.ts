@@ -1,6 +1,6 @@
 /** Endpoints in the database: reading them, and the calls that change them. */
-import type { Pool } from 'pg'
-import { callFunction } from '../db/call-function.ts'
+import type { Database } from '../db/fair-pool.ts'
+import type { CallUnderClock } from '../journal/journal.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import {
   changeFunction,
@@ -83,24 +83,34 @@ const columns = `w.id, w.url, w.description, w.events, w.status, w.disabled_reas
 const tables = `from webhooks w join webhook_health h on h.organization_id = $1 and h.webhook_id = w.id
   where w.organization_id = $1`
 
-export function createWebhookStore(pool: Pool): WebhookStore {
+export function createWebhookStore(
+  database: Pick<Database, 'of'>,
+  callUnderClock: CallUnderClock,
+): WebhookStore {
   return {
     async read(organizationId, id, now) {
-      const { rows } = await pool.query<WebhookRow>(`select ${columns} ${tables} and w.id = $3`, [
-        organizationId,
-        formatTimestamp(now),
-        id,
-      ])
+      const { rows } = await database
+        .of(organizationId)
+        .query<WebhookRow>(`select ${columns} ${tables} and w.id = $3`, [
+          organizationId,
+          formatTimestamp(now),
+          id,
+        ])
       return rows[0] ?? null
     },
 
     async list(organizationId, filter, page, now) {
       const where = `${tables} and ($3::text is null or w.status = $3)
         and ($4::timestamptz is null or w.created_at > $4) and ($5::timestamptz is null or w.created_at < $5)`
-      const { rows } = await pool.query<WebhookRow>(
-        `select ${columns} ${where} order by w.created_at desc, w.id desc`,
-        [organizationId, formatTimestamp(now), filter.status, filter.createdAfter, filter.createdBefore],
-      )
+      const { rows } = await database
+        .of(organizationId)
+        .query<WebhookRow>(`select ${columns} ${where} order by w.created_at desc, w.id desc`, [
+          organizationId,
+          formatTimestamp(now),
+          filter.status,
+          filter.createdAfter,
+          filter.createdBefore,
+        ])
       // At most fifty: all are read, so that the total is there on a page past the end too.
       return { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }
     },
@@ -108,7 +118,7 @@ export function createWebhookStore(pool: Pool): WebhookStore {
     create(organizationId, { id, url, description, events, apiKeyId }, secret, { now, limit, keep }) {
       const row = JSON.stringify({ url, description, events, api_key_id: apiKeyId })
       const at = formatTimestamp(now)
-      return callFunction(pool, createFunction, [
+      return callUnderClock(createFunction, [
         organizationId,
         id,
         at,
@@ -122,7 +132,7 @@ export function createWebhookStore(pool: Pool): WebhookStore {
 
     change(organizationId, before, after, { now, reset, registers }) {
       const { url, description, events, status, disabled_reason, disabled_at, api_key_id, updated_at } = after
-      return callFunction(pool, changeFunction, [
+      return callUnderClock(changeFunction, [
         organizationId,
         before.id,
         formatTimestamp(now),
@@ -143,10 +153,10 @@ export function createWebhookStore(pool: Pool): WebhookStore {
     },
 
     remove: (organizationId, id, now) =>
-      callFunction(pool, removeFunction, [organizationId, id, formatTimestamp(now)]),
+      callUnderClock(removeFunction, [organizationId, id, formatTimestamp(now)]),
 
     rotate(organizationId, before, secret, { now, updatedAt, expiresAt, limit, keep }) {
-      return callFunction(pool, rotateFunction, [
+      return callUnderClock(rotateFunction, [
         organizationId,
         before.id,
         formatTimestamp(now),
@@ -161,10 +171,10 @@ export function createWebhookStore(pool: Pool): WebhookStore {
     },
 
     dropPrevious: (organizationId, id, now) =>
-      callFunction(pool, dropPreviousFunction, [organizationId, id, formatTimestamp(now)]),
+      callUnderClock(dropPreviousFunction, [organizationId, id, formatTimestamp(now)]),
 
     ping(organizationId, id, { eventId, deliveryId }, { now, keep }) {
-      return callFunction(pool, pingFunction, [
+      return callUnderClock(pingFunction, [
         organizationId,
         id,
         formatTimestamp(now),
@@ -175,7 +185,7 @@ export function createWebhookStore(pool: Pool): WebhookStore {
     },
 
     retry(organizationId, webhookId, deliveryId, { now, updatedAt, attempts, keep }) {
-      return callFunction(pool, retryFunction, [
+      return callUnderClock(retryFunction, [
         organizationId,
         webhookId,
         formatTimestamp(now),

@@ -14,7 +14,7 @@ import {
   retry,
   second,
 } from '../harness/hooks.ts'
-import { eventually, lockRow, waitingBackends } from '../harness/locks.ts'
+import { eventually, lockRow, waitingBackends, waitingChanges } from '../harness/locks.ts'
 import { testService } from '../harness/service.ts'
 
 async function desk() {
@@ -128,7 +128,7 @@ describe('disabling an endpoint', () => {
       it.api.patch(it.path, { status: 'active' }),
       it.api.patch(it.path, { status: 'active', description: 'x' }),
     ]
-    await waitingBackends(it.service.database, 2)
+    await waitingChanges(it.service, 2)
     await lock.release()
     expect((await Promise.all(made)).map(({ status }) => status)).toEqual([200, 200])
     expect(await it.read()).toMatchObject({ status: 'active', description: 'x' })

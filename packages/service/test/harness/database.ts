@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { Client, type Pool } from 'pg'
 import { inject } from 'vitest'
+import { connections } from '../../src/db/open.ts'
 import { createPool } from '../../src/db/pool.ts'
 import { templateName } from './global-setup.ts'
 
@@ -18,7 +19,7 @@ export async function testDatabase(
 ): Promise<TestDatabase> {
   const postgres = inject('postgres')
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  const { template = templateName, max = 12 } = options
+  const { template = templateName, max = connections } = options
   // Through the write-ahead log, as PostgreSQL would copy a template by default, it takes ten times as long.
   await administer(
     `create database ${name}${template === null ? '' : ` template ${template}`} strategy file_copy`,

@@ -1,6 +1,7 @@
 /** Holding a backend up where a test wants it: another connection has the row it needs. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
+import type { App } from '../../src/app.ts'
 import type { TestDatabase } from './database.ts'
 
 /** Far longer than anything takes, on a machine that has much else to do; ms. */
@@ -64,4 +65,9 @@ export async function waitingBackends(database: TestDatabase, count: number): Pr
   } finally {
     await client.end()
   }
+}
+
+/** Waits until this many changes of a service wait for the clocks of their organizations, in it or in the database. */
+export function waitingChanges({ app }: { readonly app: App }, count: number): Promise<unknown> {
+  return eventually(`${count} waiting changes`, () => app.pending() >= count)
 }

@@ -4,7 +4,7 @@ import { keyLimit } from '../../src/keys/keys.ts'
 import { testClock } from '../harness/clock.ts'
 import { hour } from '../harness/hooks.ts'
 import { asToken, firstKeyOf, makeKey, readKey } from '../harness/keys.ts'
-import { lockRow, waitingBackends } from '../harness/locks.ts'
+import { lockRow, waitingChanges } from '../harness/locks.ts'
 import type { Api } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
@@ -125,7 +125,7 @@ describe('a change', () => {
     const { id } = await makeKey(api)
     const lock = await lockRow(shared().database, 'organization_clocks', api)
     const asked = [patch(api, id, { name: 'New' }), patch(api, id, { scopes: ['tickets:read'] })]
-    await waitingBackends(shared().database, 2)
+    await waitingChanges(shared(), 2)
     await lock.release()
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200])
     expect(await readKey(api, id)).toMatchObject({ name: 'New', scopes: ['tickets:read'] })
@@ -161,7 +161,7 @@ describe('the last key that can manage keys', () => {
         api.delete(`/v1/api-keys/${crosswise ? b.id : a}`),
         other.delete(`/v1/api-keys/${crosswise ? a : b.id}`),
       ]
-      await waitingBackends(shared().database, 2)
+      await waitingChanges(shared(), 2)
       await lock.release()
       const statuses = (await Promise.all(asked)).map(({ status, json }) => json?.code ?? status)
       // Crosswise, the second to come is revoked before its own request counts.

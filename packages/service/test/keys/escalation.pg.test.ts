@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { scopeNames } from '../../src/access/scopes.ts'
 import { kinds } from '../../src/resources/index.ts'
 import { asToken, makeKey, readKey } from '../harness/keys.ts'
-import { lockRow, waitingBackends } from '../harness/locks.ts'
+import { lockRow, waitingChanges } from '../harness/locks.ts'
 import type { Answer, Api } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
@@ -101,7 +101,7 @@ describe('at the moment of the commit', () => {
     const before = await total()
     const lock = await lockRow(shared().database, 'organization_clocks', api)
     const ending = end(api, asking.id)
-    await waitingBackends(shared().database, 1)
+    await waitingChanges(shared(), 1)
     // All were let in and decided, and wait behind what takes their key's power away.
     const asked = [
       asking.api.post('/v1/api-keys', { name: 'x', scopes: ['customers:read'] }),
@@ -109,7 +109,7 @@ describe('at the moment of the commit', () => {
       asking.api.post(`/v1/api-keys/${target.id}/rotate`, undefined),
       asking.api.delete(`/v1/api-keys/${target.id}`),
     ]
-    await waitingBackends(shared().database, 5)
+    await waitingChanges(shared(), 5)
     await lock.release()
     const ended = await ending
     expect([200, 204]).toContain(ended.status)
@@ -128,12 +128,12 @@ describe('at the moment of the commit', () => {
     await api.patch(`/v1/webhooks/${id}`, { status: 'disabled' })
     const lock = await lockRow(shared().database, 'organization_clocks', api)
     const revoked = api.delete(`/v1/api-keys/${asking.id}`)
-    await waitingBackends(shared().database, 1)
+    await waitingChanges(shared(), 1)
     const asked = [
       asking.api.post('/v1/webhooks', body),
       asking.api.patch(`/v1/webhooks/${id}`, { status: 'active' }),
     ]
-    await waitingBackends(shared().database, 3)
+    await waitingChanges(shared(), 3)
     await lock.release()
     expect((await revoked).status).toBe(204)
     for (const answer of await Promise.all(asked)) {

@@ -6,7 +6,7 @@ import { testClock } from '../harness/clock.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'
 import { hour } from '../harness/hooks.ts'
 import { asToken, makeKey } from '../harness/keys.ts'
-import { lockRow, waitingBackends } from '../harness/locks.ts'
+import { lockRow, waitingChanges } from '../harness/locks.ts'
 import type { Api } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
@@ -61,7 +61,7 @@ describe.each(operations)('%s', (_title, prepare) => {
     const headers = once()
     const lock = await lockRow(shared().database, 'organization_clocks', api)
     const asked = [ask(headers), ask(headers), ask(headers)]
-    await waitingBackends(shared().database, 3)
+    await waitingChanges(shared(), 3)
     await lock.release()
     const answers = await Promise.all(asked)
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)

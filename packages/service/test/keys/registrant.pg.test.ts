@@ -11,7 +11,7 @@ import { testEngine } from '../harness/engine.ts'
 import { heldSend } from '../harness/held-send.ts'
 import { deliveriesOf, hour, makeWebhook, readWebhook } from '../harness/hooks.ts'
 import { asToken, makeKey } from '../harness/keys.ts'
-import { eventually, lockRow, waitingBackends } from '../harness/locks.ts'
+import { eventually, lockRow, waitingBackends, waitingChanges } from '../harness/locks.ts'
 import { type Api, testService } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
@@ -120,7 +120,7 @@ describe('a revocation', () => {
     const before = [makeCustomer(api), makeCustomer(api)]
     await waitingBackends(shared().database, 1)
     const revoked = revoke(api, key.id)
-    await waitingBackends(shared().database, 2)
+    await waitingChanges(shared(), 3)
     await lock.release()
     await Promise.all([...before, revoked, makeCustomer(api), makeCustomer(api)])
     const { engine } = testEngine(shared(), clock)

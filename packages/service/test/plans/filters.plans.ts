@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { unshared } from '../../src/db/fair-pool.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { createBrowse } from '../../src/resource/browse.ts'
 import type { Kind } from '../../src/resource/kind.ts'
@@ -66,7 +67,7 @@ async function planOf(kind: Kind, query: Readonly<Record<string, string>>): Prom
   const listening = interposed(database, async (text, values) => {
     asked = { text, values }
   })
-  await createBrowse(listening.pool, kind).page(ours, parsed.value)
+  await createBrowse(unshared(listening.pool), kind).page(ours, parsed.value)
   const { text, values } = asked!
   const answer = await database.pool.query(`explain (analyze, format json) ${text}`, [...values])
   return answer.rows[0]['QUERY PLAN'][0].Plan

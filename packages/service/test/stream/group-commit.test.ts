@@ -3,7 +3,9 @@ import fc from 'fast-check'
 import { DatabaseError } from 'pg'
 import { expect, test } from 'vitest'
 import { exclusiveKeys, type Unit } from '../../src/journal/change.ts'
-import { type CallPart, GroupCommit, type GroupLimits } from '../../src/journal/group-commit.ts'
+import type { CallPart } from '../../src/journal/commit-lane.ts'
+import { GroupCommit } from '../../src/journal/group-commit.ts'
+import { defaultLimits, type GroupLimits } from '../../src/journal/group-limits.ts'
 import { customer } from '../../src/resources/customer/index.ts'
 import { idempotencyRecord } from '../harness/decide.ts'
 
@@ -17,7 +19,7 @@ interface Call {
 }
 
 /** A database that answers when it is told to. */
-function scripted(limits?: Partial<GroupLimits>) {
+function scripted(limits?: Partial<GroupLimits>, elapsed?: () => number) {
   const open: Call[] = []
   const calls: Call[] = []
   const group = new GroupCommit(
@@ -42,7 +44,8 @@ function scripted(limits?: Partial<GroupLimits>) {
         calls.push(call)
       }),
     ({ changes }) => changes[0]!.operation === 'remove',
-    { changes: 32, organizations: 16, perOrganization: 2, calls: 4, farCalls: 2, ...limits },
+    { ...defaultLimits, ...limits },
+    elapsed,
   )
   return { group, open, calls }
 }
@@ -276,6 +279,139 @@ test('an organization whose clock is held elsewhere is found and waits by itself
   open[0]!.commit()
   expect(await settled).toHaveLength(3)
   expect(calls).toHaveLength(5)
+})
+
+test('those that reach far take turns, however many of one organization wait', async () => {
+  const { group, open } = scripted({ farCalls: 1 })
+  for (const id of ['a1', 'a2', 'a3', 'b1', 'c1']) void group.submit(id[0]!, removal(id))
+  const order: string[] = []
+  for (let n = 0; n < 5; n++) {
+    await turn()
+    order.push(open[0]!.ids[0]![0]!)
+    open[0]!.commit()
+  }
+  expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'a3'])
+})
+
+/** Errands that end when they are told to. */
+function scriptedErrands(group: GroupCommit) {
+  const open: { readonly name: string; readonly patient: boolean; done(): void; fail(error: Error): void }[] =
+    []
+  const settled: string[] = []
+  return {
+    open,
+    settled,
+    begin(organization: string, name: string) {
+      const run = (patient: boolean) =>
+        new Promise<string>((resolve, reject) => {
+          const close = () => open.splice(open.indexOf(errand), 1)
+          const errand = {
+            name,
+            patient,
+            done: () => [close(), resolve(name)],
+            fail: (error: Error) => [close(), reject(error)],
+          }
+          open.push(errand)
+        })
+      group.errand(organization, run).then(
+        (answer) => settled.push(answer),
+        (error: { code?: string }) => settled.push(`${name}: ${error.code}`),
+      )
+    },
+  }
+}
+
+test('errands go one at a time beside the units of their organization, and not while one reaches far', async () => {
+  const { group, open } = scripted()
+  const errands = scriptedErrands(group)
+  for (const name of ['x', 'y']) errands.begin('a', name)
+  void group.submit('a', change('a1'))
+  await turn()
+  expect([errands.open.map(({ name }) => name), open.map(({ ids }) => ids)]).toEqual([['x'], [[['a1']]]])
+  expect(group.pending).toBe(3)
+  void group.submit('a', removal('a2'))
+  open[0]!.commit()
+  await turn()
+  expect(open.map(({ ids }) => ids)).toEqual([[['a2']]])
+  errands.open[0]!.done()
+  errands.begin('b', 'z')
+  await turn()
+  expect(errands.open.map(({ name }) => name)).toEqual(['z'])
+  open[0]!.commit()
+  await turn()
+  expect(errands.open.map(({ name, patient }) => [name, patient])).toEqual([
+    ['z', false],
+    ['y', false],
+  ])
+  for (const errand of [...errands.open]) errand.done()
+  await turn()
+  expect([errands.settled, group.pending]).toEqual([['x', 'z', 'y'], 0])
+})
+
+test('an errand that finds the clock held is patient the next time, in places of which there are few', async () => {
+  const { group, open } = scripted({ patientCalls: 2 })
+  const errands = scriptedErrands(group)
+  const held = databaseError('55P03')
+  for (const organization of ['a', 'b', 'c']) {
+    errands.begin(organization, `${organization}1`)
+    errands.begin(organization, `${organization}2`)
+  }
+  await turn()
+  for (const errand of [...errands.open]) errand.fail(held)
+  await turn()
+  const now = () => errands.open.map(({ name, patient }) => [name, patient])
+  expect(now()).toEqual([
+    ['a1', true],
+    ['b1', true],
+  ])
+  // Others neither wait for them nor for the places.
+  void group.submit('d', change('d1'))
+  errands.begin('d', 'd2')
+  await turn()
+  expect(open.map(({ ids }) => ids)).toEqual([[['d1']]])
+  expect(now()[2]).toEqual(['d2', false])
+  // In vain: it is another's turn, and comes again.
+  errands.open[0]!.fail(held)
+  await turn()
+  expect(now()).toEqual([
+    ['b1', true],
+    ['d2', false],
+    ['c1', true],
+  ])
+  errands.open[0]!.done()
+  await turn()
+  expect(now().sort()).toEqual([
+    ['a1', true],
+    ['b2', false],
+    ['c1', true],
+    ['d2', false],
+  ])
+})
+
+test('what waits for a clock that is held for half a minute fails, units and errands alike', async () => {
+  let now = 0
+  const { group, open } = scripted({ giveUpAfter: 30_000 }, () => now)
+  const errands = scriptedErrands(group)
+  const held = databaseError('55P03')
+  const unit = group.submit('a', change('a1')).catch((error: DatabaseError) => error.code)
+  await turn()
+  open[0]!.fail(held)
+  now = 1
+  errands.begin('a', 'x')
+  await turn()
+  now = 29_000
+  errands.begin('a', 'late')
+  open[0]!.fail(held)
+  await turn()
+  expect(open[0]!.patient).toBe(true)
+  now = 31_000
+  open[0]!.fail(held)
+  await turn()
+  expect([await unit, errands.settled]).toEqual(['55P03', ['x: 55P03']])
+  expect(errands.open.map(({ name, patient }) => [name, patient])).toEqual([['late', true]])
+  errands.open[0]!.done()
+  await turn()
+  expect(errands.settled).toEqual(['x: 55P03', 'late'])
 })
 
 test('a call that ran out of time is not run again change by change, each with as much time', async () => {

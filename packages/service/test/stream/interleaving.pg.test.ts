@@ -5,8 +5,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createOrganization } from '../../src/access/organizations.ts'
+import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool } from '../../src/db/pool.ts'
 import { createFeed } from '../../src/journal/feed.ts'
+import { defaultLimits } from '../../src/journal/group-limits.ts'
 import { createJournal } from '../../src/journal/journal.ts'
 import { kinds } from '../../src/resources/index.ts'
 import { schemaOf } from '../../src/schema.ts'
@@ -55,7 +57,7 @@ test('any interleaving of commits is a stream that gives the rows', async () => 
             clock,
             commitFunction,
             ...withoutWorkers,
-            limits: plan.limits[n as 0 | 1 | 2],
+            limits: { ...defaultLimits, ...plan.limits[n as 0 | 1 | 2] },
           }
           return { clock, journal: createJournal(options) }
         })
@@ -79,7 +81,7 @@ test('any interleaving of commits is a stream that gives the rows', async () => 
           const clock = testClock()
           const { organizationId } = await createOrganization(database.pool, clock, 'Property')
           const organizationCreatedAt = clock.now()
-          const feeds = tables.map((table) => createFeed(database.pool, table))
+          const feeds = tables.map((table) => createFeed(unshared(database.pool), table))
           const early = feeds.map((feed) => follow(feedReader(feed, organizationId, plan.page)))
           const late = feeds.map((feed) => follow(feedReader(feed, organizationId, plan.page)))
           const writing = interleaving({ pool: database.pool, organizationId, writers })

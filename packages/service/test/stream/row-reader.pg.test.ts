@@ -1,5 +1,6 @@
 /** Rows by id are read for every GET and every change. */
 import { expect, test } from 'vitest'
+import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { createRowReader } from '../../src/journal/rows.ts'
 import { customer } from '../../src/resources/customer/index.ts'
@@ -23,7 +24,7 @@ test('reading rows is planned once, not for each read; several at once are told 
   // One connection, whose prepared statements can be seen.
   const pool = createPool(service.database.connection, { max: 1, onIdleError: () => {} })
   await using _end = { [Symbol.asyncDispose]: () => endPool(pool) }
-  const rows = createRowReader(pool, customer.table)
+  const rows = createRowReader(unshared(pool), customer.table)
   const bodies = async (asked: readonly string[]) =>
     (await Promise.all(asked.map((id) => rows.read(organizationId, id)))).map(
       (row) => row && JSON.parse(row.body),

@@ -3,6 +3,7 @@
  * the commit function are built against, and the same follower that the other tests trust finds them out.
  */
 import { expect, test } from 'vitest'
+import { unshared } from '../../src/db/fair-pool.ts'
 import type { SchemaFunction } from '../../src/db/migration.ts'
 import { createFeed } from '../../src/journal/feed.ts'
 import { customer } from '../../src/resources/customer/index.ts'
@@ -67,7 +68,7 @@ test('a reader of two statements loses what commits between them, and is found o
 test('the feed, read at the same moments, loses nothing', async () => {
   await using journal = await testJournal()
   const between = await changeThenRemove(journal)
-  const read = feedReader(createFeed(journal.pool, customer.table), journal.organizationId, 100)
+  const read = feedReader(createFeed(unshared(journal.pool), customer.table), journal.organizationId, 100)
   const follower = follow(async (cursor: Parameters<typeof read>[0]) => {
     const page = await read(cursor)
     await between()
@@ -88,7 +89,7 @@ async function overtaking(journal: TestJournal, commitFunction: SchemaFunction, 
   const { pool, clock, decide, organizationId } = journal
   const slow = await journal.done(decide.customer.create(organizationId, { name: 'slow' }))
   const quick = await journal.done(decide.customer.create(organizationId, { name: 'quick' }))
-  const follower = follow(feedReader(createFeed(pool, customer.table), organizationId, 100))
+  const follower = follow(feedReader(createFeed(unshared(pool), customer.table), organizationId, 100))
   await follower.drain()
 
   await using lock = await lockRow(journal.database, 'customers', { organizationId, id: slow.id })
@@ -117,10 +118,10 @@ async function overtaking(journal: TestJournal, commitFunction: SchemaFunction, 
 /** The commit function, held up for as long as a test needs, where it would otherwise be begun anew. */
 function patientFunction(edit: (definition: string) => string = (definition) => definition): SchemaFunction {
   const { name, definition } = schemaOf().commitFunction
-  const haste = "'lock_timeout', '250ms'"
+  const haste = "coalesce(p_changes->>'patient', '250ms')"
   expect(definition).toContain(haste)
   const patient = `${name}_patient`
-  const text = edit(definition).replace(haste, "'lock_timeout', '0'").replaceAll(name, patient)
+  const text = edit(definition).replace(haste, "'0'").replaceAll(name, patient)
   return { name: patient, definition: text }
 }
 

@@ -7,7 +7,7 @@ import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
 import { deliveriesOf, hour, makeWebhook, readWebhook, receiverUrl, retry } from '../harness/hooks.ts'
-import { lockRow, waitingBackends } from '../harness/locks.ts'
+import { lockRow, waitingChanges } from '../harness/locks.ts'
 import type { Answer, Api, TestService } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
@@ -114,7 +114,7 @@ describe.each(operations)('%s', (_title, prepare) => {
     // All of them have looked for the key, and decided, before the first can commit.
     const lock = await lockRow(shared().database, 'organization_clocks', api)
     const asked = [ask(headers), ask(headers), ask(headers)]
-    await waitingBackends(shared().database, 3)
+    await waitingChanges(shared(), 3)
     await lock.release()
     const answers = await Promise.all(asked)
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createRecoveries } from '../../src/delivery/recoveries.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { day, hour, minute } from '../harness/hooks.ts'
-import { lockRow, waitingBackends } from '../harness/locks.ts'
+import { lockRow, waitingBackends, waitingChanges } from '../harness/locks.ts'
 import type { Api } from '../harness/service.ts'
 import { at, type Desk, desk, namesFrom, recovered } from './recovery.fixture.ts'
 
@@ -99,9 +99,9 @@ describe('many events', () => {
     const piece = it.recoverer.runDue()
     await waitingBackends(it.service.database, 1)
     const commit = makeCustomer(it.api, { name: 'meanwhile' })
-    await waitingBackends(it.service.database, 2)
+    await waitingChanges(it.service, 1)
     const disabling = it.disable()
-    await waitingBackends(it.service.database, 3)
+    await waitingChanges(it.service, 2)
     await lock.release()
     await Promise.all([piece, commit, disabling])
     await it.enable()

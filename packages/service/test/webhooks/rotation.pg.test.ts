@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { testClock } from '../harness/clock.ts'
 import { testEngine } from '../harness/engine.ts'
 import { expectedSignature, hour, makeWebhook, minute, readWebhook, signedBy } from '../harness/hooks.ts'
-import { lockRow, waitingBackends } from '../harness/locks.ts'
+import { lockRow, waitingChanges } from '../harness/locks.ts'
 import type { Api, TestService } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
@@ -144,7 +144,7 @@ describe('twenty secrets sign at most', () => {
     // All of them have read the endpoint, and decided, before the first can commit.
     const lock = await lockRow(shared().database, 'organization_clocks', api)
     const asked = [1, 2, 3].map(() => api.post(`${path}/rotate-secret`, undefined))
-    await waitingBackends(shared().database, 3)
+    await waitingChanges(shared(), 3)
     await lock.release()
     const answers = await Promise.all(asked)
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409])

@@ -1,0 +1,220 @@
+/**
+ * Who goes next where only so many can at once and none can be interrupted. Each party waits in a queue of its own; a place
+ * that becomes free goes to the party that has had the least time of those that wait (start-time fair queueing,
+ * with times as they were measured). A party that comes anew begins level with the one that went last: it neither
+ * owes for what was before nor is owed anything.
+ *
+ * Since a turn may last, a party takes another place only while it holds fewer than twice as many as are free: alone it gets
+ * two thirds, two get two fifths each, and there is one for a newcomer as long as few of them hold very many. Long turns
+ * have fewer places within these, by the same rule without the factor. Turns that are for several parties at once go
+ * first, in places of their own number.
+ *
+ * No clock, no timer and nothing asynchronous in here: whoever asks says how long a turn took.
+ */
+
+export interface TurnLimits {
+  /** Turns under way at once. */
+  readonly places: number
+  /** Of these at most, turns that are known to be long. */
+  readonly longPlaces: number
+  /** Of these at most, turns for several parties at once. */
+  readonly commonPlaces: number
+}
+
+/** `common`: for several parties at once. */
+export type Sort = 'short' | 'long' | 'common'
+
+interface Party {
+  readonly name: string
+  /** Time that it has had, in the unit that `end` is told; what is under way is counted as its last turn was. */
+  used: number
+  lastTook: number
+  held: number
+  longHeld: number
+  readonly short: Waiting[]
+  readonly long: Waiting[]
+}
+
+/** A turn that is under way. */
+export interface Turn {
+  readonly sort: Sort
+  readonly party: Party | null
+  /** What it was counted as beforehand. */
+  readonly expected: number
+}
+
+/** A turn that is waited for. */
+export interface Waiting {
+  readonly sort: Sort
+  readonly party: Party | null
+  readonly number: number
+  readonly begin: (turn: Turn) => void
+}
+
+export class FairTurns {
+  readonly #limits: TurnLimits
+  readonly #parties = new Map<string, Party>()
+  /** Those with something in their queues. */
+  readonly #waitingParties = new Set<Party>()
+  readonly #common: Waiting[] = []
+  #held = 0
+  #longHeld = 0
+  #commonHeld = 0
+  #waiting = 0
+  #lastNumber = 0
+  /** Where the party stood that went last, the least of those that waited. */
+  #level = 0
+
+  constructor(limits: TurnLimits) {
+    this.#limits = limits
+  }
+
+  /** Turns under way. */
+  get underWay(): number {
+    return this.#held
+  }
+
+  /** Turns that are waited for. */
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  /** A turn at once, or null: then it is to be waited for. */
+  begin(name: string, sort: Sort): Turn | null {
+    if (sort === 'common') {
+      return this.#common.length === 0 && this.#hasCommonPlace() ? this.#start(null, sort) : null
+    }
+    const known = this.#parties.get(name)
+    // Not past what waits, unless that cannot go.
+    if (known !== undefined && this.#queueOf(known, sort).length > 0) return null
+    const party = known ?? this.#join(name)
+    if (this.#hasPlace(party) && (sort === 'short' || this.#hasLongPlace(party))) {
+      this.#raise(party)
+      // Going ahead of others who have had less, but have no place now, is no measure for those who come next.
+      if (this.#waiting === 0) this.#level = party.used
+      return this.#start(party, sort)
+    }
+    if (known === undefined) this.#parties.delete(name)
+    return null
+  }
+
+  /** Waits for a turn: `begin` is called with it, by whoever's end makes it possible. */
+  wait(name: string, sort: Sort, begin: (turn: Turn) => void): Waiting {
+    const party = sort === 'common' ? null : (this.#parties.get(name) ?? this.#join(name))
+    const waiting = { sort, party, number: ++this.#lastNumber, begin }
+    this.#waiting++
+    if (party === null) this.#common.push(waiting)
+    else {
+      if (!this.#waitingParties.has(party)) this.#raise(party)
+      this.#queueOf(party, sort).push(waiting)
+      this.#waitingParties.add(party)
+    }
+    return waiting
+  }
+
+  /** Waits no longer. Nothing for one whose turn has begun. */
+  leave(waiting: Waiting): void {
+    const { party, sort } = waiting
+    const queue = party === null ? this.#common : this.#queueOf(party, sort)
+    const at = queue.indexOf(waiting)
+    if (at === -1) return
+    queue.splice(at, 1)
+    this.#left(party)
+  }
+
+  /** The turn is over, and took so long. Begins those that can go now. */
+  end({ party, sort, expected }: Turn, took: number): void {
+    this.#held--
+    if (party === null) this.#commonHeld--
+    else {
+      party.held--
+      party.used += took - expected
+      party.lastTook = took
+      if (sort === 'long') {
+        party.longHeld--
+        this.#longHeld--
+      }
+    }
+    for (let next = this.#next(); next !== null; next = this.#next()) {
+      const { party, sort } = next
+      ;(party === null ? this.#common : this.#queueOf(party, sort)).shift()
+      if (party !== null) this.#level = Math.max(this.#level, party.used)
+      const turn = this.#start(party, sort)
+      this.#left(party)
+      next.begin(turn)
+    }
+    if (this.#waiting === 0) this.#forget(party)
+  }
+
+  /** Of those that can go, the next of the party that has had the least. */
+  #next(): Waiting | null {
+    const [common] = this.#common
+    if (common !== undefined && this.#hasCommonPlace()) return common
+    let found: Waiting | null = null
+    let least = Number.POSITIVE_INFINITY
+    for (const party of this.#waitingParties) {
+      if (party.used >= least || !this.#hasPlace(party)) continue
+      const [short] = party.short
+      const [long] = this.#hasLongPlace(party) ? party.long : []
+      const next = short === undefined || (long !== undefined && long.number < short.number) ? long : short
+      if (next === undefined) continue
+      found = next
+      least = party.used
+    }
+    return found
+  }
+
+  #start(party: Party | null, sort: Sort): Turn {
+    this.#held++
+    if (party === null) {
+      this.#commonHeld++
+      return { party, sort, expected: 0 }
+    }
+    party.held++
+    if (sort === 'long') {
+      party.longHeld++
+      this.#longHeld++
+    }
+    const expected = party.lastTook
+    party.used += expected
+    return { party, sort, expected }
+  }
+
+  #hasPlace(party: Party): boolean {
+    return party.held < 2 * (this.#limits.places - this.#held)
+  }
+
+  #hasLongPlace(party: Party): boolean {
+    return party.longHeld < this.#limits.longPlaces - this.#longHeld
+  }
+
+  #hasCommonPlace(): boolean {
+    return this.#held < this.#limits.places && this.#commonHeld < this.#limits.commonPlaces
+  }
+
+  #queueOf(party: Party, sort: Sort): Waiting[] {
+    return sort === 'long' ? party.long : party.short
+  }
+
+  #join(name: string): Party {
+    const party = { name, used: this.#level, lastTook: 0, held: 0, longHeld: 0, short: [], long: [] }
+    this.#parties.set(name, party)
+    return party
+  }
+
+  /** Time in which it asked for nothing is not owed to it. */
+  #raise(party: Party): void {
+    if (party.used < this.#level) party.used = this.#level
+  }
+
+  #left(party: Party | null): void {
+    this.#waiting--
+    if (party !== null && party.short.length + party.long.length === 0) this.#waitingParties.delete(party)
+    if (this.#waiting === 0) for (const idle of this.#parties.values()) this.#forget(idle)
+  }
+
+  /** While nobody waits, nobody has had more than is good for others. */
+  #forget(party: Party | null): void {
+    if (party !== null && party.held === 0) this.#parties.delete(party.name)
+  }
+}

@@ -1,0 +1,155 @@
+/** Over its own share an organization is told 429; where all is taken, 503; both say when to come again. No database. */
+import { connect } from 'node:net'
+import pino from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { createServer } from '../../src/http/server.ts'
+import { limitShares, type ShareLimits, shareLimits } from '../../src/http/shares.ts'
+import { eventually } from '../harness/locks.ts'
+
+const small = { ...shareLimits, bodies: { large: 4_000, small: 400, smallBody: 100, waitAtMost: 20 } }
+
+/** A service whose requests are answered when told, and which believes whoever says who it is. */
+async function served(limits: Partial<ShareLimits>) {
+  const server = createServer(pino({ level: 'silent' }))
+  server.addHook('onRequest', (request, _reply, done) => {
+    const apiKeyId = String(request.headers['x-from'])
+    const [organizationId = ''] = apiKeyId.split('/')
+    const caller = { organizationId, apiKeyId, organizationCreatedAt: 0, scopes: [] }
+    request.caller = caller
+    done()
+  })
+  const { standing } = limitShares(server, { ...small, ...limits })
+  const open: (() => void)[] = []
+  const whenTold = () => new Promise<string>((resolve) => open.push(() => resolve('{}')))
+  server.get('/', whenTold)
+  server.post('/', whenTold)
+  server.get('/large', async () => 'x'.repeat(20_000_000))
+  await server.listen({ port: 0, host: '127.0.0.1' })
+  onTestFinished(async () => {
+    for (const answer of open) answer()
+    server.server.closeAllConnections()
+    await server.close()
+  })
+  const address = server.server.address()
+  if (address === null || typeof address === 'string') throw new Error('not listening')
+  const url = `http://127.0.0.1:${address.port}`
+  const call = async (from: string, body?: string) => {
+    const headers = { 'x-from': from, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+    const answer = await fetch(url, { headers, ...(body === undefined ? {} : { method: 'POST', body }) })
+    const { code = null } = (await answer.json()) as { code?: string }
+    return { status: answer.status, code, again: answer.headers.get('retry-after') }
+  }
+  const answerAll = () => {
+    for (const answer of open.splice(0)) answer()
+  }
+  return { call, answerAll, standing, url, port: address.port, open }
+}
+
+const ownShare = { status: 429, code: 'rate_limited', again: '1' }
+const allTaken = { status: 503, code: 'unavailable', again: '1' }
+const done = { status: 200, code: null, again: null }
+
+test('requests: whoever has its share is told so, and nobody else until nothing is left', async () => {
+  const { call, answerAll, standing } = await served({ requests: 8 })
+  const under = ['a', 'a', 'a', 'a'].map((from) => call(from))
+  await eventually('they are there', () => standing().requests === 4)
+  expect(await call('a')).toEqual(ownShare)
+  for (const from of ['b', 'b', 'c']) {
+    const before = standing().requests
+    under.push(call(from))
+    await eventually('it is there', () => standing().requests === before + 1)
+  }
+  // The last one is for nobody: to have it would be to have more than is free.
+  expect(await call('e')).toEqual(allTaken)
+  expect(await call('a')).toEqual(ownShare)
+  answerAll()
+  expect(await Promise.all(under)).toEqual(under.map(() => done))
+  await eventually('all is given back', () => standing().requests === 0)
+})
+
+const body = (bytes: number) => '1'.padEnd(bytes, ' ')
+
+test('bodies: one that finds no room for long is refused, unread', async () => {
+  const { call, answerAll, standing, open } = await served({})
+  const under = [call('a/1', body(1_000)), call('a/2', body(1_000))]
+  await eventually('they are there', () => open.length === 2)
+  expect(await call('a/1', body(1_000))).toEqual(ownShare)
+  expect(await call('a/3', body(1_000))).toEqual(ownShare)
+  // Small ones of it, and large ones of others, go by.
+  under.push(call('a/1', body(100)), call('b/1', body(1_000)))
+  await eventually('they are there too', () => open.length === 4)
+  expect(standing().bodyBytes).toBe(3_100)
+  expect(await call('c/1', body(1_000))).toEqual(allTaken)
+  answerAll()
+  expect(await Promise.all(under)).toEqual(under.map(() => done))
+  await eventually('all is given back', () => standing().bodyBytes === 0)
+})
+
+test('bodies: one that waits is read when there is room, and others do not go past it for ever', async () => {
+  const { call, answerAll, standing, open } = await served({
+    bodies: { ...small.bodies, waitAtMost: 60_000 },
+  })
+  const under = [call('a/1', body(1_000)), call('b/1', body(1_000)), call('c/1', body(900))]
+  await eventually('they are there', () => open.length === 3)
+  under.push(call('d/1', body(1_000)))
+  await eventually('it waits', () => standing().bodiesWaiting === 1)
+  // There would be room for this one.
+  under.push(call('e/1', body(400)))
+  await eventually('it waits too', () => standing().bodiesWaiting === 2)
+  // A small one does, of the very key that waits.
+  under.push(call('d/1', body(50)))
+  await eventually('it is read', () => open.length === 4)
+  answerAll()
+  await eventually('both are read', () => open.length === 2)
+  answerAll()
+  expect(await Promise.all(under)).toEqual(under.map(() => done))
+})
+
+test('bodies: those of one who is gone hold nothing and wait for nothing', async () => {
+  const { call, standing, port, open, answerAll } = await served({
+    bodies: { ...small.bodies, waitAtMost: 60_000 },
+  })
+  const head = `POST / HTTP/1.1\r\nHost: x\r\nX-From: a/1\r\nContent-Type: application/json\r\nContent-Length: 1500\r\n\r\n1`
+  const sockets = Array.from({ length: 3 }, () => connect(port, '127.0.0.1').on('error', () => {}))
+  for (const socket of sockets) socket.write(head)
+  await eventually('two of them wait', () => standing().bodiesWaiting === 2)
+  for (const socket of sockets) socket.destroy()
+  await eventually(
+    'nothing is held',
+    () => standing().bodyBytes + standing().bodiesWaiting + standing().requests === 0,
+  )
+  const next = call('a/1', body(1_500))
+  await eventually('the next is read', () => open.length === 1)
+  answerAll()
+  expect(await next).toEqual(done)
+})
+
+/** A client that asks and reads nothing. */
+function deaf(port: number, from: string) {
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  socket.pause()
+  socket.write(`GET /large HTTP/1.1\r\nHost: x\r\nX-From: ${from}\r\n\r\n`)
+  return socket
+}
+
+test('answers: who does not read the large ones it asked for gets no more of them', async () => {
+  const { standing, port, url } = await served({ answers: 100_000_000 })
+  const sockets = [deaf(port, 'a/1'), deaf(port, 'a/1')]
+  await eventually('they are written', () => standing().answerBytes === 40_000_000)
+  const ask = (from: string) => fetch(`${url}/large`, { headers: { 'x-from': from } })
+  const refused = await ask('a/1')
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
+  expect(((await refused.json()) as { code: string }).code).toBe('rate_limited')
+  expect((await (await ask('b/1')).text()).length).toBe(20_000_000)
+  for (const socket of sockets) socket.destroy()
+  await eventually('all is given back', () => standing().answerBytes === 0)
+  expect((await (await ask('a/1')).text()).length).toBe(20_000_000)
+})
+
+test('answers: a connection that takes nothing is cut, and holds nothing any more', async () => {
+  const { standing, port } = await served({ takesWithin: 100 })
+  const socket = deaf(port, 'a/1')
+  await eventually('it is written', () => standing().answerBytes > 0)
+  await eventually('it is cut', () => standing().answerBytes === 0)
+  socket.destroy()
+})
