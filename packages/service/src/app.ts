@@ -168,19 +168,12 @@ function registerKeys(server: FastifyInstance, { clock }: AppOptions, shared: Sh
   registerKeyRoutes(server, { keys, store, clock }, access)
 }
 
-function registerWebhooks(
-  server: FastifyInstance,
-  { pool, clock, settings }: AppOptions,
-  shared: Shared,
-): void {
+function registerWebhooks(server: FastifyInstance, { clock, settings }: AppOptions, shared: Shared): void {
   const { database, callUnderClock, box, access, wake, kinds } = shared
   const { schedule, dnsServers, trustedTargets, rotationOverlap, logRetention } = settings
   const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
   server.addHook('onClose', () => resolver.close())
-  const lanes = createLanes(
-    pool,
-    kinds.map((kind) => kind.table),
-  )
+  const tables = kinds.map((kind) => kind.table)
   const store = createWebhookStore(database, callUnderClock)
   const eventTypes = createEventTypes(kinds)
   const endpoints = createEndpoints({
@@ -192,7 +185,11 @@ function registerWebhooks(
     wake,
     checkTarget: createTargetCheck(resolver, schedule.answerTimeout),
     failPending: (organizationId, webhookId, reason) =>
-      lanes.failPending({ organizationId, webhookId }, reason, clock.now()),
+      createLanes(database.of(organizationId), tables).failPending(
+        { organizationId, webhookId },
+        reason,
+        clock.now(),
+      ),
   })
   registerWebhookRoutes(server, { endpoints, store, clock }, access)
   const deliveries = createDeliveryLog(database)

@@ -1,5 +1,5 @@
 /** Looking after lanes and recoveries that do not say what is so: there should be none, unless a clock was set back. */
-import type { Pool } from 'pg'
+import type { Queryable } from '../db/pool.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Lanes } from './lanes.ts'
 
@@ -15,7 +15,7 @@ interface StrayRow {
 
 /** One step down an index a lane: at 10,000 lanes and 1,000,000 pending deliveries some 50 ms by estimate, not measured. */
 export async function sweepLanes(
-  pool: Pool,
+  pool: Queryable,
   ...[now, longestLease]: Parameters<Lanes['sweep']>
 ): Promise<number> {
   const { rows } = await pool.query<StrayRow>({
@@ -31,7 +31,7 @@ export async function sweepLanes(
 }
 
 /** A lease that ends later than any can was given by a clock that was ahead: it has ended. */
-async function wake(pool: Pool, row: StrayRow, now: number, latest: number): Promise<void> {
+async function wake(pool: Queryable, row: StrayRow, now: number, latest: number): Promise<void> {
   await pool.query(
     `update lanes set due_at = least(due_at, $3),
        lease_until = case when lease_until > $4 then $3 else lease_until end
@@ -45,7 +45,7 @@ async function wake(pool: Pool, row: StrayRow, now: number, latest: number): Pro
  * by a clock that was ahead. So it is with the first attempt of a schedule that was begun anew by hand or by a recovery,
  * which has all of its `attempts` left. Other retries stay where the log shows them.
  */
-export async function wakeFromTheFuture(pool: Pool, now: number, attempts: number): Promise<number> {
+export async function wakeFromTheFuture(pool: Queryable, now: number, attempts: number): Promise<number> {
   await wakeRecoveries(pool, now)
   const { rows } = await pool.query<StrayRow>({
     text: `select distinct d.organization_id, d.webhook_id from deliveries d
@@ -70,7 +70,7 @@ export async function wakeFromTheFuture(pool: Pool, now: number, attempts: numbe
 }
 
 /** A recovery that waits or is leased for longer than any does has waited long enough, and is nobody's. */
-async function wakeRecoveries(pool: Pool, now: number): Promise<void> {
+async function wakeRecoveries(pool: Queryable, now: number): Promise<void> {
   const latest = formatTimestamp(now + recoveryWaits + soon)
   const { rows } = await pool.query<StrayRow>({
     text: `select distinct r.organization_id, r.webhook_id from recoveries r

@@ -2,7 +2,7 @@
  * Taking a lane: lease, endpoint, claim and bodies in one statement. What a commit adds at that very moment the statement
  * may not see, though the lane was woken for it; settling looks again, with a later snapshot.
  */
-import type { Pool } from 'pg'
+import type { Queryable } from '../db/pool.ts'
 import {
   arrayParameter,
   milliseconds,
@@ -39,7 +39,7 @@ interface DeliveryColumns {
 }
 
 /** The statement for one limit is made once: see `takeStatement`. */
-export function createTake(pool: Pool, tables: readonly StreamTable[]): Lanes['take'] {
+export function createTake(pool: Queryable, tables: readonly StreamTable[]): Lanes['take'] {
   const removals = new Set(tables.flatMap(({ removedEvent }) => removedEvent ?? []))
   /** A manual retry sends what was stored with the event; a removal and a ping have nothing but what they always had. */
   const isStored = ({ payload, eventType }: DeliveryColumns) =>
@@ -92,7 +92,7 @@ export function createTake(pool: Pool, tables: readonly StreamTable[]): Lanes['t
 }
 
 /** The stored payloads of these deliveries' events, by the event's id. Few deliveries need one. */
-async function storedPayloads(pool: Pool, organizationId: string, taken: readonly DeliveryColumns[]) {
+async function storedPayloads(pool: Queryable, organizationId: string, taken: readonly DeliveryColumns[]) {
   if (taken.length === 0) return new Map<string, string | null>()
   const { rows } = await pool.query<{ id: string; body: string | null }>(
     'select e.id, e.body from events e where e.organization_id = $1 and e.id = any($2)',

@@ -6,9 +6,9 @@
  * `due_at` of a lane says when somebody has to look at it: when its next delivery is due, or, while a worker holds it,
  * when its lease ends. A commit moves it to now, unless its holder has its hands full and looks again by itself.
  */
-import type { Pool } from 'pg'
 import { callFunction } from '../db/call-function.ts'
 import { untilFree } from '../db/errors.ts'
+import type { Queryable } from '../db/pool.ts'
 import { type PreparedStatement, queryText } from '../db/text-query.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -163,7 +163,7 @@ interface SettledText {
 /** Deliveries of a disabled endpoint failed in one statement. */
 const failStep = 2_000
 
-export function createLanes(pool: Pool, tables: readonly StreamTable[]): Lanes {
+export function createLanes(pool: Queryable, tables: readonly StreamTable[]): Lanes {
   return {
     async findDue(workerId, now, open) {
       const { rows } = await pool.query<{ organization_id: string; webhook_id: string; tier: number }>({
