@@ -12,13 +12,17 @@ import { clockAheadCode } from '../journal/lead.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { answerBroken, headerLimit } from './broken-request.ts'
-import { deepestNesting, isTooDeep } from './nesting.ts'
+import { notJson, parseJson } from './json-body.ts'
 import { sendProblem } from './problem-reply.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The bytes of a JSON body as they came. */
     rawBody: Buffer | null
+  }
+  interface FastifyContextConfig {
+    /** The route reads `rawBody` itself: nothing is parsed before. */
+    readonly readsBody?: boolean
   }
 }
 
@@ -124,7 +128,6 @@ function requestId(sent: string | string[] | undefined): string {
 
 function acceptJson(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
-  const decoder = new TextDecoder('utf-8', { fatal: true })
   server.addContentTypeParser<Buffer>(
     /^application\/(?:[\w.+-]+\+)?json(?:;|$)/i,
     { parseAs: 'buffer' },
@@ -132,30 +135,24 @@ function acceptJson(server: FastifyInstance): void {
       request.rawBody = bytes
       // Some clients name the type of a body that they do not send. A route that needs one will say so.
       if (bytes.length === 0) return done(null, undefined)
-      if (isTooDeep(bytes)) return done(Object.assign(new Error(), { code: tooDeep }), undefined)
-      try {
-        done(null, JSON.parse(decoder.decode(bytes)))
-      } catch (error) {
-        done(Object.assign(new Error((error as Error).message), { code: malformedJson }), undefined)
-      }
+      // Read by its route, piece by piece.
+      if (request.routeOptions.config.readsBody) return done(null, undefined)
+      const parsed = parseJson(bytes)
+      if (parsed.ok) done(null, parsed.value)
+      else done(Object.assign(new Error(parsed.error), { code: malformedJson }), undefined)
     },
   )
 }
 
 const malformedJson = 'MALFORMED_JSON'
-const tooDeep = 'TOO_DEEP'
 
 /** What a client did wrong before any route could say so. */
 function expectedProblem(error: FastifyError, bodyLimit: number): Problem | null {
   switch (error.code) {
     case malformedJson:
+      return problem('malformed_json', error.message)
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return problem('malformed_json', `The body is not valid JSON in UTF-8: ${error.message}.`)
-    case tooDeep:
-      return problem(
-        'malformed_json',
-        `The body nests objects and arrays more than ${deepestNesting} levels deep. Send it flatter.`,
-      )
+      return problem('malformed_json', notJson(error.message))
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return problem(
         'body_too_large',

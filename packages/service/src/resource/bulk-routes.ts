@@ -9,7 +9,8 @@ import { sendProblem } from '../http/problem-reply.ts'
 import { answerOnce, searchParameters, sendJson } from '../http/replies.ts'
 import type { Feed } from '../journal/feed.ts'
 import type { Batch } from './batch.ts'
-import { batchBodyLimit, parseBatchRequest } from './batch-request.ts'
+import { batchBodyLimit } from './batch-body.ts'
+import { parseBatchRequest } from './batch-request.ts'
 import { exportLines } from './export.ts'
 import type { Kind } from './kind.ts'
 
@@ -27,13 +28,16 @@ export function registerBulkRoutes(
 ): void {
   const path = `/v1/${kind.plural}`
   const writing = requireScope(access.directory, `${kind.plural}:write`)
-  server.post(`${path}/batch`, { onRequest: writing, bodyLimit: batchBodyLimit }, (request, reply) =>
-    answerOnce(request, reply, {
+  const options = { onRequest: writing, bodyLimit: batchBodyLimit, config: { readsBody: true } }
+  server.post(`${path}/batch`, options, async (request, reply) => {
+    const asked = await parseBatchRequest(kind, request.rawBody)
+    // A body that is no JSON is nobody's: it is refused before its Idempotency-Key is looked at.
+    if (!asked.ok && asked.error.code === 'malformed_json') return sendProblem(reply, asked.error)
+    return answerOnce(request, reply, {
       store: access.idempotency,
       status: 200,
       replay: sendJson,
       async run(record) {
-        const asked = parseBatchRequest(kind, request.body)
         if (!asked.ok) return sendProblem(reply, asked.error)
         const result = await batch.run(callerOf(request).organizationId, asked.value, record)
         if (result.outcome === 'replayed') return 'replayed'
@@ -41,8 +45,8 @@ export function registerBulkRoutes(
         if (!result.committed) return { uncommitted: () => sendJson(reply, result.answer) }
         return sendJson(reply, result.answer)
       },
-    }),
-  )
+    })
+  })
 
   const reading = { onRequest: requireScope(access.directory, `${kind.plural}:read`) }
   server.get(`${path}/export`, reading, async (request, reply) => {

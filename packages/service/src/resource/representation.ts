@@ -50,24 +50,43 @@ export function columnValues(kind: Kind, state: State): Record<string, unknown> 
 /** What the row is found by, when that is not what it was found by before; null when it is, or by nothing. */
 export function changedWords(kind: Kind, before: State | null, after: State): Words | null {
   if (!kind.table.words) return null
+  // Most changes leave all of that as it is, and a text of 64,000 characters takes a while.
+  if (before !== null && isDeepStrictEqual(sourcesOf(kind, after), sourcesOf(kind, before))) return null
   const words = wordsOf(kind, after)
   if (before !== null && isDeepStrictEqual(words, wordsOf(kind, before))) return null
   return words
+}
+
+/** The values that words are taken from. */
+function sourcesOf(kind: Kind, state: State): readonly unknown[] {
+  return [
+    state.tags,
+    ...kind.fieldNames.filter((name) => kind.fields[name]?.search).map((name) => state[name]),
+  ]
 }
 
 function wordsOf(kind: Kind, state: State): Words {
   const search: string[] = []
   for (const name of kind.fieldNames) {
     const value = state[name]
-    if (kind.fields[name]?.search && typeof value === 'string') search.push(...searchWords(value))
+    if (kind.fields[name]?.search && typeof value === 'string') {
+      for (const word of searchWords(value)) search.push(word)
+    }
   }
   return { tags: (state.tags ?? []) as readonly string[], search: search.join(' ') }
 }
+
+/**
+ * Marks on one character beyond which the rest is left out: writing has a handful, and putting a row of them in order takes
+ * time with its square (64,000 of them: 3 to 6 s, and 2 ms like this). They are no letters of a word in any case.
+ */
+const tooManyMarks = /(\p{M}{30})\p{M}+/gu
 
 /** The words of a text as `q` finds them: letters and digits, lower case, compatibility forms folded. */
 export function searchWords(text: string): string[] {
   return (
     text
+      .replace(tooManyMarks, '$1')
       .normalize('NFKC')
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? []
