@@ -1,6 +1,7 @@
 /** The composition root of the API: everything is built here, and disposed here. */
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
+import type { Registry } from 'prom-client'
 import { createAdmission, type TokenDirectory } from './access/admission.ts'
 import { createLookUp } from './access/directory.ts'
 import type { RateLimit } from './access/rate-limit.ts'
@@ -13,6 +14,7 @@ import { attemptsOf } from './delivery/schedule.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { registerDesk } from './desk.ts'
 import { registerDocs } from './docs/routes.ts'
+import type { HandOver } from './http/hand-over.ts'
 import { registerHealth } from './http/health.ts'
 import { createIdempotencyStore } from './http/idempotency.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
@@ -50,6 +52,8 @@ export interface App {
   readonly maintenance: Maintenance
   /** Readers of the stream that wait; to be told what commits, by `startStreamListener`. */
   readonly readers: WaitingReaders
+  /** Its figures. */
+  readonly register: Registry
 }
 
 export interface AppOptions {
@@ -64,18 +68,22 @@ export interface AppOptions {
   readonly otherMetrics?: () => Promise<readonly MetricsSnapshot[]>
   /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told: tests move it. */
   readonly maxLead?: number
+  /** Answers requests whose bodies take long to read; without it they are answered here. */
+  readonly handOver?: HandOver
+  /** `bulk` for the thread that they are handed to: it answers nothing of the process as a whole. */
+  readonly part?: 'api' | 'bulk'
 }
 
 /** The service on a migrated database. The pool stays its caller's. */
 export function createApp(options: AppOptions): App {
-  const { pool, clock, log, settings, kinds = deskKinds, otherMetrics = async () => [], maxLead } = options
-  const register = createRegistry('api')
+  const { pool, clock, log, settings, kinds = deskKinds, maxLead, part = 'api' } = options
+  const register = createRegistry(part)
   const announcer = createAnnouncer(pool, (error) =>
     log.warn({ err: loggable(error) }, 'workers and waiting readers could not be told'),
   )
   const wake = announcer.deliveries
   const box = createSecretBox(settings.encryptionKey)
-  const server = createServer(log)
+  const server = createServer(log, options.handOver)
   const access = {
     directory: createDirectory(server, options),
     idempotency: createIdempotencyStore(pool, clock, (sealed, organizationId, webhookId) =>
@@ -89,11 +97,7 @@ export function createApp(options: AppOptions): App {
     for (const name of [method].flat()) methods.add(name)
     allowed.set(url, methods)
   })
-  timeRequests(server, register)
-  registerHealth(server, pool)
-  registerDocs(server, () => apiDocument(kinds))
-  createStandingMetrics(register, pool, clock)
-  registerMetrics(server, register, otherMetrics)
+  if (part === 'api') registerOwnRoutes(server, register, options)
   const desk = {
     pool,
     clock,
@@ -114,7 +118,20 @@ export function createApp(options: AppOptions): App {
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
   const maintenance = createMaintenance({ pool, clock, log, logRetention: settings.logRetention })
-  return { server, routes, maintenance, readers }
+  return { server, routes, maintenance, readers, register }
+}
+
+/** What a process answers of itself, and counts of its requests. */
+function registerOwnRoutes(
+  server: FastifyInstance,
+  register: Registry,
+  { pool, clock, kinds = deskKinds, otherMetrics = async () => [] }: AppOptions,
+): void {
+  timeRequests(server, register)
+  registerHealth(server, pool)
+  registerDocs(server, () => apiDocument(kinds))
+  createStandingMetrics(register, pool, clock)
+  registerMetrics(server, register, otherMetrics)
 }
 
 /** Who comes in. Uses that are noted are written before the server has closed. */

@@ -12,6 +12,7 @@ import { clockAheadCode } from '../journal/lead.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { answerBroken, headerLimit } from './broken-request.ts'
+import { answerElsewhere, type HandOver, isToBeHandedOver } from './hand-over.ts'
 import { notJson, parseJson } from './json-body.ts'
 import { sendProblem } from './problem-reply.ts'
 
@@ -30,7 +31,8 @@ const mebibyte = 1024 * 1024
 /** How long a request may take to arrive as a whole, in milliseconds: nobody holds a connection by sending slowly. */
 const arrivesWithin = 60_000
 
-export function createServer(logger: FastifyBaseLogger): FastifyInstance {
+/** With `handOver`, bodies that take long to read are answered by it. */
+export function createServer(logger: FastifyBaseLogger, handOver: HandOver | null = null): FastifyInstance {
   const server = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -54,7 +56,9 @@ export function createServer(logger: FastifyBaseLogger): FastifyInstance {
   for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method)
   server.decorateRequest('caller', null)
   server.decorateRequest('rawBody', null)
-  acceptJson(server)
+  server.decorateRequest('handedOver', false)
+  acceptJson(server, handOver !== null)
+  if (handOver !== null) answerElsewhere(server, handOver)
   endConnectionsOfDrain(server)
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
@@ -126,7 +130,7 @@ function requestId(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && /^[\x21-\x7e]{1,200}$/.test(sent) ? sent : randomUUID()
 }
 
-function acceptJson(server: FastifyInstance): void {
+function acceptJson(server: FastifyInstance, handsOver: boolean): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser<Buffer>(
     /^application\/(?:[\w.+-]+\+)?json(?:;|$)/i,
@@ -135,6 +139,10 @@ function acceptJson(server: FastifyInstance): void {
       request.rawBody = bytes
       // Some clients name the type of a body that they do not send. A route that needs one will say so.
       if (bytes.length === 0) return done(null, undefined)
+      if (handsOver && isToBeHandedOver(request, bytes)) {
+        request.handedOver = true
+        return done(null, undefined)
+      }
       // Read by its route, piece by piece.
       if (request.routeOptions.config.readsBody) return done(null, undefined)
       const parsed = parseJson(bytes)

@@ -8,6 +8,7 @@ import { type FollowingClock, followDatabaseClock } from '../db/clock.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../deliveries.ts'
 import { maxLead } from '../journal/lead.ts'
+import { createBulk } from './bulk.ts'
 import type { Running } from './running.ts'
 import { startStreamListener } from './stream-listener.ts'
 
@@ -39,7 +40,17 @@ export async function startApi(
 ): Promise<Running & { readonly address: string }> {
   const clock = options.clock ?? followDatabaseClock(options.pool)
   await clock.ready
-  const { server, maintenance, readers } = createApp({ ...options, clock, maxLead })
+  const { address, settings, log, otherMetrics } = options
+  // With a clock of its own everything is answered by it, and so here.
+  const bulk =
+    options.clock === undefined ? createBulk({ address, settings, logLevel: log.level }, log) : null
+  const { server, maintenance, readers } = createApp({
+    ...options,
+    ...(bulk === null ? {} : { handOver: bulk.handOver }),
+    otherMetrics: async () => (await Promise.all([otherMetrics(), bulk?.metrics() ?? []])).flat(),
+    clock,
+    maxLead,
+  })
   await listen(server, where)
   maintenance.start()
   const listener = startStreamListener(readers, options.address, options.log)
@@ -49,7 +60,7 @@ export async function startApi(
       const drained = setTimeout(() => server.server.closeAllConnections(), drainMilliseconds)
       await server.close()
       clearTimeout(drained)
-      await Promise.all([maintenance.stop(), listener.close()])
+      await Promise.all([maintenance.stop(), listener.close(), bulk?.stop()])
       clock.stop()
     },
   }
