@@ -18,8 +18,8 @@ export const batchBodyLimit = 16 * 1024 * 1024
 /** Bytes of one item: as many as the body of an object by itself may have. */
 const itemBytes = 1024 * 1024
 
-/** Values of one item, those within others included: no object takes a fifth of them. */
-const itemValues = 2_000
+/** Values of one item, those within others included: no object takes a third of them. */
+const itemValues = 1_000
 
 /** Bytes around the items: `{"operation":"upsert","items":[]}`, with room for spaces. */
 const aroundBytes = 4_096

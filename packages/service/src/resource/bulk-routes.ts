@@ -38,6 +38,8 @@ export function registerBulkRoutes(
       status: 200,
       replay: sendJson,
       async run(record) {
+        // Its items are read, and the record has its hash.
+        request.rawBody = null
         if (!asked.ok) return sendProblem(reply, asked.error)
         const result = await batch.run(callerOf(request).organizationId, asked.value, record)
         if (result.outcome === 'replayed') return 'replayed'

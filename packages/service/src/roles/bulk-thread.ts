@@ -10,6 +10,7 @@ import { ownHeaders } from '../http/hand-over.ts'
 import { maxLead } from '../journal/lead.ts'
 import { createLog } from '../log.ts'
 import { type BulkAsk, type BulkOrders, type BulkTold, bulkAtOnce } from './bulk.ts'
+import { keepHeapSmall } from './thrift.ts'
 
 /** A request holds one at a time; one is for the clock and for what is told of commits. */
 const connections = bulkAtOnce + 1
@@ -18,6 +19,7 @@ const connections = bulkAtOnce + 1
 const clockMilliseconds = 10_000
 
 const { address, settings, logLevel } = workerData as BulkOrders
+keepHeapSmall()
 const port = parentPort as MessagePort
 const log = createLog(logLevel)
 const pool = createPool(address, {

@@ -32,7 +32,7 @@ export type BulkTold =
   | { readonly told: 'metrics'; readonly metrics: MetricsSnapshot }
 
 /** Requests in the thread at once: while one waits for the database another is read. */
-export const bulkAtOnce = 3
+export const bulkAtOnce = 6
 /** Of one organization, so that one whose commits wait for its clock leaves room. */
 const atOnceOfOne = 2
 
@@ -42,8 +42,10 @@ const atOnceOfOne = 2
  */
 const bytesAtOnce = 24 * 1024 * 1024
 const bytesOfOne = 16 * 1024 * 1024
-/** The thread's heap, in MB: V8 lets more garbage lie unless it is told. */
-const heapMegabytes = 224
+/** Bytes that any body but a batch's has at most. */
+const small = 1024 * 1024
+/** The thread's heap at most, in MB: what two of the largest bodies need, whatever they hold. */
+const heapMegabytes = 320
 
 /** How long a thread that has nothing to do is kept, in milliseconds. */
 const keptMilliseconds = 60_000
@@ -87,12 +89,17 @@ export function createBulk(orders: BulkOrders, log: Logger): Bulk {
   /** The first of the organization that has waited longest for its turn and has room there. */
   function takeNext(): Waiting | null {
     const there = [...(thread?.underWay.values() ?? [])]
+    let held = false
     for (const [organizationId, queue] of queues) {
       const [next] = queue
+      // What is small may pass by one that waits for room, and there is always room for both.
+      if (held && next !== undefined && next.bytes > small) continue
       const own = there.filter(({ request }) => request.organizationId === organizationId)
       if (next === undefined || !fits(next, own, atOnceOfOne, bytesOfOne)) continue
-      // Whoever comes behind it must not pass it for ever.
-      if (!fits(next, there, bulkAtOnce, bytesAtOnce)) return null
+      if (!fits(next, there, bulkAtOnce, bytesAtOnce)) {
+        held = true
+        continue
+      }
       queue.shift()
       // Back to the end of the line: a Map iterates in order of insertion.
       queues.delete(organizationId)
@@ -119,7 +126,7 @@ export function createBulk(orders: BulkOrders, log: Logger): Bulk {
     const file = new URL(import.meta.url.replace(/bulk(\.[jt]s)$/, 'bulk-thread$1'))
     const worker = new Worker(file, {
       workerData: orders,
-      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
+      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 16 },
     })
     const { promise: ended, resolve } = Promise.withResolvers<void>()
     const started: Thread = { worker, ended, underWay: new Map(), asked: [] }
