@@ -19,7 +19,7 @@ export const batchBodyLimit = 16 * 1024 * 1024
 const itemBytes = 1024 * 1024
 
 /** Values of one item, those within others included: no object takes a third of them. */
-const itemValues = 1_000
+export const itemValues = 1_000
 
 /** Bytes around the items: `{"operation":"upsert","items":[]}`, with room for spaces. */
 const aroundBytes = 4_096
