@@ -22,7 +22,12 @@ export async function* stall({ runs }: Scale): AsyncGenerator<Result> {
   const conversationId = await idOf(service, owner, '/v1/conversations', { customerId, channel: 'api' })
   // What is read when one asks for the first time is not what is measured.
   await send(service, owner, { ...hundredThousandFields, name: 'first' })
-  for (const asked of [...hostile(conversationId), ...lawful(customerId, conversationId), ...reads]) {
+  for (const asked of [
+    nothing,
+    ...hostile(conversationId),
+    ...lawful(customerId, conversationId),
+    ...reads,
+  ]) {
     const measured: Run[] = []
     let kilobytes = 0
     for (let run = 0; run < runs; run++) {
@@ -35,6 +40,9 @@ export async function* stall({ runs }: Scale): AsyncGenerator<Result> {
   const value = await peakMegabytes(service.pid)
   yield summarize('stall: peak memory of the API', 'MB', { 'one at a time': 'all of these' }, [{ value }])
 }
+
+/** What the machine itself does to the loop. */
+const nothing: Asked = { name: 'next to nothing', method: 'GET', path: '/healthz', expected: 200 }
 
 const hundredThousandFields: Asked = {
   name: '100,000 unknown fields in 1 MiB',

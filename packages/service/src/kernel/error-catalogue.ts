@@ -108,7 +108,8 @@ export const errorCatalogue = {
   body_too_large: {
     status: 413,
     title: 'The body is too large',
-    means: 'The body has more bytes than this address takes, or an item of a batch has, or stands for, more than one call may change. It was not read to its end.',
+    means:
+      'The body has more bytes than this address takes, or an item of a batch has, or stands for, more than one call may change. It was not read to its end.',
     help: 'A body has at most 1 MiB, that of a batch 16 MiB, and each of its items 1 MiB. An upsert changes objects of 16 MiB together: send the others in another call.',
     example: 'The body has more than 1 MiB. Send less at once.',
   },
