@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [write|sync|pages|list|log|start|deliver|peers|latency|isolate|memory|recover|cascade|waiters|import …] [--full] [--runs N] [--deliveries N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|list|log|start|deliver|peers|latency|isolate|memory|recover|cascade|waiters|stall|import …] [--full] [--runs N] [--deliveries N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
@@ -13,6 +13,7 @@ import { memory } from './cases/memory.ts'
 import { pages } from './cases/pages.ts'
 import { peers } from './cases/peers.ts'
 import { recover } from './cases/recover.ts'
+import { stall } from './cases/stall.ts'
 import { start } from './cases/start.ts'
 import { sync } from './cases/sync.ts'
 import { waiters } from './cases/waiters.ts'
@@ -48,6 +49,7 @@ const groups = {
   recover,
   cascade,
   waiters,
+  stall,
   import: imports,
 }
 type Group = keyof typeof groups

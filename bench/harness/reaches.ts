@@ -57,6 +57,8 @@ const reaches: readonly Reach[] = [
     text: 'p50 ≤ 50 ms',
     met: ({ p50 = 99 }) => p50 <= 50,
   },
+  { of: /^stall: (?!peak)/, text: '≤ 50 ms', met: ({ value }) => value <= 50 },
+  { of: /^stall: peak/, text: '≤ 400 MB', met: ({ value }) => value <= 400 },
   { of: /^import: peak memory of the importer/, text: '≤ 300 MB', met: ({ value }) => value <= 300 },
   { of: /^start: warm/, text: '≤ 3 s', met: ({ value }) => value <= 3 },
   { of: /^start: resident/, text: '≤ 250 MB', met: ({ value }) => value <= 250 },

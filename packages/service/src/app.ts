@@ -1,13 +1,14 @@
 /** The composition root of the API: everything is built here, and disposed here. */
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
+import type { Registry } from 'prom-client'
 import { createAdmission, type TokenDirectory } from './access/admission.ts'
 import { createLookUp } from './access/directory.ts'
 import type { RateLimit } from './access/rate-limit.ts'
 import { scopeNames } from './access/scopes.ts'
 import { createUseRecorder } from './access/uses.ts'
 import { apiDocument } from './api-document.ts'
-import { type Database, FairPool } from './db/fair-pool.ts'
+import { type Database, FairPool, unshared } from './db/fair-pool.ts'
 import { createTargetCheck, type DeliverySettings } from './deliveries.ts'
 import { createLanes } from './delivery/lanes.ts'
 import { attemptsOf } from './delivery/schedule.ts'
@@ -15,6 +16,7 @@ import { isTrusted, type TrustedTargets, trustNobody } from './delivery/target/a
 import { createResolver } from './delivery/target/resolver.ts'
 import { registerDesk } from './desk.ts'
 import { registerDocs } from './docs/routes.ts'
+import type { HandOver } from './http/hand-over.ts'
 import { registerHealth } from './http/health.ts'
 import { createIdempotencyStore } from './http/idempotency.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
@@ -57,6 +59,8 @@ export interface App {
   readonly readers: WaitingReaders
   /** What `/metrics` says, here or elsewhere. */
   readonly metrics: () => Promise<string>
+  /** Its figures alone. */
+  readonly register: Registry
   /** Changes that wait for their organization's turn to commit, or are being committed. */
   readonly pending: () => number
 }
@@ -83,28 +87,30 @@ export interface AppOptions {
   readonly degraded?: () => string | null
   /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told: tests move it. */
   readonly maxLead?: number
+  /** Answers requests whose bodies take long to read; without it they are answered here. */
+  readonly handOver?: HandOver
+  /** `bulk` for the thread that they are handed to: it answers nothing of the process as a whole. */
+  readonly part?: 'api' | 'bulk'
 }
 
 /** The service on a migrated database. The pool stays its caller's. */
 export function createApp(options: AppOptions): App {
-  const { pool, clock, log, settings, kinds = deskKinds, otherMetrics = async () => [], maxLead } = options
-  const { metricsElsewhere = false, degraded = () => null } = options
-  const { trustedProxies = trustNobody, corsOrigins = [] } = options
-  const register = createRegistry('api')
+  const { pool, clock, log, settings, kinds = deskKinds, maxLead, part = 'api' } = options
+  const { otherMetrics = async () => [], trustedProxies = trustNobody, corsOrigins = [] } = options
+  const register = createRegistry(part)
   const announcer = createAnnouncer(pool, (error) =>
     log.warn({ err: loggable(error) }, 'workers and waiting readers could not be told'),
   )
   const wake = announcer.deliveries
-  const database: FairPool = new FairPool(
-    pool,
-    createPoolMetrics(register, () => database.standing),
-  )
+  // What comes to the thread has had its organization's turn before.
+  const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register)
   const box = createSecretBox(settings.encryptionKey)
   const server = createServer(log, {
     ...(trustedProxies.ranges.length === 0
       ? {}
       : { isTrustedProxy: (ip: string) => isTrusted(ip, trustedProxies) }),
     corsOrigins,
+    ...(options.handOver === undefined ? {} : { handOver: options.handOver }),
   })
   const { callUnderClock, pending, ...journal } = createJournal({
     pool,
@@ -134,14 +140,8 @@ export function createApp(options: AppOptions): App {
     for (const name of [method].flat()) methods.add(name)
     allowed.set(url, methods)
   })
-  timeRequests(server, register)
-  const { standing } = limitShares(server)
-  countShares(server, register, () => ({ ...standing(), pending: pending() }))
-  registerHealth(server, { pool, clock, degraded })
-  registerDocs(server, () => apiDocument(kinds, !metricsElsewhere))
-  createStandingMetrics(register, pool, clock)
   const metrics = metricsText(register, otherMetrics, clock)
-  if (!metricsElsewhere) registerMetrics(server, metrics)
+  if (part === 'api') registerOwnRoutes(server, options, { register, metrics, pending })
   const desk = { pool, database, clock, kinds, journal, searchTimeout: options.searchTimeout }
   const { readers } = registerDesk(server, desk, access)
   const shared = { database, callUnderClock, box, access, wake, kinds }
@@ -151,7 +151,30 @@ export function createApp(options: AppOptions): App {
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
   const maintenance = createMaintenance({ pool, clock, log, logRetention: settings.logRetention })
-  return { server, routes, maintenance, readers, metrics, pending }
+  return { server, routes, maintenance, readers, metrics, register, pending }
+}
+
+function sharedBy(pool: Pool, register: Registry): Database {
+  const database: FairPool = new FairPool(
+    pool,
+    createPoolMetrics(register, () => database.standing),
+  )
+  return database
+}
+
+/** What a process answers of itself, and counts of its requests. */
+function registerOwnRoutes(
+  server: FastifyInstance,
+  { pool, clock, kinds = deskKinds, degraded = () => null, metricsElsewhere = false }: AppOptions,
+  { register, metrics, pending }: Pick<App, 'register' | 'metrics' | 'pending'>,
+): void {
+  timeRequests(server, register)
+  const { standing } = limitShares(server)
+  countShares(server, register, () => ({ ...standing(), pending: pending() }))
+  registerHealth(server, { pool, clock, degraded })
+  registerDocs(server, () => apiDocument(kinds, !metricsElsewhere))
+  createStandingMetrics(register, pool, clock)
+  if (!metricsElsewhere) registerMetrics(server, metrics)
 }
 
 /** Who comes in. Uses that are noted are written before the server has closed. */

@@ -16,7 +16,8 @@ import { loggable } from '../kernel/loggable.ts'
 import { answerBroken, headerLimit } from './broken-request.ts'
 import { trustHops } from './client-address.ts'
 import { allowOrigins, answersPreflight } from './cross-origin.ts'
-import { deepestNesting, isTooDeep } from './nesting.ts'
+import { answerElsewhere, type HandOver, isToBeHandedOver } from './hand-over.ts'
+import { parseJson } from './json-body.ts'
 import { isPrivate, privateHeaders } from './private-headers.ts'
 import { sendProblem } from './problem-reply.ts'
 import { bodyTooLarge, readBody } from './read-body.ts'
@@ -26,6 +27,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The bytes of a JSON body as they came. */
     rawBody: Buffer | null
+  }
+  interface FastifyContextConfig {
+    /** The route reads `rawBody` itself: nothing is parsed before. */
+    readonly readsBody?: boolean
   }
 }
 
@@ -39,9 +44,12 @@ export interface Edge {
   readonly isTrustedProxy?: (ip: string) => boolean
   /** Origins whose pages may call from a browser; none unless told. */
   readonly corsOrigins?: readonly string[]
+  /** Answers requests whose bodies take long to read; without it they are answered here. */
+  readonly handOver?: HandOver
 }
 
 export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): FastifyInstance {
+  const { handOver } = edge
   const origins = new Set(edge.corsOrigins)
   const server = Fastify({
     loggerInstance: logger,
@@ -68,7 +76,9 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
   for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method)
   server.decorateRequest('caller', null)
   server.decorateRequest('rawBody', null)
-  acceptJson(server)
+  server.decorateRequest('handedOver', false)
+  acceptJson(server, handOver !== undefined)
+  if (handOver !== undefined) answerElsewhere(server, handOver)
   endConnectionsOfDrain(server)
   server.addHook('onRequest', (request, reply, done) => {
     // The route says so whatever way its address was written: escaped, or with a host before it.
@@ -150,9 +160,8 @@ function requestId(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && /^[\x21-\x7e]{1,200}$/.test(sent) ? sent : randomUUID()
 }
 
-function acceptJson(server: FastifyInstance): void {
+function acceptJson(server: FastifyInstance, handsOver: boolean): void {
   server.removeAllContentTypeParsers()
-  const decoder = new TextDecoder('utf-8', { fatal: true })
   server.addContentTypeParser(
     /^application\/(?:[\w.+-]+\+)?json(?:;|$)/i,
     (request: FastifyRequest, payload: IncomingMessage, done: Parsed) => {
@@ -169,34 +178,28 @@ function acceptJson(server: FastifyInstance): void {
 
   function parse(request: FastifyRequest, bytes: Buffer, done: Parsed): void {
     request.rawBody = bytes
-    // Some clients name the type of a body that they do not send. A route that needs one will say so.
-    if (bytes.length === 0) done(null, undefined)
-    else if (isTooDeep(bytes)) done(Object.assign(new Error(), { code: tooDeep }), undefined)
-    else {
-      try {
-        done(null, JSON.parse(decoder.decode(bytes)))
-      } catch (error) {
-        done(Object.assign(new Error((error as Error).message), { code: malformedJson }), undefined)
-      }
+    request.handedOver = bytes.length > 0 && handsOver && isToBeHandedOver(request, bytes)
+    // Some clients name the type of a body that they do not send: a route that needs one will say so. Some routes read theirs
+    // by themselves, piece by piece.
+    if (bytes.length === 0 || request.handedOver || request.routeOptions.config.readsBody) {
+      done(null, undefined)
+      return
     }
+    const parsed = parseJson(bytes)
+    if (parsed.ok) done(null, parsed.value)
+    else done(Object.assign(new Error(parsed.error), { code: malformedJson }), undefined)
   }
 }
 
 type Parsed = (error: Error | null, body: unknown) => void
 
 const malformedJson = 'MALFORMED_JSON'
-const tooDeep = 'TOO_DEEP'
 
 /** What a client did wrong before any route could say so. */
 function expectedProblem(error: FastifyError, bodyLimit: number): Problem | null {
   switch (error.code) {
     case malformedJson:
-      return problem('malformed_json', `The body is not valid JSON in UTF-8: ${error.message}.`)
-    case tooDeep:
-      return problem(
-        'malformed_json',
-        `The body nests objects and arrays more than ${deepestNesting} levels deep. Send it flatter.`,
-      )
+      return problem('malformed_json', error.message)
     case bodyTooLarge:
       return problem(
         'body_too_large',

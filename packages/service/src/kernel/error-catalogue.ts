@@ -29,8 +29,8 @@ export const errorCatalogue = {
     status: 400,
     title: 'The body is not JSON that is accepted here',
     means:
-      'The bytes of the body are not one JSON value in UTF-8, or its objects and arrays are too deep within each other. Nothing of the request was looked at.',
-    help: 'Send one JSON object, UTF-8 encoded, at most 64 levels deep, with `Content-Type: application/json`.',
+      'The bytes of the body are not one JSON value in UTF-8, its objects and arrays are too deep within each other, or an object has a name twice. Nothing of the request was looked at.',
+    help: 'Send one JSON object, UTF-8 encoded, at most 64 levels deep, each name once in its object, with `Content-Type: application/json`.',
     example: 'The body is not valid JSON in UTF-8: Unexpected end of JSON input.',
   },
   invalid_parameter: {
@@ -108,8 +108,9 @@ export const errorCatalogue = {
   body_too_large: {
     status: 413,
     title: 'The body is too large',
-    means: 'The body has more bytes than this address takes. It was not read to its end.',
-    help: 'A body has at most 1 MiB, that of a batch 16 MiB.',
+    means:
+      'The body has more bytes than this address takes, or an item of a batch has, or stands for, more than one call may change. It was not read to its end.',
+    help: 'A body has at most 1 MiB, that of a batch 16 MiB, and each of its items 1 MiB. An upsert changes objects of 16 MiB together: send the others in another call.',
     example: 'The body has more than 1 MiB. Send less at once.',
   },
   unsupported_media_type: {

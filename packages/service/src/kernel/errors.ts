@@ -47,15 +47,19 @@ export function problem(code: ErrorCode, detail: string, more: ProblemMembers = 
   return { code, detail, ...more }
 }
 
-/** More than anyone reads; a body of 1 MiB can be wrong in a hundred thousand places. */
-const listedErrors = 100
+/** Wrong places that an answer lists: more than anyone reads, where a body of 1 MiB can have a hundred thousand. */
+export const listedErrors = 100
 
-/** `validation_failed` with one entry per wrong field (decisions, section 8), the first hundred of them. */
-export function validationFailed(errors: readonly FieldError[]): Problem {
+/**
+ * `validation_failed` with one entry per wrong place (decisions, section 8), the first hundred of them. `more` is how many
+ * there are at least that nobody made an entry of.
+ */
+export function validationFailed(errors: readonly FieldError[], more = 0): Problem {
   const [first] = errors
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more, see errors)` : ''
+  const others = errors.length - 1 + more
+  const told = others > 0 ? ` (and ${more > 0 ? 'at least ' : ''}${others} more, see errors)` : ''
   const where = first === undefined || first.pointer === '' ? '' : `${first.pointer}: `
-  return problem('validation_failed', `${where}${first?.detail ?? 'The body is not valid.'}${more}`, {
+  return problem('validation_failed', `${where}${first?.detail ?? 'The body is not valid.'}${told}`, {
     errors: errors.slice(0, listedErrors),
   })
 }

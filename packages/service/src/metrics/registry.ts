@@ -3,15 +3,20 @@
  * an endpoint or an id: how many series there are depends on the code alone.
  */
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client'
+import { watchEventLoop } from './event-loop.ts'
 
 /** A process's metrics as they travel between processes. */
 export type MetricsSnapshot = object[]
 
-/** A registry whose series carry the process's part, with the usual ones of a Node process in it. */
-export function createRegistry(part: 'api' | 'worker'): Registry {
+/** What a process does, or a thread of the API: the one for large bodies. */
+export type Part = 'api' | 'bulk' | 'worker'
+
+/** A registry whose series carry the part, with the delay of its event loop, and of a process the usual ones of Node. */
+export function createRegistry(part: Part): Registry {
   const register = new Registry()
   register.setDefaultLabels({ process: part })
-  collectDefaultMetrics({ register })
+  if (part !== 'bulk') collectDefaultMetrics({ register })
+  watchEventLoop(register)
   return register
 }
 

@@ -2,6 +2,7 @@
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import {
   type ErrorCode,
+  listedErrors,
   type Problem,
   type ProblemMembers,
   problem,
@@ -21,8 +22,9 @@ export function upserted(
   before: State,
   item: unknown,
   context: RuleContext,
+  listed: number,
 ): Result<State, Problem> {
-  const patch = parsePatch(kind, before, withoutRepeats(kind, before, item))
+  const patch = parsePatch(kind, before, withoutRepeats(kind, before, item), listed)
   if (!patch.ok) return patch
   const { draft, sent } = patch.value
   return kind.rules.update?.(before, draft, sent, context) ?? ok(draft)
@@ -57,6 +59,30 @@ export function externalIdOf(kind: Kind, item: unknown): Result<string, Problem>
 export function repeats(earlier: number, id: string): Problem {
   const detail = `Item ${earlier} of this call is the same object, or has the same unique value. Send it in another call.`
   return problem('duplicate', detail, { existingId: id })
+}
+
+/**
+ * Wrong places that the answer to a batch lists beyond the first of each item, so that it has an upper size: a hundred of
+ * an item, as of an object by itself, and a thousand in all.
+ */
+export class ErrorShare {
+  #left = 1_000
+
+  /** How many the next item may list: its first in any case. */
+  get listed(): number {
+    return Math.min(listedErrors, 1 + this.#left)
+  }
+
+  /** An item that was refused has listed so many. */
+  take({ errors }: Problem): void {
+    if (errors !== undefined) this.#left -= Math.max(0, errors.length - 1)
+  }
+}
+
+/** The refusal of an item that would have to read more than one call may. */
+export function tooMuchToChange(mebibytes: number): Problem {
+  const detail = `The objects that the items of this call change have more than ${mebibytes} MiB together. Send this item in another call.`
+  return problem('body_too_large', detail)
 }
 
 /** The answer to a batch: an outcome for each item, in their order, and how many of each there are. */

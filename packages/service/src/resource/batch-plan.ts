@@ -1,10 +1,12 @@
 /** What the items of a batch come to, each: a change to be committed, nothing to change, or a refusal. */
 import { type Change, type Unit, uniqueKeys } from '../journal/change.ts'
 import type { FoundRow } from '../journal/rows.ts'
+import { mapInTurns } from '../kernel/breather.ts'
 import type { Problem } from '../kernel/errors.ts'
-import { ok, type Result } from '../kernel/result.ts'
+import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { externalIdOf, type ItemOutcome, repeats, upserted } from './batch-item.ts'
+import type { SentItem } from './batch-body.ts'
+import { ErrorShare, externalIdOf, type ItemOutcome, repeats, upserted } from './batch-item.ts'
 import { type ChangeServices, parseNew } from './changes.ts'
 import { planCreations } from './creations.ts'
 import { alteration } from './decide.ts'
@@ -12,7 +14,7 @@ import type { State } from './kind.ts'
 import { parseRepresentation } from './representation.ts'
 
 export interface BatchItems {
-  readonly items: readonly unknown[]
+  readonly items: readonly SentItem[]
   /** For upserts, the objects that there are, by externalId; null when all items are creations. */
   readonly existing: ReadonlyMap<string, FoundRow> | null
   /** Items that were refused when the batch was about to commit. */
@@ -38,16 +40,20 @@ type Intention =
   | { readonly to: 'create'; readonly draft: State }
   | { readonly to: 'update'; readonly row: FoundRow; readonly state: State }
 
-/** Decides on every item, as things stand. */
+/** Decides on every item, as things stand, in turns. */
 export async function planBatch(
   services: ChangeServices,
   organizationId: string,
   { items, existing, refusals }: BatchItems,
 ): Promise<BatchPlan> {
   const { kind, clock } = services
-  const intentions = items.map((item, index): Result<Intention, Problem> => {
+  const share = new ErrorShare()
+  const intentions = await mapInTurns(items, (item, index): Result<Intention, Problem> => {
     const refusal = refusals.get(index)
-    return refusal === undefined ? intentionOf(services, item, existing) : { ok: false, error: refusal }
+    if (refusal !== undefined) return fail(refusal)
+    const intention = item.ok ? intentionOf(services, item.value, existing, share.listed) : item
+    if (!intention.ok) share.take(intention.error)
+    return intention
   })
   const drafts = intentions.flatMap((one) => (one.ok && one.value.to === 'create' ? [one.value.draft] : []))
   const { changes, rest } = await planCreations(services, organizationId, drafts, null)
@@ -55,7 +61,7 @@ export async function planBatch(
   const creations = changes.values()
   const taken = createTaken()
   const planned: Planned[] = []
-  const outcomes = intentions.map((intention, index): ItemOutcome => {
+  const outcomes = await mapInTurns(intentions, (intention, index): ItemOutcome => {
     if (!intention.ok) return { outcome: 'refused', problem: intention.error }
     const decided = decide(intention.value)
     if (!decided.ok) return { outcome: 'refused', problem: decided.error }
@@ -84,6 +90,7 @@ function intentionOf(
   { kind, clock }: ChangeServices,
   item: unknown,
   existing: ReadonlyMap<string, FoundRow> | null,
+  listed: number,
 ): Result<Intention, Problem> {
   if (existing !== null) {
     const externalId = externalIdOf(kind, item)
@@ -91,11 +98,11 @@ function intentionOf(
     const row = existing.get(externalId.value)
     if (row !== undefined) {
       const before = parseRepresentation(kind, row.body).state
-      const state = upserted(kind, before, item, { now: formatTimestamp(clock.now()) })
+      const state = upserted(kind, before, item, { now: formatTimestamp(clock.now()) }, listed)
       return state.ok ? ok({ to: 'update', row, state: state.value }) : state
     }
   }
-  const draft = parseNew(kind, item, clock)
+  const draft = parseNew(kind, item, clock, listed)
   return draft.ok ? ok({ to: 'create', draft: draft.value }) : draft
 }
 

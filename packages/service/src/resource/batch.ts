@@ -4,9 +4,11 @@
  * again, so that the answer is true of one moment.
  */
 import type { Change, IdempotencyRecord, UnitOutcome } from '../journal/change.ts'
+import type { FoundRow } from '../journal/rows.ts'
 import { decideAnew } from '../kernel/decide-anew.ts'
 import type { Problem } from '../kernel/errors.ts'
-import { batchAnswer, externalIdOf } from './batch-item.ts'
+import type { SentItem } from './batch-body.ts'
+import { batchAnswer, externalIdOf, tooMuchToChange } from './batch-item.ts'
 import { type Planned, planBatch } from './batch-plan.ts'
 import type { BatchRequest } from './batch-request.ts'
 import type { ChangeServices } from './changes.ts'
@@ -29,6 +31,13 @@ export interface Batch {
   ): Promise<BatchResult>
 }
 
+/** Objects that an upsert reads at once: of the largest that there can be, some megabytes. */
+const readAtOnce = 50
+
+const mebibyte = 1024 * 1024
+/** Characters of the objects that one upsert changes, as they are stored. */
+const changedCharacters = 16 * mebibyte
+
 /** Batches of one kind. */
 export function createBatch(services: ChangeServices): Batch {
   const { kind, rows, journal } = services
@@ -37,7 +46,7 @@ export function createBatch(services: ChangeServices): Batch {
     async run(organizationId, { operation, items }, idempotency) {
       const refusals = new Map<number, Problem>()
       const result = await decideAnew<BatchResult>(async () => {
-        const existing = operation === 'upsert' ? await findExisting(organizationId, items) : null
+        const existing = operation === 'upsert' ? await findExisting(organizationId, items, refusals) : null
         const plan = await planBatch(services, organizationId, { items, existing, refusals })
         const { planned, rest } = plan
         const answer = batchAnswer(plan.outcomes)
@@ -58,13 +67,38 @@ export function createBatch(services: ChangeServices): Batch {
     },
   }
 
-  /** The objects that there are, by the externalIds of the items. */
-  async function findExisting(organizationId: string, items: readonly unknown[]) {
+  /**
+   * The objects that there are, by the externalIds of the items, read some at a time. Once they are more than a call may
+   * change, the items of the others are refused: a few bytes can name an object of a quarter of a megabyte.
+   */
+  async function findExisting(
+    organizationId: string,
+    items: readonly SentItem[],
+    refusals: Map<number, Problem>,
+  ): Promise<ReadonlyMap<string, FoundRow>> {
     const column = kind.table.unique.find(({ field }) => field === 'externalId')?.column.name
     if (column === undefined) throw new Error(`a ${kind.name} has no externalId`)
-    const wanted = items.map((item) => externalIdOf(kind, item)).flatMap((id) => (id.ok ? [id.value] : []))
-    const found = await rows(kind).withUnique(organizationId, column, [...new Set(wanted)])
-    return new Map(found.map((row) => [row.target, row]))
+    const wanted = new Map<string, number[]>()
+    for (const [index, item] of items.entries()) {
+      const id = item.ok && !refusals.has(index) ? externalIdOf(kind, item.value) : null
+      if (id?.ok) wanted.set(id.value, [...(wanted.get(id.value) ?? []), index])
+    }
+    const found = new Map<string, FoundRow>()
+    const ids = [...wanted.keys()]
+    let characters = 0
+    for (let from = 0; from < ids.length; from += readAtOnce) {
+      const some = ids.slice(from, from + readAtOnce)
+      if (characters > changedCharacters) {
+        for (const index of some.flatMap((id) => wanted.get(id) ?? []))
+          refusals.set(index, tooMuchToChange(changedCharacters / mebibyte))
+        continue
+      }
+      for (const row of await rows(kind).withUnique(organizationId, column, some)) {
+        found.set(row.target, row)
+        characters += row.body.length
+      }
+    }
+    return found
   }
 
   /** Refusals that stay, whatever is decided anew. All else has moved on, and is read again. */

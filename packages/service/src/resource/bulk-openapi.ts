@@ -2,7 +2,8 @@
 import { exampleId } from '../openapi/examples.ts'
 import { type ApiPart, type Carriers, type Json, type Operation, ref } from '../openapi/part.ts'
 import { exampleCheckpoint } from '../openapi/shared-schemas.ts'
-import { batchLimit, batchOperations, takesUpserts } from './batch-request.ts'
+import { batchLimit, itemValues } from './batch-body.ts'
+import { batchOperations, takesUpserts } from './batch-request.ts'
 import { creationCarriers, updateCarriers } from './event-carriers.ts'
 import type { Kind } from './kind.ts'
 import { exampleObject } from './kind-examples.ts'
@@ -19,7 +20,7 @@ export function bulkOperations(kind: Kind): readonly Operation[] {
       id: `batch${many}`,
       tag: kind.plural,
       summary: takesUpserts(kind) ? `Create or upsert many ${kind.plural}` : `Create many ${kind.plural}`,
-      description: `Up to ${batchLimit} items and 16 MiB in one transaction. What is refused is left out, and says why; all the rest commits together.`,
+      description: `Up to ${batchLimit} items and 16 MiB in one transaction. What is refused is left out, and says why; all the rest commits together. An item has at most 1 MiB and ${itemValues} values.`,
       access: `${kind.plural}:write`,
       body: `${schemaName(kind)}Batch`,
       answers: {

@@ -9,7 +9,8 @@ import { sendProblem } from '../http/problem-reply.ts'
 import { answerOnce, searchParameters } from '../http/replies.ts'
 import type { Feed } from '../journal/feed.ts'
 import type { Batch } from './batch.ts'
-import { batchBodyLimit, parseBatchRequest } from './batch-request.ts'
+import { batchBodyLimit } from './batch-body.ts'
+import { parseBatchRequest } from './batch-request.ts'
 import { exportLines } from './export.ts'
 import type { Kind } from './kind.ts'
 import { createWriteReplies } from './write-replies.ts'
@@ -29,13 +30,18 @@ export function registerBulkRoutes(
   const path = `/v1/${kind.plural}`
   const replies = createWriteReplies(kind)
   const writing = requireScope(access.directory, `${kind.plural}:write`)
-  server.post(`${path}/batch`, { onRequest: writing, bodyLimit: batchBodyLimit }, (request, reply) =>
-    answerOnce(request, reply, {
+  const options = { onRequest: writing, bodyLimit: batchBodyLimit, config: { readsBody: true } }
+  server.post(`${path}/batch`, options, async (request, reply) => {
+    const asked = await parseBatchRequest(kind, request.rawBody)
+    // A body that is no JSON is nobody's: it is refused before its Idempotency-Key is looked at.
+    if (!asked.ok && asked.error.code === 'malformed_json') return sendProblem(reply, asked.error)
+    return answerOnce(request, reply, {
       store: access.idempotency,
       status: 200,
       send: replies.batch,
       async run(record) {
-        const asked = parseBatchRequest(kind, request.body)
+        // Its items are read, and the record has its hash.
+        request.rawBody = null
         if (!asked.ok) return sendProblem(reply, asked.error)
         const result = await batch.run(callerOf(request).organizationId, asked.value, record)
         if (result.outcome === 'replayed') return 'replayed'
@@ -43,8 +49,8 @@ export function registerBulkRoutes(
         if (result.outcome === 'unchanged') return { unchanged: result.answer, about: result.about }
         return replies.batch(reply, result.answer)
       },
-    }),
-  )
+    })
+  })
 
   const reading = { onRequest: requireScope(access.directory, `${kind.plural}:read`) }
   server.get(`${path}/export`, reading, async (request, reply) => {

@@ -176,9 +176,9 @@ export function createChanges(services: ChangeServices): Changes {
   }
 }
 
-/** A new object as its body and the kind's rules make it. */
-export function parseNew(kind: Kind, body: unknown, clock: Clock): Result<State, Problem> {
-  const parsed = parseCreation(kind, body)
+/** A new object as its body and the kind's rules make it; a refusal lists so many wrong places at most. */
+export function parseNew(kind: Kind, body: unknown, clock: Clock, listed?: number): Result<State, Problem> {
+  const parsed = parseCreation(kind, body, listed)
   if (!parsed.ok) return parsed
   return kind.rules.create?.(parsed.value, { now: formatTimestamp(clock.now()) }) ?? parsed
 }

@@ -1,5 +1,6 @@
 /** What customers, conversations, tickets and bookings all take beside their own fields (decisions, section 4). */
 import { z } from 'zod'
+import { listedErrors } from '../kernel/errors.ts'
 import { defineField, type Field } from './field.ts'
 import { storableText, text } from './fields.ts'
 
@@ -32,13 +33,14 @@ export function customAttributes(): Field<CustomAttributes> {
         issues.push({ code: 'invalid_type', expected: 'record', input: attributes })
         return
       }
-      const entries = Object.entries(attributes)
+      let left = 50
       // First, so that nobody has us look at a hundred thousand of them one by one.
-      if (entries.filter(([, one]) => one !== null).length > 50) {
+      if (Object.values(attributes).some((one) => one !== null && --left < 0)) {
         issues.push({ code: 'too_big', origin: 'array', maximum: 50, inclusive: true, input: attributes })
         return
       }
-      for (const [key, one] of entries) {
+      for (const [key, one] of Object.entries(attributes)) {
+        if (issues.length >= listedErrors) return
         const wrong = [name.safeParse(key), (typeof one === 'string' ? text : value).safeParse(one)]
         for (const { error } of wrong)
           for (const issue of error?.issues ?? []) issues.push({ ...issue, path: [key], input: one })

@@ -10,6 +10,7 @@ import type {
   Unit,
 } from '../journal/change.ts'
 import type { RowReader, StoredRow } from '../journal/rows.ts'
+import { mapInTurns } from '../kernel/breather.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
@@ -41,19 +42,19 @@ export async function planCreations(
   const plan = kind.alongside === null ? null : await kind.alongside.plan(drafts, desk)
   const states = plan?.drafts ?? drafts.map(ok)
   let record = idempotency
-  const changes = states.map((state) => {
+  const changes = await mapInTurns(states, (state) => {
     if (!state.ok) return state
     const identity = { id: newId(clock), organizationId, createdAt: formatTimestamp(clock.now()) }
     const change = creation(kind, identity, state.value, record)
     record = null
     return ok(change)
   })
-  return { changes, rest: desk.unit(plan?.moved ?? [], clock) }
+  return { changes, rest: await desk.unit(plan?.moved ?? [], clock) }
 }
 
 interface RecordingReader extends DeskReader {
   /** The changes of what moved, and everything else that was read as an expectation. */
-  unit(moved: readonly Moved[], clock: Clock): Required<Unit>
+  unit(moved: readonly Moved[], clock: Clock): Promise<Required<Unit>>
 }
 
 /** Remembers what it read. */
@@ -79,23 +80,25 @@ function recordingReader(rows: Rows, organizationId: string): RecordingReader {
       const column = reference.column.name
       const distinct = [...new Set(ids)]
       const found = await rows(kind).referring(organizationId, column, distinct)
+      const stampsOf = Map.groupBy(found, (row) => row.target)
       for (const id of distinct) {
-        const stamps = found.filter((row) => row.target === id).map((row) => row.updatedAt)
+        const stamps = (stampsOf.get(id) ?? []).map((row) => row.updatedAt)
         const latest = stamps.toSorted().at(-1) ?? null
         referring.push({ table: kind.table, column, id, count: stamps.length, latest })
       }
-      return found.map((row) => remember<S>(kind, row))
+      // However many tickets a conversation has, each with its text.
+      return mapInTurns(found, (row) => remember<S>(kind, row))
     },
-    unit(moved, clock) {
+    async unit(moved, clock) {
       const changes: Change[] = []
       const expected: RowExpectation[] = []
       const after = new Map(moved.map((one) => [one.id, one.after]))
-      for (const [id, { kind, row }] of read) {
+      await mapInTurns(read, ([id, { kind, row }]) => {
         const state = after.get(id)
         const change = state === undefined ? null : alteration(kind, clock, row, state, null)
         if (change !== null) changes.push(change)
         else expected.push({ table: kind.table, id, expected: row.updatedAt })
-      }
+      })
       return { changes, rows: expected, referring }
     },
   }

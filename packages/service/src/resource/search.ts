@@ -2,6 +2,7 @@
  * What rows are found by, and how a search asks for it: words and tags as terms, in one text beside the row that
  * `search_vector` (db/migrations/search.ts) makes index entries of, each with the organization in front. Pure.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { Words } from '../journal/change.ts'
 import type { Kind, State } from './kind.ts'
 
@@ -12,10 +13,17 @@ const mostBytes = 1_000_000
 /** Words that one search may have. */
 export const mostSearchWords = 16
 
+/**
+ * Marks on one character beyond which the rest is left out: writing has a handful, and putting a row of them in order takes
+ * time with its square (64,000 of them: 3 to 6 s, and 2 ms like this). They are no letters of a word in any case.
+ */
+const tooManyMarks = /(\p{M}{30})\p{M}+/gu
+
 /** The words of a text as `q` finds them: letters and digits, lower case, compatibility forms folded. */
 export function searchWords(text: string): string[] {
   const words =
     text
+      .replace(tooManyMarks, '$1')
       .normalize('NFKC')
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? []
@@ -39,8 +47,18 @@ export function changedWords(
   after: State,
 ): Words | null {
   if (!kind.table.words) return null
+  // Most changes leave all of that as it is, and a text of 64,000 characters takes a while.
+  if (before !== null && isDeepStrictEqual(sourcesOf(kind, after), sourcesOf(kind, before))) return null
   const terms = termsOf(kind, after)
   return before !== null && terms === termsOf(kind, before) ? null : { createdAt, terms }
+}
+
+/** The values that words are taken from. */
+function sourcesOf(kind: Kind, state: State): readonly unknown[] {
+  return [
+    state.tags,
+    ...kind.fieldNames.filter((name) => kind.fields[name]?.search).map((name) => state[name]),
+  ]
 }
 
 function termsOf(kind: Kind, state: State): string {

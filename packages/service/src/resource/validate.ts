@@ -1,6 +1,15 @@
-/** Request bodies against a declaration: what was sent becomes a draft, or a list of what is wrong. */
+/**
+ * Request bodies against a declaration: what was sent becomes a draft, or a list of what is wrong. The list ends at a
+ * hundred entries: from there on nothing of the body is looked at but the names of its fields.
+ */
 import type { z } from 'zod'
-import { type FieldError, type FieldErrorCode, type Problem, validationFailed } from '../kernel/errors.ts'
+import {
+  type FieldError,
+  type FieldErrorCode,
+  listedErrors,
+  type Problem,
+  validationFailed,
+} from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import type { Field, Fields } from './field.ts'
 import type { State } from './kind.ts'
@@ -17,9 +26,12 @@ export interface Shape {
 /** Fields that every object shows and nobody sets. */
 const serviceFields = new Set(['id', 'object', 'organizationId', 'createdAt', 'updatedAt'])
 
-/** The fields of a new object: what was sent, and initial values for the rest. */
-export function parseCreation(shape: Shape, body: unknown): Result<State, Problem> {
-  const sent = parseFields(shape, body, 'create')
+/**
+ * The fields of a new object: what was sent, and initial values for the rest. A refusal lists `most` wrong places, from 1
+ * to a hundred.
+ */
+export function parseCreation(shape: Shape, body: unknown, most = listedErrors): Result<State, Problem> {
+  const sent = parseFields(shape, body, 'create', most)
   if (!sent.ok) return sent
   const draft: Record<string, unknown> = {}
   const errors: FieldError[] = []
@@ -40,9 +52,17 @@ export interface Patch {
   readonly sent: ReadonlySet<string>
 }
 
-/** `before` with the patch laid over it, and the names of the fields that the patch sent. */
-export function parsePatch(shape: Shape, before: State, body: unknown): Result<Patch, Problem> {
-  const sent = parseFields(shape, body, 'patch')
+/**
+ * `before` with the patch laid over it, and the names of the fields that the patch sent. A refusal lists `most` wrong
+ * places, from 1 to a hundred.
+ */
+export function parsePatch(
+  shape: Shape,
+  before: State,
+  body: unknown,
+  most = listedErrors,
+): Result<Patch, Problem> {
+  const sent = parseFields(shape, body, 'patch', most)
   if (!sent.ok) return sent
   const draft: Record<string, unknown> = { ...before }
   const errors: FieldError[] = []
@@ -50,7 +70,10 @@ export function parsePatch(shape: Shape, before: State, body: unknown): Result<P
     const field = shape.fields[name] as Field
     draft[name] = field.merge === undefined ? value : field.merge(before[name], value)
     // A merge can overfill what neither side does alone.
-    if (field.merge !== undefined) errors.push(...valueErrors(field, `/${name}`, draft[name]))
+    if (field.merge !== undefined) {
+      const merged = parseValue(field, `/${name}`, draft[name], most - errors.length)
+      if (!merged.ok) errors.push(...merged.error)
+    }
   }
   return errors.length > 0
     ? fail(validationFailed(errors))
@@ -61,6 +84,7 @@ function parseFields(
   shape: Shape,
   body: unknown,
   purpose: 'create' | 'patch',
+  most: number,
 ): Result<Record<string, unknown>, Problem> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return fail(
@@ -69,48 +93,70 @@ function parseFields(
   }
   const values: Record<string, unknown> = {}
   const errors: FieldError[] = []
-  for (const [name, value] of Object.entries(body)) {
-    const pointer = `/${escapePointer(name)}`
+  let uncounted = 0
+  for (const name of Object.keys(body)) {
     const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined
-    if (field === undefined || field.access === 'read') {
-      errors.push(notWritable(shape, name, pointer))
+    if (errors.length >= most) {
+      // Wrong for certain, and not made an entry of; of the fields that there are nobody looks whether they are.
+      if (field === undefined || field.access === 'read') uncounted++
+    } else if (field === undefined || field.access === 'read') {
+      errors.push(notWritable(shape, name))
     } else if (purpose === 'patch' && field.access === 'create') {
-      errors.push({ pointer, code: 'read_only', detail: `${name} is set at creation and cannot change` })
-    } else if (value === null) {
-      if (field.nullable) values[name] = null
-      else
-        errors.push({
-          pointer,
-          code: 'invalid_type',
-          detail: `must be ${field.accepts}; null is not allowed`,
-        })
+      errors.push({
+        pointer: `/${name}`,
+        code: 'read_only',
+        detail: `${name} is set at creation and cannot change`,
+      })
     } else {
-      const parsed = field.schema.safeParse(value)
-      if (parsed.success) values[name] = parsed.data
-      else errors.push(...parsed.error.issues.map((issue) => fieldError(field, pointer, issue)))
+      const value = (body as Record<string, unknown>)[name]
+      const parsed = parseValue(field, `/${name}`, value, most - errors.length)
+      if (parsed.ok) values[name] = parsed.value
+      else errors.push(...parsed.error)
     }
   }
-  return errors.length > 0 ? fail(validationFailed(errors)) : ok(values)
+  return errors.length > 0 ? fail(validationFailed(errors, uncounted)) : ok(values)
 }
 
-function notWritable(shape: Shape, name: string, pointer: string): FieldError {
+function parseValue(
+  field: Field,
+  pointer: string,
+  value: unknown,
+  most: number,
+): Result<unknown, FieldError[]> {
+  if (value === null) {
+    if (field.nullable) return ok(null)
+    const detail = `must be ${field.accepts}; null is not allowed`
+    return fail([{ pointer, code: 'invalid_type', detail }])
+  }
+  const parsed = field.schema.safeParse(value)
+  if (parsed.success) return ok(parsed.data)
+  return fail(parsed.error.issues.slice(0, most).map((issue) => fieldError(field, pointer, issue)))
+}
+
+function notWritable(shape: Shape, name: string): FieldError {
   const known = serviceFields.has(name) || shape.shown?.includes(name) || Object.hasOwn(shape.fields, name)
-  if (known) return { pointer, code: 'read_only', detail: `${name} is set by the service` }
-  const accepted = shape.fieldNames.filter((other) => shape.fields[other]?.access !== 'read').join(', ')
+  if (known) return { pointer: `/${name}`, code: 'read_only', detail: `${name} is set by the service` }
   return {
-    pointer,
+    pointer: pointerWithin('', name),
     code: 'unknown_field',
-    detail: `a ${shape.name} takes no such field; accepted: ${accepted || 'none'}`,
+    detail: `a ${shape.name} takes no such field; accepted: ${writableFields(shape)}`,
   }
 }
 
-function valueErrors(field: Field, pointer: string, value: unknown): FieldError[] {
-  const parsed = field.schema.safeParse(value)
-  return parsed.success ? [] : parsed.error.issues.map((issue) => fieldError(field, pointer, issue))
+/** The names that each shape accepts, as they are listed: made once, not for every wrong name. */
+const writable = new WeakMap<Shape, string>()
+
+function writableFields(shape: Shape): string {
+  const known = writable.get(shape)
+  if (known !== undefined) return known
+  const names = shape.fieldNames.filter((name) => shape.fields[name]?.access !== 'read')
+  const listed = names.join(', ') || 'none'
+  writable.set(shape, listed)
+  return listed
 }
 
 function fieldError(field: Field, pointer: string, issue: z.core.$ZodIssue): FieldError {
-  const deeper = issue.path.map((step) => `/${escapePointer(String(step))}`).join('')
+  const deeper = issue.path.reduce((within: string, step) => pointerWithin(within, String(step)), '')
   const accepts = deeper === '' ? field.accepts : (field.acceptsEntry ?? field.accepts)
   return { pointer: pointer + deeper, code: fieldErrorCode(issue), detail: `must be ${accepts}` }
 }
@@ -136,6 +182,10 @@ function fieldErrorCode(issue: z.core.$ZodIssue): FieldErrorCode {
   }
 }
 
-function escapePointer(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+/** Characters of a name that a pointer repeats; of anything longer it shows the object that holds it. */
+const longestStep = 255
+
+function pointerWithin(pointer: string, name: string): string {
+  if (name.length > longestStep) return pointer
+  return `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

@@ -9,6 +9,7 @@ import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../deliveries.ts'
 import { maxLead } from '../journal/lead.ts'
 import { atMost } from '../kernel/periodic.ts'
+import { createBulk } from './bulk.ts'
 import type { Running } from './running.ts'
 import { startStreamListener } from './stream-listener.ts'
 
@@ -43,7 +44,19 @@ export async function startApi(
 ): Promise<Running & { readonly address: string; readonly metrics: App['metrics'] }> {
   const clock = options.clock ?? followDatabaseClock(options.pool)
   await clock.ready
-  const { server, maintenance, readers, metrics } = createApp({ ...options, clock, maxLead })
+  const { address, settings, log, otherMetrics, searchTimeout } = options
+  // With a clock of its own everything is answered by it, and so here.
+  const bulk =
+    options.clock === undefined
+      ? createBulk({ address, settings, searchTimeout, logLevel: log.level }, log)
+      : null
+  const { server, maintenance, readers, metrics } = createApp({
+    ...options,
+    ...(bulk === null ? {} : { handOver: bulk.handOver }),
+    otherMetrics: async () => (await Promise.all([otherMetrics(), bulk?.metrics() ?? []])).flat(),
+    clock,
+    maxLead,
+  })
   await listen(server, where)
   maintenance.start()
   const listener = startStreamListener(readers, options.address, options.log)
@@ -54,7 +67,7 @@ export async function startApi(
       const drained = setTimeout(() => server.server.closeAllConnections(), drainMilliseconds)
       await atMost(stopMilliseconds, Promise.all([server.close(), maintenance.stop()]))
       clearTimeout(drained)
-      await listener.close()
+      await Promise.all([listener.close(), bulk?.stop()])
       clock.stop()
     },
   }

@@ -1,4 +1,5 @@
 /** `POST /v1/{kind}/batch`: many creations or upserts in one transaction, each with an outcome of its own. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { audit, eventsOf } from '../harness/audit.ts'
 import { testDatabase } from '../harness/database.ts'
@@ -216,6 +217,64 @@ describe('upserts', () => {
   })
 })
 
+describe('a batch that is wrong all over', () => {
+  test('is answered in bounded size: each item lists its first wrong place, and some of them all', async () => {
+    const api = await shared().newOrganization()
+    const item = Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`x${n}`, 0]))
+    const { status, json, text } = await batch(api, Array(1_000).fill(item))
+    expect([status, json.refused]).toEqual([200, 1_000])
+    const listed = json.data.map(({ problem }: { problem: { errors: unknown[] } }) => problem.errors.length)
+    expect(Math.max(...listed)).toBe(100)
+    expect(Math.min(...listed)).toBe(1)
+    expect(listed.reduce((sum: number, count: number) => sum + count, 0)).toBe(2_000)
+    expect(json.data[999].problem.detail).toContain('at least 899 more')
+    expect(text.length).toBeLessThan(2_000_000)
+  })
+
+  test('lets others have their turn: what was asked later is answered before', async () => {
+    const api = await shared().newOrganization()
+    const item = Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`x${n}`, 0]))
+    const { promise: arrived, resolve } = Promise.withResolvers<ServerResponse>()
+    shared().app.server.server.on('request', (message: IncomingMessage, response: ServerResponse) => {
+      if (message.url === '/v1/customers/batch') message.once('end', () => resolve(response))
+    })
+    const large = batch(api, Array(1_000).fill(item))
+    const answer = await arrived
+    expect((await api.get('/v1/customers')).status).toBe(200)
+    expect(answer.headersSent).toBe(false)
+    expect((await large).status).toBe(200)
+  })
+})
+
+describe('an upsert that names large objects with few bytes', () => {
+  test('changes as many as one call may, and says which are for another', async () => {
+    const api = await shared().newOrganization()
+    const { id: customerId } = await makeCustomer(api)
+    const upsert = (items: object[]) => api.post('/v1/tickets/batch', { operation: 'upsert', items })
+    const description = 'x'.repeat(64_000)
+    for (let part = 0; part < 2; part++) {
+      const items = Array.from({ length: 200 }, (_, n) => ({
+        externalId: `${part * 200 + n}`,
+        customerId,
+        subject: 'large',
+        description,
+      }))
+      expect((await upsert(items)).json.created).toBe(200)
+    }
+    const items = Array.from({ length: 400 }, (_, n) => ({ externalId: `${n}`, subject: 'changed' }))
+    const { json } = await upsert(items)
+    const later = json.data.filter(({ status }: { status: number }) => status === 413)
+    expect(later[0].problem).toMatchObject({
+      code: 'body_too_large',
+      detail: expect.stringContaining('16 MiB'),
+    })
+    // Fifty are read at a time: those at hand when it is enough are changed too.
+    expect(json).toMatchObject({ updated: 300, refused: 100 })
+    const rest = later.map(({ index }: { index: number }) => items[index])
+    expect((await upsert(rest)).json).toMatchObject({ updated: 100, refused: 0 })
+  })
+})
+
 describe('an Idempotency-Key', () => {
   test('makes the same batch twice one batch and one answer', async () => {
     const api = await shared().newOrganization()
@@ -261,6 +320,26 @@ describe('a request that is wrong as a whole', () => {
     expect(status).toBe(422)
     expect(json.errors).toEqual([expect.objectContaining({ pointer, code })])
     expect((await customers(api)).pagination.total).toBe(0)
+  })
+
+  test('with a name twice in an item, or with what is no JSON, is refused whole', async () => {
+    const api = await shared().newOrganization()
+    for (const item of ['{"name":"a","n\\u0061me":"b"}', '{"name":}']) {
+      const { status, json } = await api.post('/v1/customers/batch', `{"items":[{"name":"first"},${item}]}`)
+      expect([status, json.code]).toEqual([400, 'malformed_json'])
+      expect(json.detail).toContain('Item 1')
+    }
+    expect((await customers(api)).pagination.total).toBe(0)
+  })
+
+  test('with more items than it may have is told so before anything is parsed', async () => {
+    const api = await shared().newOrganization()
+    const { status, json } = await api.post(
+      '/v1/customers/batch',
+      `{"items":[${'{},'.repeat(1_000)}and no JSON from here on`,
+    )
+    expect(status).toBe(422)
+    expect(json.errors).toEqual([expect.objectContaining({ pointer: '/items', code: 'too_many' })])
   })
 
   test('of a kind that has no externalId: no upserts', async () => {

@@ -1,0 +1,65 @@
+/** How long the event loop was held at a time: whatever it does meanwhile, nobody else is served. */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Gauge, type Registry } from 'prom-client'
+import { stopwatch } from '../kernel/clock.ts'
+
+/** How often the loop is looked at, in milliseconds: what is measured includes it. */
+const resolution = 10
+/** How long a delay is remembered at least, in milliseconds, whoever asks and how often. */
+const period = 60_000
+
+/** What is read of a histogram of delays, in nanoseconds. */
+export type Delays = Pick<ReturnType<typeof monitorEventLoopDelay>, 'max' | 'percentile' | 'reset'>
+
+/** The delays of the last minute, up to two, or since anybody asked. Time is what `elapsed` says. */
+export class DelayWatch {
+  readonly #delays: Delays
+  readonly #elapsed: () => number
+  #began = 0
+  #before = { p99: 0, max: 0 }
+
+  constructor(delays: Delays, elapsed: () => number) {
+    this.#delays = delays
+    this.#elapsed = elapsed
+  }
+
+  /** Seconds: the delay that one look in a hundred saw exceeded, and the largest. */
+  read(): { readonly p99: number; readonly max: number } {
+    const now = { p99: seconds(this.#delays.percentile(99)), max: seconds(this.#delays.max) }
+    const read = { p99: Math.max(now.p99, this.#before.p99), max: Math.max(now.max, this.#before.max) }
+    if (this.#elapsed() - this.#began >= period) {
+      this.#before = now
+      this.#delays.reset()
+      this.#began = this.#elapsed()
+    }
+    return read
+  }
+}
+
+function seconds(nanoseconds: number): number {
+  return Math.max(0, nanoseconds / 1e9 - resolution / 1_000)
+}
+
+/** Two gauges of this thread's event loop, which is watched from now on. */
+export function watchEventLoop(register: Registry): void {
+  const delays = monitorEventLoopDelay({ resolution })
+  delays.enable()
+  const watch = new DelayWatch(delays, stopwatch())
+  const registers = [register]
+  new Gauge({
+    name: 'deskwire_event_loop_delay_p99_seconds',
+    help: 'How long the event loop was held at a time in the last minute or two, but for one in a hundred',
+    registers,
+    collect() {
+      this.set(watch.read().p99)
+    },
+  })
+  new Gauge({
+    name: 'deskwire_event_loop_delay_max_seconds',
+    help: 'The longest that the event loop was held in one piece in the last minute or two',
+    registers,
+    collect() {
+      this.set(watch.read().max)
+    },
+  })
+}

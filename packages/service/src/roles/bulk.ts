@@ -1,0 +1,212 @@
+/**
+ * Large bodies are read, checked, committed and answered in a thread beside the API: JSON.parse of 16 MiB takes from 11 ms to
+ * 2 s in one piece, by what they hold. The thread is an API of its own (bulk-thread.ts), begun with the first such request
+ * and ended when none has come for a while. A few requests are there at once, organization by organization in turn; the
+ * others wait here as the bytes that they came as.
+ */
+import { Worker } from 'node:worker_threads'
+import type { Logger } from 'pino'
+import type { DatabaseAddress } from '../db/pool.ts'
+import type { DeliverySettings } from '../deliveries.ts'
+import type { HandedBack, HandedOver, HandOver } from '../http/hand-over.ts'
+import { loggable } from '../kernel/loggable.ts'
+import type { MetricsSnapshot } from '../metrics/registry.ts'
+import type { Running } from './running.ts'
+
+export interface BulkOrders {
+  readonly address: DatabaseAddress
+  readonly settings: DeliverySettings
+  /** Milliseconds. */
+  readonly searchTimeout: number
+  readonly logLevel: string
+}
+
+/** What the thread is asked. */
+export type BulkAsk =
+  | { readonly ask: 'answer'; readonly number: number; readonly request: HandedOver }
+  | { readonly ask: 'metrics' }
+  | { readonly ask: 'stop' }
+
+/** What it tells. */
+export type BulkTold =
+  | ({ readonly told: 'answer'; readonly number: number } & HandedBack)
+  | { readonly told: 'failure'; readonly number: number; readonly message: string }
+  | { readonly told: 'metrics'; readonly metrics: MetricsSnapshot }
+
+/** Requests in the thread at once: while one waits for the database another is read. */
+export const bulkAtOnce = 6
+/** Of one organization, so that one whose commits wait for its clock leaves room. */
+const atOnceOfOne = 2
+
+/**
+ * Bytes of bodies in the thread at once, and of one organization's: reading, committing and answering a body takes ten times
+ * its memory. What is larger goes alone.
+ */
+const bytesAtOnce = 24 * 1024 * 1024
+const bytesOfOne = 16 * 1024 * 1024
+/** Bytes that any body but a batch's has at most. */
+const small = 1024 * 1024
+/** The thread's heap at most, in MB: what two of the largest bodies need, whatever they hold. */
+const heapMegabytes = 320
+
+/** How long a thread that has nothing to do is kept, in milliseconds. */
+const keptMilliseconds = 60_000
+/** How long it may take to tell its figures, and to stop, in milliseconds. */
+const tellMilliseconds = 1_000
+const stopMilliseconds = 5_000
+
+export interface Bulk extends Running {
+  readonly handOver: HandOver
+  /** The thread's figures: none while there is no thread, or it does not answer in time. */
+  metrics(): Promise<readonly MetricsSnapshot[]>
+}
+
+interface Waiting {
+  readonly request: HandedOver
+  /** Of its body, which is given away later. */
+  readonly bytes: number
+  readonly resolve: (answer: HandedBack) => void
+  readonly reject: (error: Error) => void
+}
+
+interface Thread {
+  readonly worker: Worker
+  readonly ended: Promise<void>
+  /** What it has not answered yet, by number. */
+  readonly underWay: Map<number, Waiting>
+  readonly asked: ((snapshots: readonly MetricsSnapshot[]) => void)[]
+}
+
+/** Begins no thread yet. */
+export function createBulk(orders: BulkOrders, log: Logger): Bulk {
+  const queues = new Map<string, Waiting[]>()
+  let thread: Thread | null = null
+  let idle: NodeJS.Timeout | undefined
+  let numbers = 0
+
+  function pump(): void {
+    for (let next = takeNext(); next !== null; next = takeNext()) begin(next)
+  }
+
+  /** The first of the organization that has waited longest for its turn and has room there. */
+  function takeNext(): Waiting | null {
+    const there = [...(thread?.underWay.values() ?? [])]
+    let held = false
+    for (const [organizationId, queue] of queues) {
+      const [next] = queue
+      // What is small may pass by one that waits for room, and there is always room for both.
+      if (held && next !== undefined && next.bytes > small) continue
+      const own = there.filter(({ request }) => request.organizationId === organizationId)
+      if (next === undefined || !fits(next, own, atOnceOfOne, bytesOfOne)) continue
+      if (!fits(next, there, bulkAtOnce, bytesAtOnce)) {
+        held = true
+        continue
+      }
+      queue.shift()
+      // Back to the end of the line: a Map iterates in order of insertion.
+      queues.delete(organizationId)
+      if (queue.length > 0) queues.set(organizationId, queue)
+      return next
+    }
+    return null
+  }
+
+  function begin(waiting: Waiting): void {
+    clearTimeout(idle)
+    thread ??= startThread()
+    const number = ++numbers
+    thread.underWay.set(number, waiting)
+    const { body } = waiting.request
+    const whole = body.byteLength === body.buffer.byteLength
+    const ask: BulkAsk = { ask: 'answer', number, request: waiting.request }
+    // Given away rather than copied, where the bytes have their memory to themselves.
+    thread.worker.postMessage(ask, whole ? [body.buffer as ArrayBuffer] : [])
+  }
+
+  function startThread(): Thread {
+    // The file beside this one: a source in the repository, JavaScript as published.
+    const file = new URL(import.meta.url.replace(/bulk(\.[jt]s)$/, 'bulk-thread$1'))
+    const worker = new Worker(file, {
+      workerData: orders,
+      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 16 },
+    })
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    const started: Thread = { worker, ended, underWay: new Map(), asked: [] }
+    worker.on('message', (told: BulkTold) => hear(started, told))
+    worker.on('error', (error: Error) =>
+      log.error({ err: loggable(error) }, 'the thread for large bodies failed'),
+    )
+    worker.once('exit', (code) => {
+      resolve()
+      if (thread === started) thread = null
+      for (const tell of started.asked.splice(0)) tell([])
+      // A commit of theirs may have taken effect.
+      const lost = new Error(`the thread for large bodies ended with code ${code}`)
+      for (const { reject } of started.underWay.values()) reject(lost)
+      started.underWay.clear()
+      pump()
+    })
+    return started
+  }
+
+  function hear(from: Thread, told: BulkTold): void {
+    if (told.told === 'metrics') {
+      from.asked.shift()?.([told.metrics])
+      return
+    }
+    const waiting = from.underWay.get(told.number)
+    from.underWay.delete(told.number)
+    if (told.told === 'failure') waiting?.reject(new Error(told.message))
+    else {
+      const { status, headers, body } = told
+      waiting?.resolve({ status, headers, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) })
+    }
+    pump()
+    if (thread === null || thread.underWay.size > 0) return
+    clearTimeout(idle)
+    idle = setTimeout(() => void end(), keptMilliseconds)
+    idle.unref()
+  }
+
+  /** What comes from now on gets another thread. */
+  async function end(): Promise<void> {
+    clearTimeout(idle)
+    const ending = thread
+    thread = null
+    if (ending === null) return
+    const ask: BulkAsk = { ask: 'stop' }
+    ending.worker.postMessage(ask)
+    const late = setTimeout(() => ending.worker.terminate(), stopMilliseconds)
+    await ending.ended
+    clearTimeout(late)
+  }
+
+  return {
+    handOver: (request) =>
+      new Promise((resolve, reject) => {
+        const { organizationId } = request
+        const queue = queues.get(organizationId) ?? []
+        queue.push({ request, bytes: request.body.length, resolve, reject })
+        queues.set(organizationId, queue)
+        pump()
+      }),
+    metrics() {
+      const asked = thread
+      if (asked === null) return Promise.resolve([])
+      const { promise, resolve } = Promise.withResolvers<readonly MetricsSnapshot[]>()
+      const late = setTimeout(() => resolve([]), tellMilliseconds)
+      asked.asked.push(resolve)
+      const ask: BulkAsk = { ask: 'metrics' }
+      asked.worker.postMessage(ask)
+      return promise.finally(() => clearTimeout(late))
+    },
+    stop: end,
+  }
+}
+
+/** Whether it may be there beside these; by itself it may. */
+function fits(next: Waiting, beside: readonly Waiting[], count: number, bytes: number): boolean {
+  if (beside.length === 0) return true
+  const taken = beside.reduce((sum, one) => sum + one.bytes, 0)
+  return beside.length < count && taken + next.bytes <= bytes
+}

@@ -1,0 +1,120 @@
+/** Bodies are read as JSON.parse reads them, unless a name stands twice in an object. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { parseJson } from '../../src/http/json-body.ts'
+import { countJson, endOfText } from '../../src/http/nesting.ts'
+
+const bytes = (text: string) => Buffer.from(text)
+
+/** Values without -0, which JSON does not tell from 0. */
+const jsonValue = fc.jsonValue({ maxDepth: 5 })
+
+/**
+ * Node 26's JSON.parse itself reads a second name `"` as `\` once it has read an object with both of them: of texts that are
+ * a backslash alone nothing can be told here.
+ */
+const told = (text: string) => fc.pre(!text.includes('"\\\\"') && !text.includes('"\\u005c"'))
+
+/** A name as JSON can write it: as it is, or with every unit escaped. */
+const spelled = (name: string, escaped: boolean) =>
+  escaped
+    ? `"${[...Array(name.length).keys()].map((n) => `\\u${name.charCodeAt(n).toString(16).padStart(4, '0')}`).join('')}"`
+    : JSON.stringify(name)
+
+const names = fc.oneof(
+  fc.string({ unit: 'grapheme' }),
+  fc.constantFrom('__proto__', '', '"', '\\\\', 'constructor', 'ü', '{', ':'),
+)
+
+test('what JSON.parse reads is read as it reads it', () => {
+  fc.assert(
+    fc.property(jsonValue, fc.constantFrom(0, 1, 2), (value, spaces) => {
+      const text = JSON.stringify(value, null, spaces)
+      told(text)
+      expect(parseJson(bytes(text))).toEqual({ ok: true, value: JSON.parse(text) })
+    }),
+  )
+})
+
+test('a name that stands twice in one object is refused at any depth, however it is spelled', () => {
+  const twice = fc.record({
+    name: names,
+    first: jsonValue,
+    second: jsonValue,
+    between: fc.dictionary(names, jsonValue, { maxKeys: 3 }),
+    escaped: fc.boolean(),
+    around: fc.array(fc.constantFrom('list', 'object'), { maxLength: 20 }),
+  })
+  fc.assert(
+    fc.property(twice, ({ name, first, second, between, escaped, around }) => {
+      const others = Object.entries(between)
+        .filter(([other]) => other !== name)
+        .map(([other, value]) => `${JSON.stringify(other)}:${JSON.stringify(value)},`)
+      const written = `${spelled(name, false)}:${JSON.stringify(first)},${others.join('')}${spelled(name, escaped)}:${JSON.stringify(second)}`
+      const once = `${others.join('')}${spelled(name, escaped)}:${JSON.stringify(second)}`
+      const within = (text: string) =>
+        around.reduce(
+          (inner, kind) => (kind === 'list' ? `[1,${inner}]` : `{"around":${inner}}`),
+          `{${text}}`,
+        )
+      told(written)
+      const refused = parseJson(bytes(within(written)))
+      expect(refused.ok).toBe(false)
+      expect(refused.ok ? '' : refused.error).toContain('twice in one object')
+      expect(parseJson(bytes(within(once))).ok).toBe(true)
+    }),
+  )
+})
+
+test('the same name in two objects is no repetition', () => {
+  expect(parseJson(bytes('[{"a":{"a":1}},{"a":"a\\":\\"a"}]')).ok).toBe(true)
+})
+
+test('the refusal names the name, and not all of a long one', () => {
+  const refusal = (text: string) => {
+    const parsed = parseJson(bytes(text))
+    return parsed.ok ? '' : parsed.error
+  }
+  expect(refusal('{"b":1,"a":1,"\\u0061":2}')).toBe(
+    'The body has the name "a" twice in one object. Send each name once.',
+  )
+  expect(
+    refusal(
+      `{${Array(2)
+        .fill(`"${'x'.repeat(10_000)}":1`)
+        .join()}}`,
+    ).length,
+  ).toBeLessThan(250)
+})
+
+describe('what is no JSON', () => {
+  test.each(['', ' ', '{', '{"a" 1}', '[1,]', '{"a":1,}', '"\\x"', 'nul', '{"a":1}{', '\ufeff\ufeff1'])(
+    '%j',
+    (text) => {
+      expect(parseJson(bytes(text))).toMatchObject({
+        ok: false,
+        error: expect.stringContaining('not valid JSON'),
+      })
+    },
+  )
+
+  test('bytes that are not UTF-8', () => {
+    expect(parseJson(Buffer.from([0x22, 0xff, 0x22])).ok).toBe(false)
+  })
+
+  test('a byte order mark may stand before a body, and not before a part of one', () => {
+    expect(parseJson(bytes('\ufeff{}')).ok).toBe(true)
+    expect(parseJson(bytes('\ufeff{}'), true).ok).toBe(false)
+  })
+})
+
+test('a text ends at its quote, wherever that is and whatever is escaped', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom('a', '"', '\\', 'ü', '語'), maxLength: 300 }), (text) => {
+      const written = bytes(`${JSON.stringify(text)}:"`)
+      expect(endOfText(written, 1)).toBe(written.length - 2)
+      expect(countJson(bytes(`{${written.subarray(0, -1)}1}`)).members).toBe(1)
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,42 @@
+/** The delay of the event loop: remembered for a minute at least, whoever asks and how often. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Registry } from 'prom-client'
+import { expect, test } from 'vitest'
+import { DelayWatch, watchEventLoop } from '../../src/metrics/event-loop.ts'
+
+test('the largest of a minute stays for another one, and asking takes nothing away', () => {
+  let now = 0
+  const delays = {
+    p99: 0,
+    max: 0,
+    percentile: () => delays.p99,
+    reset: () => Object.assign(delays, { p99: 0, max: 0 }),
+  }
+  const watch = new DelayWatch(delays, () => now)
+  // With the ten milliseconds between two looks.
+  Object.assign(delays, { p99: 30e6, max: 210e6 })
+  for (const at of [0, 30_000, 60_000, 60_001, 119_000]) {
+    now = at
+    const { p99, max } = watch.read()
+    expect([p99.toFixed(3), max.toFixed(3)]).toEqual(['0.020', '0.200'])
+  }
+  Object.assign(delays, { p99: 20e6, max: 60e6 })
+  now = 120_000
+  expect(watch.read().max).toBeCloseTo(0.2)
+  expect(watch.read().max).toBeCloseTo(0.05)
+  now = 240_000
+  watch.read()
+  expect(watch.read()).toEqual({ p99: 0, max: 0 })
+})
+
+test('what holds the loop is told in seconds', async () => {
+  const register = new Registry()
+  watchEventLoop(register)
+  // A delay is seen by a look that is late for one that was on time.
+  for (const began = performance.now(); performance.now() - began < 30; ) await nextTurn()
+  const held = 120
+  for (const began = performance.now(); performance.now() - began < held; );
+  for (const began = performance.now(); performance.now() - began < 30; ) await nextTurn()
+  const [max] = (await register.getSingleMetric('deskwire_event_loop_delay_max_seconds')!.get()).values
+  expect(max!.value).toBeGreaterThanOrEqual((held - 20) / 1_000)
+})

@@ -1,0 +1,118 @@
+/** Large bodies of a real service: read in a thread, and answered as all others are. */
+import { expect, test } from 'vitest'
+import { eventually } from '../harness/locks.ts'
+import { testService } from '../harness/service.ts'
+import { createServices, socketUrl } from '../harness/services.ts'
+
+/** A service as a process, on the database of one in this process, whose keys it takes. */
+async function started() {
+  const beside = await testService()
+  const services = createServices()
+  const database = ['--database-url', socketUrl(beside.database.connection)]
+  const service = await services.serve(['--role', 'api', ...database], {
+    DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+  })
+  const call = async (method: string, path: string, body: string, headers: Record<string, string> = {}) => {
+    const answer = await fetch(service.url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${beside.api.token}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
+      body,
+    })
+    const text = await answer.text()
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      text,
+      json: text === '' ? null : JSON.parse(text),
+    }
+  }
+  return {
+    beside,
+    service,
+    call,
+    post: (path: string, body: string, headers = {}) => call('POST', path, body, headers),
+    metrics: async () => (await fetch(`${service.url}/metrics`)).text(),
+    async [Symbol.asyncDispose]() {
+      await services[Symbol.asyncDispose]()
+      await beside[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const threadIsThere = /^deskwire_event_loop_delay_max_seconds\{process="bulk"\} /m
+const commitsOf = (part: string, text: string) =>
+  new RegExp(`^deskwire_stream_commit_duration_seconds_count\\{process="${part}"\\} (\\d+)$`, 'm').exec(
+    text,
+  )?.[1]
+
+test('what is large is answered by the thread, which is begun when it is first needed, and all else is not', async () => {
+  await using it = await started()
+  const small = await it.post('/v1/customers', '{"name":"Ada"}')
+  expect(small.status).toBe(201)
+  expect(await it.metrics()).not.toMatch(threadIsThere)
+
+  const { id: customerId } = small.json
+  const ticket = { customerId, subject: 'large', description: 'x'.repeat(60_000) }
+  const made = await it.post('/v1/tickets', JSON.stringify(ticket), { 'x-request-id': 'told-apart' })
+  expect(made.status).toBe(201)
+  expect(made.headers.get('location')).toBe(`/v1/tickets/${made.json.id}`)
+  expect(made.headers.get('etag')).toMatch(/^"/)
+  expect(made.headers.get('x-request-id')).toBe('told-apart')
+  expect((await it.beside.api.get(`/v1/tickets/${made.json.id}`)).text).toBe(made.text)
+
+  const patched = await it.call(
+    'PATCH',
+    `/v1/tickets/${made.json.id}`,
+    JSON.stringify({ description: 'y'.repeat(64_000) }),
+  )
+  expect(patched.json.description).toBe('y'.repeat(64_000))
+  const text = await it.metrics()
+  expect(text).toMatch(threadIsThere)
+  expect([commitsOf('api', text), commitsOf('bulk', text)]).toEqual(['1', '2'])
+})
+
+test('its answers keep what bodies and keys promise', async () => {
+  await using it = await started()
+  const batch = JSON.stringify({
+    items: Array.from({ length: 1_000 }, (_, n) => ({ name: `Customer ${n}` })),
+  })
+  const key = { 'idempotency-key': 'once' }
+  const [first, twin] = await Promise.all([
+    it.post('/v1/customers/batch', batch, key),
+    it.post('/v1/customers/batch', batch, key),
+  ])
+  expect(first.json.created).toBe(1_000)
+  expect(twin.text).toBe(first.text)
+  expect([first, twin].filter(({ headers }) => headers.has('idempotent-replayed'))).toHaveLength(1)
+
+  const padding = ' '.repeat(100_000)
+  const refused = await it.post('/v1/customers', `{"name":"a",${padding}"name":"b"}`)
+  expect([refused.status, refused.json.code]).toEqual([400, 'malformed_json'])
+  expect(refused.headers.get('content-type')).toBe('application/problem+json; charset=utf-8')
+  const reader = await it.beside.newKey(it.beside.api.organizationId, ['customers:read'])
+  const forbidden = await it.post('/v1/customers/batch', batch, { authorization: `Bearer ${reader.token}` })
+  expect([forbidden.status, forbidden.json.code]).toEqual([403, 'insufficient_scope'])
+  expect((await it.beside.api.get('/v1/customers')).json.pagination.total).toBe(1_000)
+})
+
+test('a hundred thousand unknown fields are refused as a few are, and the service stops cleanly', async () => {
+  await using it = await started()
+  const fields = Array.from({ length: 100_000 }, (_, n) => `"x${n.toString(36)}":0`).join()
+  const answers = await Promise.all(Array.from({ length: 8 }, () => it.post('/v1/customers', `{${fields}}`)))
+  for (const { status, json } of answers) {
+    expect([status, json.code, json.errors.length]).toEqual([422, 'validation_failed', 100])
+    expect(json.errors[99]).toMatchObject({ pointer: '/x2r', code: 'unknown_field' })
+  }
+  const slow = it.post('/v1/customers/batch', `{"items":[${Array(1_000).fill('{"name":"late"}').join()}]}`)
+  await eventually('the batch is under way', async () => {
+    const { rows } = await it.beside.database.pool.query('select 1 from customers c limit 1')
+    return rows.length > 0
+  })
+  const ended = it.service.end('SIGTERM')
+  expect((await slow).json.created).toBe(1_000)
+  expect(await ended).toBe(0)
+})
