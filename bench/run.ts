@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [write|sync|pages|list|log|start|deliver|peers|latency|isolate|memory|recover|cascade|waiters|stall|import …] [--full] [--runs N] [--deliveries N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|list|log|start|deliver|peers|latency|isolate|memory|neighbours|recover|cascade|waiters|stall|import …] [--full] [--runs N] [--deliveries N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
@@ -10,6 +10,7 @@ import { isolate } from './cases/isolate.ts'
 import { list } from './cases/list.ts'
 import { log } from './cases/log.ts'
 import { memory } from './cases/memory.ts'
+import { neighbours } from './cases/neighbours.ts'
 import { pages } from './cases/pages.ts'
 import { peers } from './cases/peers.ts'
 import { recover } from './cases/recover.ts'
@@ -46,6 +47,7 @@ const groups = {
   latency,
   isolate,
   memory,
+  neighbours,
   recover,
   cascade,
   waiters,

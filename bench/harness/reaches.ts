@@ -46,6 +46,13 @@ const reaches: readonly Reach[] = [
   },
   { of: /^memory: a worker/, text: '≤ 512 MB', met: ({ value }) => value <= 512 },
   {
+    of: /^neighbours: (?!memory|batches with a refused key)/,
+    text: '≤ 3× of without, nothing refused',
+    met: ({ ratio = 9, conditions }) =>
+      ratio <= 3 && !/[1-9]/.test(String(conditions['refused of the neighbours'])),
+  },
+  { of: /^neighbours: memory/, text: '≤ 400 MB', met: ({ value }) => value <= 400 },
+  {
     of: /^recover: latency of another organization/,
     text: 'p50 ≤ 2× of before',
     met: ({ ratio = 9 }) => ratio <= 2,

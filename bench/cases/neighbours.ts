@@ -1,0 +1,263 @@
+/**
+ * Neighbours: what five organizations see of a sixth that does its worst, beside the same without it. Each of the five makes
+ * 20 requests and has 20 deliveries a second; a request's time counts from when it was due.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { Pool as Connections } from 'undici'
+import { startAttacker } from '../harness/attacker.ts'
+import { type Arms, type AttackName, attackNames } from '../harness/attacks.ts'
+import { type DeliveringInstallation, installFor, type Organization } from '../harness/installation.ts'
+import { percentiles } from '../harness/load.ts'
+import { type BenchReceiver, startReceiver } from '../harness/receiver.ts'
+import { register } from '../harness/register.ts'
+import { type Result, type Run, summarize } from '../harness/report.ts'
+import { seed } from '../harness/seed.ts'
+import type { Scale } from '../run.ts'
+
+const organizations = 5
+const requestsEach = 20
+/** Each creation, every other request, goes to both. */
+const endpointsEach = 2
+const searchable = 100_000
+/** With them the slowest in a hundred is no matter of single requests. */
+const fullSamples = 5_000
+const warmUpSeconds = 3
+const keys = 8
+
+interface Measured {
+  readonly request: number[]
+  readonly delivery: number[]
+  /** Answers of 429 or 5xx, and requests without an answer. */
+  readonly refused: number
+  /** Of the API's process, in MB. */
+  readonly memory: number
+}
+
+export async function* neighbours({ runs, full }: Scale): AsyncGenerator<Result> {
+  const seconds = full ? fullSamples / (organizations * requestsEach) : 10
+  const memory: Run[] = []
+  const together = attackNames.filter((name) => name !== 'batches with a refused key')
+  for (const [name, attacks] of [
+    ...attackNames.map((one) => [one, [one]] as const),
+    ['all together', together] as const,
+  ]) {
+    const requests: Run[] = []
+    const deliveries: Run[] = []
+    const refused: number[] = []
+    const told: string[] = []
+    for (let run = 0; run < (full ? 1 : runs); run++) {
+      const { without, during, answers } = await measure(attacks, seconds)
+      requests.push(runOf(during.request, without.request))
+      deliveries.push(runOf(during.delivery, without.delivery))
+      memory.push({ value: during.memory })
+      refused.push(during.refused + without.refused)
+      told.push(answers)
+    }
+    const conditions = {
+      neighbours: organizations,
+      'requests/s of each': requestsEach,
+      'deliveries/s of each': requestsEach,
+      seconds,
+      'refused of the neighbours': refused.join(', '),
+      'the attacker was answered': told.join('; '),
+      bare: 'p99 without the attack',
+    }
+    yield summarize(`neighbours: ${name}: a request of another's`, 'ms', conditions, requests)
+    yield summarize(`neighbours: ${name}: a delivery of another's`, 'ms', conditions, deliveries)
+  }
+  const most = Math.max(...memory.map(({ value }) => value))
+  yield summarize('neighbours: memory of the API, at its most', 'MB', { seconds }, [{ value: most }])
+}
+
+function runOf(during: readonly number[], without: readonly number[]): Run {
+  const { p50, p99 } = percentiles(during)
+  return { value: p99, p50, p99, baseline: percentiles(without).p99 }
+}
+
+async function measure(attacks: readonly AttackName[], seconds: number) {
+  await using installation = await installFor(startReceiver, [
+    '--role',
+    'all',
+    '--rate-limit',
+    '100/s, burst 500',
+  ])
+  const { receiver, service } = installation
+  await using theirs = await receiver.another()
+  const others: Organization[] = []
+  for (let n = 0; n < organizations; n++) {
+    const one = await installation.newOrganization()
+    others.push(one)
+    await register(service.url, one, receiver, { count: endpointsEach, events: ['customer.created'] })
+  }
+  const arms = await prepareAttacker(installation, theirs, attacks)
+  await live(installation, others, warmUpSeconds)
+  const without = await live(installation, others, seconds)
+  await using attacker = await startAttacker(attacks, arms)
+  // What the first second brings is measured too: neighbours are there when it begins.
+  const during = await live(installation, others, seconds)
+  const answers = Object.entries(await attacker.stop()).map(([what, times]) => `${what} ${times} times`)
+  return { without, during, answers: answers.join(', ') }
+}
+
+/** An organization with keys, endpoints at a receiver of its own, and what its attacks are about. */
+async function prepareAttacker(
+  installation: DeliveringInstallation<BenchReceiver>,
+  receiver: BenchReceiver,
+  attacks: readonly AttackName[],
+): Promise<Arms> {
+  const { url } = installation.service
+  const organization = attacks.includes('searches')
+    ? await seed(installation, { live: searchable })
+    : await installation.newOrganization()
+  const call = caller(url, organization.token)
+  const tokens: string[] = []
+  for (let n = 0; n < keys; n++) {
+    const made = await call<{ token: string }>('POST', '/v1/api-keys', { name: `key ${n}`, scopes: ['*'] })
+    tokens.push(made.token)
+  }
+  if (attacks.includes('a deletion and pings')) {
+    const events = ['customer.deleted', 'ticket.deleted']
+    await register(url, organization, receiver, { count: 50, events })
+  }
+  if (attacks.includes('unread answers')) {
+    const { id: customerId } = await call<{ id: string }>('POST', '/v1/customers', { name: 'Ada' })
+    const description = 'z'.repeat(60_000)
+    const items = Array.from({ length: 100 }, (_, n) => ({ customerId, subject: `Ticket ${n}`, description }))
+    await call('POST', '/v1/tickets/batch', { items })
+  }
+  const { data } = await call<{ data: { id: string }[] }>('GET', '/v1/webhooks?limit=100')
+  return { url, tokens, webhookIds: data.map(({ id }) => id) }
+}
+
+function caller(url: string, token: string) {
+  return async <A = unknown>(method: string, path: string, body?: unknown): Promise<A> => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+    return JSON.parse(text) as A
+  }
+}
+
+/** The neighbours' life for so many seconds. */
+async function live(
+  installation: DeliveringInstallation<BenchReceiver>,
+  others: readonly Organization[],
+  seconds: number,
+): Promise<Measured> {
+  const { receiver, service } = installation
+  await receiver.reset(true)
+  const connections = new Connections(service.url, { connections: 64 })
+  const lives = others.map(({ token }) => createNeighbour(connections, token))
+  let memory = 0
+  const watch = setInterval(async () => {
+    memory = Math.max(memory, await service.residentMegabytes())
+  }, 200)
+  try {
+    const pending: Promise<void>[] = []
+    const every = 1_000 / (organizations * requestsEach)
+    const began = performance.now()
+    for (let n = 0; n < (seconds * 1_000) / every; n++) {
+      const due = began + n * every
+      await delay(Math.max(0, due - performance.now()))
+      const one = lives[n % lives.length] as Neighbour
+      pending.push(one.ask(Math.floor(n / lives.length), due))
+    }
+    await Promise.all(pending)
+    const created = new Map(lives.flatMap((one) => [...one.created]))
+    const delivery = await deliveriesOf(receiver, created)
+    return {
+      request: lives.flatMap((one) => one.waits),
+      delivery,
+      refused: lives.reduce((sum, one) => sum + one.refused(), 0),
+      memory,
+    }
+  } finally {
+    clearInterval(watch)
+    await connections.close()
+  }
+}
+
+type Neighbour = ReturnType<typeof createNeighbour>
+
+/** Half of its requests create a customer; the rest are what a desk does all day. */
+function createNeighbour(connections: Connections, token: string) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  /** When each creation was answered, in milliseconds since the Unix epoch. */
+  const created = new Map<string, number>()
+  const waits: number[] = []
+  let refused = 0
+  let last: string | null = null
+  let cursor: string | null = null
+
+  function next(n: number): { method: 'GET' | 'POST' | 'PATCH'; path: string; body?: string } {
+    if (n % 2 === 0 || last === null) {
+      return { method: 'POST', path: '/v1/customers', body: JSON.stringify({ name: `Grace ${n}` }) }
+    }
+    if (n % 6 === 1) return { method: 'GET', path: `/v1/customers/${last}` }
+    if (n % 6 === 3) {
+      return { method: 'PATCH', path: `/v1/customers/${last}`, body: JSON.stringify({ company: `${n}` }) }
+    }
+    const from = cursor === null ? 'updatedAfter=1970-01-01T00:00:00Z' : `cursor=${cursor}`
+    return { method: 'GET', path: `/v1/customers?${from}` }
+  }
+
+  return {
+    created,
+    waits,
+    refused: () => refused,
+    async ask(n: number, due: number): Promise<void> {
+      const { method, path, body } = next(n)
+      try {
+        const answer = await connections.request({
+          method,
+          path,
+          headers,
+          body: body ?? null,
+          headersTimeout: 60_000,
+        })
+        const text = await answer.body.text()
+        const at = performance.now()
+        waits.push(at - due)
+        if (answer.statusCode === 429 || answer.statusCode >= 500) refused++
+        else if (answer.statusCode >= 400) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`)
+        if (answer.statusCode === 201) {
+          last = (JSON.parse(text) as { id: string }).id
+          created.set(last, performance.timeOrigin + at)
+        } else if (path.includes('?')) {
+          cursor = (JSON.parse(text) as { pagination: { nextCursor: string } }).pagination.nextCursor
+        }
+      } catch (error) {
+        if ((error as Error).message.startsWith(method)) throw error
+        waits.push(performance.now() - due)
+        refused++
+      }
+    },
+  }
+}
+
+/**
+ * From the answer to a creation to its arrival at each endpoint. What has not come after a minute counts with the time for
+ * which it was waited: no less than it would have been.
+ */
+async function deliveriesOf(
+  receiver: BenchReceiver,
+  created: ReadonlyMap<string, number>,
+): Promise<number[]> {
+  const wanted = created.size * endpointsEach
+  const since = performance.now()
+  for (;;) {
+    const { arrivals } = await receiver.tell()
+    const waits = arrivals.flatMap(([id, at]) => {
+      const answered = created.get(id)
+      return answered === undefined ? [] : [at - answered]
+    })
+    const waited = performance.now() - since
+    if (waits.length >= wanted) return waits
+    if (waited > 60_000) return [...waits, ...Array<number>(wanted - waits.length).fill(waited)]
+    await delay(100)
+  }
+}

@@ -1,0 +1,113 @@
+/** An attacker in a process of its own: it drives attacks until it is told to stop, and counts what it was answered. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AttackerOrder, AttackerReport } from './attacker.ts'
+import { type Arms, attackOf } from './attacks.ts'
+import { connectPlain, type PlainClient, type PlainRequest } from './plain-client.ts'
+
+let going = true
+const answers: Record<string, number> = {}
+const loops: Promise<void>[] = []
+const sockets = new Set<{ destroy(): void }>()
+
+const report = (message: AttackerReport) => process.send?.(message)
+const count = (what: string) => {
+  answers[what] = (answers[what] ?? 0) + 1
+}
+
+process.on('message', async (order: AttackerOrder) => {
+  if (order.do === 'stop') {
+    going = false
+    // What is under way is given up: an attacker does not say goodbye.
+    for (const socket of sockets) socket.destroy()
+    await Promise.allSettled(loops)
+    report({ answers })
+    return
+  }
+  for (const name of order.attacks) {
+    const { connections, request, holds, deaf, deletes } = attackOf(name)
+    for (let n = 0; n < connections; n++) {
+      const next = () => request(order.arms, n)
+      loops.push(holds || deaf ? occupy(order.arms, next, { holds: holds === true }) : ask(order.arms, next))
+    }
+    if (deletes !== undefined) loops.push(remove(order.arms, deletes))
+  }
+  report({ answers })
+})
+
+/** One request after the other on one connection; a new one where it was cut. */
+async function ask({ url }: Arms, next: () => PlainRequest): Promise<void> {
+  let client: PlainClient | null = null
+  while (going) {
+    try {
+      if (client === null) {
+        client = await connectPlain(url)
+        sockets.add(client)
+      }
+      const status: number = await client.send(next())
+      count(String(status))
+      // Whoever is told to wait does, for a moment: what is refused in a loop of its own measures this process.
+      if (status === 429 || status === 503) await delay(20)
+    } catch {
+      count('cut')
+      if (client !== null) sockets.delete(client)
+      client?.destroy()
+      client = null
+      await delay(20)
+    }
+  }
+}
+
+/** Connections that send all but the last byte, or read nothing of what they are answered, until they are cut. */
+async function occupy({ url }: Arms, next: () => PlainRequest, { holds }: { holds: boolean }): Promise<void> {
+  const { hostname, port } = new URL(url)
+  while (going) {
+    const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true })
+    sockets.add(socket)
+    socket.on('error', () => {})
+    const closed = once(socket, 'close')
+    if (!holds) socket.pause()
+    const { method, path, headers, body } = next()
+    const fields = Object.entries({ host: hostname, ...headers }).map(([name, value]) => `${name}: ${value}`)
+    const length = body === undefined ? [] : [`content-length: ${Buffer.byteLength(body)}`]
+    const text = `${[`${method} ${path} HTTP/1.1`, ...fields, ...length].join('\r\n')}\r\n\r\n${body ?? ''}`
+    socket.write(holds ? text.slice(0, -1) : text)
+    if (holds) socket.on('data', (chunk: Buffer) => count(chunk.toString('latin1', 9, 12)))
+    await Promise.race([closed, delay(10_000)])
+    count(socket.closed ? 'cut' : 'held')
+    socket.destroy()
+    sockets.delete(socket)
+    await delay(20)
+  }
+}
+
+/** A customer with so many tickets is made and deleted, again and again. */
+async function remove({ url, tokens }: Arms, tickets: number): Promise<void> {
+  const call = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${tokens[0]}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(String(response.status))
+    return text === '' ? {} : JSON.parse(text)
+  }
+  while (going) {
+    try {
+      const { id: customerId } = await call('POST', '/v1/customers', { name: 'Ada' })
+      for (let made = 0; made < tickets && going; made += 1_000) {
+        const items = Array.from({ length: 1_000 }, (_, n) => ({ customerId, subject: `Ticket ${n}` }))
+        await call('POST', '/v1/tickets/batch', { items })
+      }
+      await call('DELETE', `/v1/customers/${customerId}`)
+      count('deleted')
+    } catch (error) {
+      count(`deletion: ${(error as Error).message}`)
+      await delay(100)
+    }
+  }
+}
+
+process.on('disconnect', () => process.exit(0))

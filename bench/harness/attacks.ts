@@ -1,0 +1,138 @@
+/**
+ * What one organization can do at full force to the process that others use too. Each attack is a number of connections, all
+ * busy all the time; what of it is lawful is to be done, and what is not to be refused, at nobody else's cost.
+ */
+import { newToken } from '../../packages/service/src/access/token.ts'
+import type { PlainRequest } from './plain-client.ts'
+
+/** What an attack is made with: an organization that has what `prepareAttacker` gave it. */
+export interface Arms {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string
+  /** Several, as an organization has: a limit of each key by itself stops nobody. */
+  readonly tokens: readonly string[]
+  readonly webhookIds: readonly string[]
+}
+
+export type AttackName = keyof typeof attacks
+
+interface Attack {
+  readonly connections: number
+  /** What connection number `n` sends next, whenever its last request was answered. */
+  request(arms: Arms, n: number): PlainRequest
+  /** Sends all but the end of each request, and waits. */
+  readonly holds?: true
+  /** Reads no answer. */
+  readonly deaf?: true
+  /** Beside the connections, customers with so many tickets are made and deleted, one after the other. */
+  readonly deletes?: number
+}
+
+export const attacks = {
+  'unknown fields': {
+    connections: 16,
+    request: (arms, n) => post(arms, n, '/v1/customers', bodies.unknownFields()),
+  },
+  'hollow batches': {
+    connections: 6,
+    request: (arms, n) => post(arms, n, '/v1/customers/batch', bodies.hollowBatch()),
+  },
+  'wrong batches': {
+    connections: 6,
+    request: (arms, n) => post(arms, n, '/v1/customers/batch', bodies.wrongBatch()),
+  },
+  'lawful batches': {
+    connections: 6,
+    request: (arms, n) => post(arms, n, '/v1/customers/batch', bodies.lawfulBatch()),
+  },
+  'batches with a refused key': {
+    connections: 6,
+    request: (arms, n) =>
+      post({ ...arms, tokens: ['dwk_refused'] }, n, '/v1/customers/batch', bodies.lawfulBatch()),
+  },
+  'slow bodies': {
+    connections: 60,
+    holds: true,
+    request: (arms, n) => post(arms, n, '/v1/customers/batch', bodies.lawfulBatch()),
+  },
+  searches: {
+    connections: 36,
+    request: (arms, n) => get(arms, n, `/v1/customers?q=${n % 6 === 0 ? manyWords : fewWords}`),
+  },
+  'unread answers': {
+    connections: 40,
+    deaf: true,
+    request: (arms, n) => get(arms, n, '/v1/tickets?limit=100'),
+  },
+  'a deletion and pings': {
+    connections: 30,
+    deletes: 6_000,
+    request: (arms, n) =>
+      post(arms, n, `/v1/webhooks/${arms.webhookIds[n % arms.webhookIds.length]}/ping`, ''),
+  },
+  'unknown keys': {
+    connections: 64,
+    request: (arms, n) => get({ ...arms, tokens: [newToken()] }, n, '/v1/customers'),
+  },
+  'metrics and readiness': {
+    connections: 30,
+    request: (_arms, n) => ({ method: 'GET', path: n % 2 === 0 ? '/metrics' : '/readyz', headers: {} }),
+  },
+} satisfies Record<string, Attack>
+
+export const attackNames = Object.keys(attacks) as AttackName[]
+
+export function attackOf(name: AttackName): Attack {
+  return attacks[name]
+}
+
+const letters = Array.from('abcdefghijklmnopqrstuvwxyz')
+const fewWords = letters.slice(0, 16).join('+')
+const manyWords = Array.from({ length: 200 }, (_, n) => letters[n % letters.length]).join('+')
+
+function get({ tokens }: Arms, n: number, path: string): PlainRequest {
+  return { method: 'GET', path, headers: authorization(tokens, n) }
+}
+
+function post({ tokens }: Arms, n: number, path: string, body: string): PlainRequest {
+  return {
+    method: 'POST',
+    path,
+    headers: { ...authorization(tokens, n), 'content-type': 'application/json' },
+    body,
+  }
+}
+
+function authorization(tokens: readonly string[], n: number): Record<string, string> {
+  return { authorization: `Bearer ${tokens[n % tokens.length]}` }
+}
+
+const mebibyte = 1024 * 1024
+
+/** Made when first asked for: the parent of the attacker's process has no use for them. */
+const bodies = {
+  unknownFields: once(() => {
+    const fields = Array.from({ length: 85_000 }, (_, n) => `"x${n}":1`)
+    return `{${fields.join(',')}}`
+  }),
+  hollowBatch: once(() => `{"items":[${'{},'.repeat((16 * mebibyte) / 3 - 16)}{}]}`),
+  wrongBatch: once(() => {
+    const item = `{${Array.from({ length: 1_700 }, (_, n) => `"x${n}":1`).join(',')}}`
+    return `{"items":[${Array.from({ length: 1_000 }, () => item).join(',')}]}`
+  }),
+  lawfulBatch: once(() => {
+    const customAttributes = Object.fromEntries(
+      Array.from({ length: 8 }, (_, n) => [`note${n}`, 'y'.repeat(480)]),
+    )
+    const items = Array.from({ length: 1_000 }, (_, n) => ({ name: `Ada ${n}`, customAttributes }))
+    return JSON.stringify({ items })
+  }),
+}
+
+function once(make: () => string): () => string {
+  let made: string | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
