@@ -1,6 +1,7 @@
 /** The schema of an installation: the migrations and functions of every room, in order. */
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { coreMigrations } from './db/migrations/core.ts'
+import { fanOutMigrations } from './db/migrations/fan-outs.ts'
 import { keyMigrations } from './db/migrations/keys.ts'
 import { lastAttemptMigrations } from './db/migrations/last-attempts.ts'
 import { logWeekMigrations } from './db/migrations/log-weeks.ts'
@@ -30,6 +31,7 @@ export function schemaOf(
       ...webhookMigrations,
       ...logWeekMigrations,
       ...recoveryMigrations,
+      ...fanOutMigrations,
       ...keyMigrations,
       ...summarizerMigrations,
       ...restoreMigrations,

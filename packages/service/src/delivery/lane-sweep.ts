@@ -1,4 +1,4 @@
-/** Looking after lanes and recoveries that do not say what is so: there should be none, unless a clock was set back. */
+/** Looking after lanes, recoveries and large commits that do not say what is so: there should be none, unless a clock was set back. */
 import type { Pool } from 'pg'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Lanes } from './lanes.ts'
@@ -47,6 +47,7 @@ async function wake(pool: Pool, row: StrayRow, now: number, latest: number): Pro
  */
 export async function wakeFromTheFuture(pool: Pool, now: number, attempts: number): Promise<number> {
   await wakeRecoveries(pool, now)
+  await wakeFanOuts(pool, now)
   const { rows } = await pool.query<StrayRow>({
     text: `select distinct d.organization_id, d.webhook_id from deliveries d
            where d.log_day = 'infinity' and d.next_attempt_at > $1
@@ -84,5 +85,19 @@ async function wakeRecoveries(pool: Pool, now: number): Promise<void> {
        where organization_id = $1 and webhook_id = $2 and finished_at is null`,
       [row.organization_id, row.webhook_id, formatTimestamp(now), latest],
     )
+  }
+}
+
+/** A large commit's next piece waits for no longer than a moment. */
+async function wakeFanOuts(pool: Pool, now: number): Promise<void> {
+  const { rows } = await pool.query<{ organization_id: string }>(
+    'select distinct f.organization_id from fan_outs f where f.due_at > $1',
+    [formatTimestamp(now + soon)],
+  )
+  for (const { organization_id: organizationId } of rows) {
+    await pool.query('update fan_outs set due_at = $2 where organization_id = $1 and due_at > $2', [
+      organizationId,
+      formatTimestamp(now),
+    ])
   }
 }
