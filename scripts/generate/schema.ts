@@ -51,6 +51,8 @@ const tables: Readonly<Record<string, string>> = {
     'Events on their way to endpoints: what is pending in a partition of its own, what is settled in one a week.',
   attempts: 'Attempts before the last, which stands with its delivery. In the week of the delivery.',
   recoveries: 'Jobs that bring back what an endpoint has missed, piece by piece.',
+  fan_outs:
+    'What large commits have left to be made: deliveries to an endpoint that was active and subscribed then.',
   removed_webhooks: 'Endpoints that are gone and whose deliveries have still to go.',
   summary_jobs: 'Resolutions that wait for their summary.',
 }

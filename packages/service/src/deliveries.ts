@@ -2,6 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { createEngine, type Engine } from './delivery/engine.ts'
+import { createFanOuts, type FanOuts } from './delivery/fan-outs.ts'
 import { createLanes } from './delivery/lanes.ts'
 import { type DeliveryObserver, nobodyObserves } from './delivery/observer.ts'
 import { createRecoverer, type Recoverer } from './delivery/recoverer.ts'
@@ -36,12 +37,14 @@ export interface DeliverySettings {
 export interface Worker {
   readonly engine: Engine
   readonly recoverer: Recoverer
+  /** Makes what large commits have left to be made. */
+  readonly fanOuts: FanOuts
   /** Disables what keys that have expired had registered. */
   readonly registrants: Registrants
   close(): Promise<void>
 }
 
-/** An engine with everything that it sends with, and a recoverer. They do nothing until they are started or told to. */
+/** An engine with everything that it sends with, a recoverer, and who makes what large commits left. They do nothing until they are started or told to. */
 export function createWorker(options: {
   readonly pool: Pool
   readonly clock: Clock
@@ -49,7 +52,7 @@ export function createWorker(options: {
   readonly kinds: readonly Kind[]
   readonly settings: DeliverySettings
   readonly observer?: DeliveryObserver
-  /** Connections for the turns of all but the light, who are not to wait behind them; by default the same. */
+  /** Connections for large commits and the turns of all but the light, who are not to wait behind them; by default the same. */
   readonly otherPool?: Pool
   /** The owner of its leases; one of its own unless told. */
   readonly workerId?: string
@@ -86,12 +89,14 @@ export function createWorker(options: {
     clockTurns,
     onDeliveries: () => engine.wake(),
   })
+  const fanOuts = createFanOuts({ pool: otherPool, clock, log, onDeliveries: () => engine.wake() })
   return {
     engine,
     recoverer,
+    fanOuts,
     registrants,
     async close() {
-      await Promise.all([recoverer.stop(), registrants.stop(), engine.stop()])
+      await Promise.all([recoverer.stop(), fanOuts.stop(), registrants.stop(), engine.stop()])
       sender.close()
       resolver.close()
     },

@@ -2,6 +2,7 @@
 import type { Schema, SchemaFunction } from './db/migration.ts'
 import { coreMigrations } from './db/migrations/core.ts'
 import { deliveryMigrations } from './db/migrations/deliveries.ts'
+import { fanOutMigrations } from './db/migrations/fan-outs.ts'
 import { keyMigrations } from './db/migrations/keys.ts'
 import { lastAttemptMigrations } from './db/migrations/last-attempts.ts'
 import { logWeekMigrations } from './db/migrations/log-weeks.ts'
@@ -33,6 +34,7 @@ export function schemaOf(
       ...webhookMigrations,
       ...logWeekMigrations,
       ...recoveryMigrations,
+      ...fanOutMigrations,
       ...keyMigrations,
       ...summarizerMigrations,
       ...restoreMigrations,

@@ -1,6 +1,7 @@
 /** What the delivery room does in the database under a lock, each one call of one function. */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { lockClock } from '../journal/call-fragments.ts'
+import { fanOutFunction } from './fan-out-function.ts'
 import { settledRows, settlingArguments } from './lane-settling.ts'
 import { recoverFunction } from './recovery-function.ts'
 
@@ -179,4 +180,5 @@ export const deliveryFunctions: readonly SchemaFunction[] = [
   disableFunction,
   failPendingFunction,
   recoverFunction,
+  fanOutFunction,
 ]

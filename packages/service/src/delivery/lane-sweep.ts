@@ -1,4 +1,4 @@
-/** Looking after lanes and recoveries that do not say what is so: there should be none, unless a clock was set back. */
+/** Looking after lanes, recoveries and large commits that do not say what is so: there should be none, unless a clock was set back. */
 import type { Queryable } from '../db/pool.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { LaneKey, Lanes } from './lanes.ts'
@@ -83,7 +83,10 @@ export async function wakeFromTheFuture(
   now: number,
   place: Place | null,
 ): Promise<{ readonly woken: number; readonly next: Place | null }> {
-  if (place === null) await wakeRecoveries(pool, now)
+  if (place === null) {
+    await wakeRecoveries(pool, now)
+    await wakeFanOuts(pool, now)
+  }
   // What is being committed at this moment is no sign of anything.
   const since = formatTimestamp(now + soon)
   if (place === null || place.dueAt === behind)
@@ -158,5 +161,19 @@ async function wakeRecoveries(pool: Queryable, now: number): Promise<void> {
        where organization_id = $1 and webhook_id = $2 and finished_at is null`,
       [row.organization_id, row.webhook_id, formatTimestamp(now), latest],
     )
+  }
+}
+
+/** A large commit's next piece waits for no longer than a moment. */
+async function wakeFanOuts(pool: Queryable, now: number): Promise<void> {
+  const { rows } = await pool.query<{ organization_id: string }>(
+    'select distinct f.organization_id from fan_outs f where f.due_at > $1',
+    [formatTimestamp(now + soon)],
+  )
+  for (const { organization_id: organizationId } of rows) {
+    await pool.query('update fan_outs set due_at = $2 where organization_id = $1 and due_at > $2', [
+      organizationId,
+      formatTimestamp(now),
+    ])
   }
 }

@@ -13,7 +13,8 @@ import { startAnew, wakeLane } from './call-fragments.ts'
  * makes a failed delivery of none that this changes.
  *
  * Answers 'more', or that the lease is given back: 'done'; 'waiting' while p_backlog deliveries are due at the endpoint,
- * so that what happens now does not stand behind all of the past; 'disabled', to be looked at again in a minute; 'lost'
+ * so that what happens now does not stand behind all of the past, or while deliveries of a large commit in its window are
+ * still to be made to the endpoint; 'disabled', to be looked at again in a minute; 'lost'
  * when the recovery is another worker's or gone.
  */
 export const recoverFunction: SchemaFunction = schemaFunction(
@@ -26,6 +27,7 @@ export const recoverFunction: SchemaFunction = schemaFunction(
   `declare
   v_position uuid;
   v_end uuid;
+  v_waits boolean;
   v_types text[];
   v_since date;
   v_seen int;
@@ -35,7 +37,9 @@ export const recoverFunction: SchemaFunction = schemaFunction(
   v_created int := 0;
 begin
   ${lockClock}
-  select r.position, first_uuid_v7(r.until + interval '1 millisecond') into v_position, v_end from recoveries r
+  select r.position, first_uuid_v7(r.until + interval '1 millisecond'), exists (select 1 from fan_outs f
+        where f.organization_id = p_organization_id and f.webhook_id = p_webhook_id and f.stamp between r.since and r.until)
+      into v_position, v_end, v_waits from recoveries r
     where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.id = p_recovery_id
       and r.lease_id = p_lease_id;
   if not found then
@@ -49,9 +53,12 @@ begin
       where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
     return 'disabled';
   end if;
-  perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-    and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;
-  if found then
+  if not v_waits then
+    perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+      and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;
+    v_waits := found;
+  end if;
+  if v_waits then
     update recoveries set due_at = p_now + interval '250 milliseconds', lease_id = null, lease_until = null
       where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
     return 'waiting';

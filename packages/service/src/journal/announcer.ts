@@ -9,6 +9,8 @@ import { encodeNews, streamChannel } from './stream-news.ts'
 
 /** The channel on which workers listen. */
 export const deliveriesChannel = 'deskwire_deliveries'
+/** What is said there when deliveries are not only due but to be made: a large commit leaves that to workers. */
+export const largeCommit = 'large'
 
 /**
  * At once, and for long no more than one in ten milliseconds a process. Five may come closer together, as commits of an
@@ -20,6 +22,8 @@ const together = 5
 export interface Announcer {
   /** Deliveries are due. */
   deliveries(): void
+  /** A commit has left deliveries to be made; others may be due. */
+  largeCommit(): void
   /** Kinds of an organization have changed. */
   changes(organizationId: string, kinds: Iterable<string>): void
 }
@@ -27,6 +31,7 @@ export interface Announcer {
 export function createAnnouncer(pool: Pool, onError: (error: Error) => void): Announcer {
   const elapsed = stopwatch()
   let due = false
+  let large = false
   let changed = new Map<string, Set<string>>()
   /** A sending is planned, and gathers what comes until then. */
   let planned = false
@@ -46,18 +51,24 @@ export function createAnnouncer(pool: Pool, onError: (error: Error) => void): An
     paidAt = Math.max(paidAt, elapsed()) + apart
     // One statement for both; it need not reach the disk, as nobody would hear of it after a crash.
     const text = `select set_config('synchronous_commit', 'off', true),
-        case when $1 then pg_notify('${deliveriesChannel}', '') end,
+        case when $1 then pg_notify('${deliveriesChannel}', $3) end,
         case when $2::text is not null then pg_notify('${streamChannel}', $2) end`
     const news = changed.size === 0 ? null : encodeNews(changed)
-    pool.query({ name: 'announce', text, values: [due, news] }).catch(onError)
+    pool.query({ name: 'announce', text, values: [due, news, large ? largeCommit : ''] }).catch(onError)
     planned = false
     due = false
+    large = false
     changed = new Map()
   }
 
   return {
     deliveries() {
       due = true
+      plan()
+    },
+    largeCommit() {
+      due = true
+      large = true
       plan()
     },
     changes(organizationId, kinds) {

@@ -57,7 +57,8 @@ const declarations = `declare
   v_number bigint;
   v_dependents uuid[];
   v_events jsonb := '[]';
-  v_webhooks uuid[];`
+  v_webhooks uuid[];
+  v_large boolean := false;`
 
 const begin = `  -- 1. The clock row, which nobody else of the organization goes past, and the stamp.
 
@@ -442,6 +443,9 @@ function words(table: StreamTable): string {
 `
 }
 
+/** Deliveries that a commit makes itself at most. */
+const deliveriesAtMost = 1_000
+
 const end = `
   -- 7. What tells of it: events, and deliveries.
 
@@ -460,8 +464,20 @@ const end = `
   -- A delivery for each endpoint that is active and subscribed now, under the clock row that a disabling takes too.
   select array_agg(w.id) into v_webhooks from webhooks w
     where w.organization_id = p_organization_id and w.status = 'active'
-      and w.events && array(select e.type from jsonb_to_recordset(v_events) as e(type text));
-  if v_webhooks is not null then
+      and w.events && array(select distinct e.type from jsonb_to_recordset(v_events) as e(type text));
+  -- More than ${deliveriesAtMost} are made right after the commit, in pieces, from what it notes here of who was subscribed to what: the
+  -- organization stands still while it commits.
+  if jsonb_array_length(v_events) * cardinality(v_webhooks) > ${deliveriesAtMost} then
+    select sum(t.count) > ${deliveriesAtMost} into v_large from webhooks w
+      join (select e.type, count(*) as count from jsonb_to_recordset(v_events) as e(type text) group by e.type) t
+        on t.type = any(w.events)
+      where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+  end if;
+  if v_large then
+    insert into fan_outs (organization_id, webhook_id, stamp, types, max_attempts, position, due_at)
+      select p_organization_id, w.id, v_stamp, w.events, (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
+        from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+  elsif v_webhooks is not null then
     insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
         subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
       select p_organization_id, new_uuid_v7(p_now), w.id, 'infinity', e.id, e.type, v_stamp, e.subject_kind, e.subject_id,
@@ -492,5 +508,5 @@ const end = `
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null,
+  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null, 'large', v_large,
     'lead', case when p_changes ? 'max_lead' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);`

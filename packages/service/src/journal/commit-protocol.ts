@@ -129,6 +129,8 @@ export interface CommitAnswer {
   readonly done: readonly { readonly id: string; readonly body: string }[]
   /** Whether endpoints were subscribed to what happened. */
   readonly deliveries?: boolean
+  /** Whether they are so many deliveries that these are still to be made, by workers. */
+  readonly large?: boolean
   /** How far the stamp was ahead of the database's clock, in milliseconds, where `max_lead` was given. */
   readonly lead?: number | null
 }

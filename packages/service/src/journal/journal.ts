@@ -89,7 +89,8 @@ export function createJournal(options: {
       units: parts.reduce((sum, { units }) => sum + units.length, 0),
       lead: largestLead(answers.rows),
     })
-    if (answers.rows.some(({ answer }) => answer.deliveries)) announcer.deliveries()
+    if (answers.rows.some(({ answer }) => answer.large)) announcer.largeCommit()
+    else if (answers.rows.some(({ answer }) => answer.deliveries)) announcer.deliveries()
     return parts.map(({ organizationId, units }, part) => {
       const row = answers.rows[part]
       if (row === undefined) throw new Error('the commit function gave no answer for an organization')

@@ -7,7 +7,7 @@ import { listen } from '../db/listen.ts'
 import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
 import { createWorker, type DeliverySettings } from '../deliveries.ts'
 import { attemptsOf } from '../delivery/schedule.ts'
-import { deliveriesChannel } from '../journal/announcer.ts'
+import { deliveriesChannel, largeCommit } from '../journal/announcer.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { atMost } from '../kernel/periodic.ts'
 import { createDeliveryMetrics } from '../metrics/delivery.ts'
@@ -72,7 +72,10 @@ export function startWorker(options: {
   const listener = listen(
     address,
     deliveriesChannel,
-    () => worker.engine.wake(),
+    (said) => {
+      if (said === largeCommit) worker.fanOuts.wake()
+      worker.engine.wake()
+    },
     (error) => log.warn({ reason: error.message }, 'notifications are lost for now; polling goes on'),
   )
   let stopping = false
@@ -82,6 +85,7 @@ export function startWorker(options: {
     worker.engine.start()
     worker.registrants.start()
     worker.recoverer.start()
+    worker.fanOuts.start()
   })
   const maxAttempts = attemptsOf(settings.schedule)
   const summarizer =

@@ -15,7 +15,7 @@ import { type deskDecide as Desk, deskDecide, rowOf } from './decide.ts'
 /** Deliveries are made, and nobody is told. */
 export const withoutWorkers = {
   maxAttempts: 6,
-  announcer: { deliveries: () => {}, changes: () => {} },
+  announcer: { deliveries: () => {}, largeCommit: () => {}, changes: () => {} },
   tables: kinds.map(({ table }) => table),
 }
 
