@@ -569,7 +569,7 @@ RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBS
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_00ff1a7559a2(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_5eba44b13a31(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -1552,7 +1552,7 @@ begin
       and w.events && array(select distinct e.type from jsonb_to_recordset(v_events) as e(type text));
   -- More than 1000 are made right after the commit, in pieces, from what it notes here of who was subscribed to what: the
   -- organization stands still while it commits.
-  if jsonb_array_length(v_events) * cardinality(v_webhooks) > 1000 then
+  if jsonb_array_length(v_events) > 1000 / cardinality(v_webhooks) then
     select sum(t.count) > 1000 into v_large from webhooks w
       join (select e.type, count(*) as count from jsonb_to_recordset(v_events) as e(type text) group by e.type) t
         on t.type = any(w.events)
