@@ -1,4 +1,8 @@
-/** Deleting a customer that ten thousand rows refer to, while the organization and another one go on writing. */
+/**
+ * Deleting a customer that ten thousand rows refer to, while the organization and another one go on writing: they do so until
+ * the deletion is answered, and then while workers make and send its deliveries.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
 import { installFor, type Organization } from '../harness/installation.ts'
 import { percentiles } from '../harness/load.ts'
 import { startReceiver } from '../harness/receiver.ts'
@@ -7,6 +11,8 @@ import { type Result, type Run, summarize } from '../harness/report.ts'
 import type { Scale } from '../run.ts'
 
 const dependents = 10_000
+/** How long writers go on after the deletion, in seconds. */
+const afterwards = 10
 
 /** What becomes of the rows that refer to the customer. */
 const fates = {
@@ -22,24 +28,31 @@ export async function* cascade({ runs }: Scale): AsyncGenerator<Result> {
       const deletions: Run[] = []
       const own: Run[] = []
       const others: Run[] = []
+      const ownThen: Run[] = []
+      const othersThen: Run[] = []
       for (let run = 0; run < runs; run++) {
-        const { milliseconds, writer, stranger } = await deletion(endpoints, fill)
+        const { milliseconds, writer, stranger, writerThen, strangerThen } = await deletion(endpoints, fill)
         deletions.push({ value: milliseconds })
         own.push({ value: writer.longest, ...percentiles(writer.waits) })
         others.push({ value: stranger.longest, ...percentiles(stranger.waits) })
+        ownThen.push({ value: writerThen.longest, ...percentiles(writerThen.waits) })
+        othersThen.push({ value: strangerThen.longest, ...percentiles(strangerThen.waits) })
       }
       const conditions = { dependents, endpoints }
+      const then = { ...conditions, seconds: afterwards }
       const name = `cascade: delete a customer, ${dependents / 1_000}k rows ${fate}, ${endpoints} endpoints`
       yield summarize(name, 'ms', conditions, deletions)
       yield summarize(`${name}: longest wait of the organization's writers`, 'ms', conditions, own)
       yield summarize(`${name}: longest wait of another organization's`, 'ms', conditions, others)
+      yield summarize(`${name}, and then: longest wait of the organization's writers`, 'ms', then, ownThen)
+      yield summarize(`${name}, and then: longest wait of another organization's`, 'ms', then, othersThen)
     }
   }
 }
 
 /** The time it takes, and how long writers waited meanwhile. */
 async function deletion(endpoints: number, fill: (call: Call, customerId: string) => Promise<void>) {
-  await using installation = await installFor(startReceiver, ['--role', 'api'])
+  await using installation = await installFor(startReceiver, ['--role', 'all'])
   const { service, receiver } = installation
   const [organization, another] = [await installation.newOrganization(), await installation.newOrganization()]
   const events = ['customer.deleted', 'ticket.deleted', 'customer.updated']
@@ -52,7 +65,15 @@ async function deletion(endpoints: number, fill: (call: Call, customerId: string
   const since = performance.now()
   await call('DELETE', `/v1/customers/${id}`)
   const milliseconds = performance.now() - since
-  return { milliseconds, writer: await writer.stop(), stranger: await stranger.stop() }
+  const [own, others] = [await writer.soFar(), await stranger.soFar()]
+  await delay(afterwards * 1_000)
+  return {
+    milliseconds,
+    writer: own,
+    stranger: others,
+    writerThen: await writer.stop(),
+    strangerThen: await stranger.stop(),
+  }
 }
 
 type Call = (method: string, path: string, body?: unknown) => Promise<{ id: string; data: { id: string }[] }>
@@ -76,18 +97,30 @@ async function writing(call: Call) {
   for (let n = 0; n < 50; n++) await call('PATCH', `/v1/customers/${id}`, { name: `warm ${n}` })
   const waits: number[] = []
   let going = true
+  let underWay: Promise<unknown> = Promise.resolve()
   const loop = (async () => {
     for (let n = 0; going; n++) {
       const since = performance.now()
-      await call('PATCH', `/v1/customers/${id}`, { name: `Grace ${n}` })
-      waits.push(performance.now() - since)
+      underWay = call('PATCH', `/v1/customers/${id}`, { name: `Grace ${n}` }).then(() => {
+        waits.push(performance.now() - since)
+      })
+      await underWay
     }
   })()
+  /** What was waited since it was last asked. */
+  const taken = () => {
+    const since = waits.splice(0)
+    return { waits: since, longest: Math.max(...since) }
+  }
   return {
+    async soFar() {
+      await underWay
+      return taken()
+    },
     async stop() {
       going = false
       await loop
-      return { waits, longest: Math.max(...waits) }
+      return taken()
     },
   }
 }

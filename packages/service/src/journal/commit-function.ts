@@ -467,7 +467,7 @@ const end = `
       and w.events && array(select distinct e.type from jsonb_to_recordset(v_events) as e(type text));
   -- More than ${deliveriesAtMost} are made right after the commit, in pieces, from what it notes here of who was subscribed to what: the
   -- organization stands still while it commits.
-  if jsonb_array_length(v_events) * cardinality(v_webhooks) > ${deliveriesAtMost} then
+  if jsonb_array_length(v_events) > ${deliveriesAtMost} / cardinality(v_webhooks) then
     select sum(t.count) > ${deliveriesAtMost} into v_large from webhooks w
       join (select e.type, count(*) as count from jsonb_to_recordset(v_events) as e(type text) group by e.type) t
         on t.type = any(w.events)

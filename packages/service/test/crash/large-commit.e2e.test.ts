@@ -1,0 +1,67 @@
+/** kill -9 of the worker while it makes the deliveries of a large commit: another goes on, and each is made once. */
+import { expect, test } from 'vitest'
+import { startHooks } from '../harness/arrivals.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { eventually } from '../harness/locks.ts'
+import { testService } from '../harness/service.ts'
+import { createServices, socketUrl } from '../harness/services.ts'
+
+const tickets = 2_000
+
+test('kill -9 in the middle of the deliveries of a large commit loses none and repeats none', {
+  timeout: 120_000,
+}, async () => {
+  await using hooks = await startHooks()
+  await using service = await testService()
+  await using services = createServices()
+  const { pool, connection } = service.database
+  const { api } = service
+  const start = () =>
+    services.serve(['--role', 'worker', '--database-url', socketUrl(connection)], {
+      ...hooks.settings,
+      DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+      DESKWIRE_ANSWER_TIMEOUT: '1s',
+    })
+  const customer = await makeCustomer(api)
+  for (let made = 0; made < tickets; made += 1_000) {
+    const items = Array.from({ length: 1_000 }, (_, n) => ({
+      customerId: customer.id,
+      subject: `T ${made + n}`,
+    }))
+    expect((await api.post('/v1/tickets/batch', { items })).status).toBe(200)
+  }
+  const ids: string[] = []
+  for (const name of ['one', 'two']) {
+    const hook = await hooks.register({ url: service.url, token: api.token }, name, ['ticket.deleted'])
+    ids.push(hook.id)
+  }
+  const made = async () => {
+    const { rows } = await pool.query<{ made: number; left: number }>(
+      'select (select count(*)::int from deliveries) as made, (select count(*)::int from fan_outs) as left',
+    )
+    return rows[0] ?? { made: 0, left: 0 }
+  }
+  const first = await start()
+  expect((await api.delete(`/v1/customers/${customer.id}`)).status).toBe(204)
+  await eventually('it is under way', async () => (await made()).made > 0)
+  await first.end('SIGKILL')
+  const left = await made()
+  expect(left.made).toBeLessThan(2 * tickets)
+  expect(left.left).toBeGreaterThan(0)
+
+  const second = await start()
+  const total = async (id: string, query: string) =>
+    (await api.get(`/v1/webhooks/${id}/deliveries?limit=1${query}`)).json.pagination.total
+  for (const id of ids) {
+    await eventually('all have arrived', async () => (await total(id, '&status=succeeded')) === tickets)
+    expect(await total(id, '')).toBe(tickets)
+  }
+  expect((await made()).left).toBe(0)
+  for (const name of ['one', 'two']) {
+    const arrived = hooks.of(name)
+    expect(new Set(arrived.map(({ eventId }) => eventId)).size).toBe(tickets)
+    // What the dead had taken is sent again, and no more than that.
+    expect(arrived.length).toBeLessThanOrEqual(tickets + 64)
+  }
+  expect(await second.end('SIGTERM')).toBe(0)
+})
