@@ -525,6 +525,21 @@ create table recoveries (
 );
 create index recoveries_due on recoveries (due_at) where due_at is not null;
 
+-- What large commits have left to be made: deliveries to an endpoint that was active and subscribed then.
+create table fan_outs (
+  organization_id uuid not null,
+  webhook_id uuid not null,
+  stamp timestamptz(3) not null,
+  types text[] not null,
+  max_attempts integer not null,
+  position uuid not null,
+  due_at timestamptz(3) not null,
+  primary key (organization_id, webhook_id, stamp),
+  foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
+  check (max_attempts > 0)
+);
+create index fan_outs_due on fan_outs (due_at);
+
 -- Endpoints that are gone and whose deliveries have still to go.
 create table removed_webhooks (
   organization_id uuid not null,
@@ -577,7 +592,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_7f30391a9177(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_7a4162def11c(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -596,6 +611,7 @@ declare
   v_dependents uuid[];
   v_events jsonb := '[]';
   v_webhooks uuid[];
+  v_large boolean := false;
 begin
   -- 1. The clock row, which nobody else of the organization goes past, and the stamp.
 
@@ -1570,8 +1586,20 @@ begin
   -- A delivery for each endpoint that is active and subscribed now, under the clock row that a disabling takes too.
   select array_agg(w.id) into v_webhooks from webhooks w
     where w.organization_id = p_organization_id and w.status = 'active'
-      and w.events && array(select e.type from jsonb_to_recordset(v_events) as e(type text));
-  if v_webhooks is not null then
+      and w.events && array(select distinct e.type from jsonb_to_recordset(v_events) as e(type text));
+  -- More than 1000 are made right after the commit, in pieces, from what it notes here of who was subscribed to what: the
+  -- organization stands still while it commits.
+  if jsonb_array_length(v_events) > 1000 / cardinality(v_webhooks) then
+    select sum(t.count) > 1000 into v_large from webhooks w
+      join (select e.type, count(*) as count from jsonb_to_recordset(v_events) as e(type text) group by e.type) t
+        on t.type = any(w.events)
+      where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+  end if;
+  if v_large then
+    insert into fan_outs (organization_id, webhook_id, stamp, types, max_attempts, position, due_at)
+      select p_organization_id, w.id, v_stamp, w.events, (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
+        from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+  elsif v_webhooks is not null then
     insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
         subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
       select p_organization_id, new_uuid_v7(p_now), w.id, 'infinity', e.id, e.type, v_stamp, e.subject_kind, e.subject_id,
@@ -1604,7 +1632,10 @@ begin
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null,
+  if p_changes ? 'ids_only' then
+    select jsonb_agg(jsonb_build_object('id', d.id)) into v_done from jsonb_to_recordset(v_done) as d(id uuid);
+  end if;
+  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null, 'large', v_large,
     'lead', case when p_changes ? 'max_lead' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
 end;
 $function$;
@@ -1772,11 +1803,12 @@ begin
 end;
 $function$;
 
-create or replace function recover_piece_30521cb701a6(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+create or replace function recover_piece_4c21080fd126(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
 language plpgsql volatile as $function$
 declare
   v_position uuid;
   v_end uuid;
+  v_waits boolean;
   v_types text[];
   v_since date;
   v_seen int;
@@ -1790,7 +1822,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
-  select r.position, first_uuid_v7(r.until + interval '1 millisecond') into v_position, v_end from recoveries r
+  select r.position, first_uuid_v7(r.until + interval '1 millisecond'), exists (select 1 from fan_outs f
+        where f.organization_id = p_organization_id and f.webhook_id = p_webhook_id and f.stamp between r.since and r.until)
+      into v_position, v_end, v_waits from recoveries r
     where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.id = p_recovery_id
       and r.lease_id = p_lease_id;
   if not found then
@@ -1804,9 +1838,12 @@ begin
       where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
     return 'disabled';
   end if;
-  perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-    and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;
-  if found then
+  if not v_waits then
+    perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+      and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;
+    v_waits := found;
+  end if;
+  if v_waits then
     update recoveries set due_at = p_now + interval '250 milliseconds', lease_id = null, lease_until = null
       where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
     return 'waiting';
@@ -1849,6 +1886,90 @@ begin
       lease_until = case when v_seen < p_events then null else p_lease_until end
     where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
   return case when v_seen < p_events then 'done' else 'more' end;
+end;
+$function$;
+
+create or replace function fan_out_piece_31432cee9252(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+language plpgsql volatile as $function$
+declare
+  v_webhook_id uuid;
+  v_stamp timestamptz(3);
+  v_types text[];
+  v_position uuid;
+  v_max_attempts int;
+  v_reason text;
+  v_left int := p_events;
+  v_step int;
+  v_seen int;
+  v_last uuid;
+  v_events uuid[];
+  v_known uuid[];
+begin
+  if not pg_try_advisory_xact_lock(673720110, hashtext(p_organization_id::text)) then
+    return 'busy';
+  end if;
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
+  while v_left > 0 loop
+    select f.webhook_id, f.stamp, f.types, f.position, f.max_attempts, w.disabled_reason
+      into v_webhook_id, v_stamp, v_types, v_position, v_max_attempts, v_reason
+      from fan_outs f join webhooks w on w.organization_id = f.organization_id and w.id = f.webhook_id
+      where f.organization_id = p_organization_id and f.due_at <= p_now
+      order by f.due_at, f.stamp, f.webhook_id limit 1;
+    if not found then
+      return 'done';
+    end if;
+
+    if v_reason is null then
+      perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id
+        and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;
+      if found then
+        update fan_outs set due_at = p_now + interval '250 milliseconds'
+          where organization_id = p_organization_id and webhook_id = v_webhook_id and stamp = v_stamp;
+        continue;
+      end if;
+    end if;
+
+    v_step := least(p_each, v_left);
+    select count(*), array_agg(x.id) filter (where x.type = any(v_types)), (array_agg(x.id order by x.id desc))[1]
+      into v_seen, v_events, v_last
+      from (select e.id, e.type from events e where e.organization_id = p_organization_id
+        and e.id > v_position and e.id < first_uuid_v7(v_stamp + interval '1 millisecond')
+        order by e.id limit v_step) x;
+    v_left := v_left - greatest(v_seen, 1);
+    if v_events is not null then
+      -- A delivery is no older than its event, but for what clocks are apart: a day is plenty.
+      select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id and d.event_id = any(v_events)
+          and d.log_day >= (v_stamp at time zone 'UTC')::date - 1;
+      insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
+          subject_kind, subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message,
+          next_attempt_at, created_at, updated_at)
+        select p_organization_id, new_uuid_v7(p_now), v_webhook_id,
+            case when v_reason is null then 'infinity' else (p_now at time zone 'UTC')::date end, e.id, e.type, e.created_at,
+            e.subject_kind, e.subject_id, case when v_reason is null then 'pending' else 'failed' end, 'current', 0,
+            v_max_attempts, case when v_reason is not null then 'endpoint_disabled' end,
+            'the endpoint was disabled: ' || v_reason, case when v_reason is null then p_now end, p_now, p_now
+          from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
+      if v_reason is null then
+        -- The lane is locked, not only woken, as by a commit.
+        perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = v_webhook_id for update;
+        update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = v_webhook_id
+          and (due_at is null or due_at > p_now) and (lease_id is null or listening);
+      end if;
+    end if;
+    if v_seen < v_step then
+      delete from fan_outs
+        where organization_id = p_organization_id and webhook_id = v_webhook_id and stamp = v_stamp;
+    else
+      update fan_outs set position = v_last, due_at = p_now
+        where organization_id = p_organization_id and webhook_id = v_webhook_id and stamp = v_stamp;
+    end if;
+  end loop;
+  return 'more';
 end;
 $function$;
 

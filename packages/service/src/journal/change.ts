@@ -82,6 +82,8 @@ export interface Unit {
   /** What else the decision was made on; a unit that has moved on is refused as a conflict. */
   readonly rows?: readonly RowExpectation[]
   readonly referring?: readonly ReferringExpectation[]
+  /** Whoever commits it has no use for the bodies of its changes: its outcome has none. */
+  readonly idsOnly?: boolean
 }
 
 /** Why a change was not made. */
@@ -100,7 +102,7 @@ export type CommitOutcome =
   { readonly outcome: 'done'; readonly body: string } | Refusal
 
 export type UnitOutcome =
-  /** Committed; the bodies of its changes, in their order. */
+  /** Committed; the bodies of its changes, in their order, unless the unit was `idsOnly`. */
   | { readonly outcome: 'done'; readonly bodies: readonly string[] }
   /** Nothing of it was committed; by id, what was refused by itself. */
   | { readonly outcome: 'refused'; readonly refusals: ReadonlyMap<string, Refusal> }

@@ -23,6 +23,7 @@ export function encodeUnits(units: readonly Unit[], { maxAttempts, patient, maxL
     ...(patient ? { patient: patience } : {}),
     ...(maxLead === null ? {} : { max_lead: maxLead }),
   }
+  if (units.every(({ idsOnly }) => idsOnly)) argument.ids_only = true
   units.forEach((unit, number) => {
     for (const change of unit.changes) encodeChange(change, argument)
     if (unit.changes.length > 1 || unit.rows !== undefined || unit.referring !== undefined) {
@@ -132,8 +133,12 @@ export function decodeOutcomes(units: readonly Unit[], answer: CommitAnswer): Un
   const refusals = new Map<string, Refusal>()
   for (const { id, ...refusal } of answer.refused) if (!refusals.has(id)) refusals.set(id, refusal)
   return units.map((unit): UnitOutcome => {
-    const done = unit.changes.map(({ id }) => bodies.get(id))
-    if (done.every((body) => body !== undefined)) return { outcome: 'done', bodies: done }
+    if (unit.changes.every(({ id }) => bodies.has(id))) {
+      return {
+        outcome: 'done',
+        bodies: unit.idsOnly ? [] : unit.changes.map(({ id }) => bodies.get(id) as string),
+      }
+    }
     const ids = [...unit.changes, ...(unit.rows ?? [])].map(({ id }) => id)
     const refused = ids.flatMap((id) => {
       const refusal = refusals.get(id)

@@ -508,5 +508,8 @@ const end = `
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
+  if p_changes ? 'ids_only' then
+    select jsonb_agg(jsonb_build_object('id', d.id)) into v_done from jsonb_to_recordset(v_done) as d(id uuid);
+  end if;
   return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null, 'large', v_large,
     'lead', case when p_changes ? 'max_lead' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);`

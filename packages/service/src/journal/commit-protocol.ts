@@ -27,6 +27,8 @@ export interface CommitArgument {
   readonly patient?: string
   /** How far `p_now` may be ahead of the database's clock, in milliseconds; as far as it likes where it is not there. */
   readonly max_lead?: number
+  /** The answer names what was made, without the bodies: the caller has no use for them, and they can be many megabytes. */
+  ids_only?: true
 
   /** What events tell of these changes: each of one that is made, or it is none. */
   readonly events: EventEntry[]
@@ -125,8 +127,8 @@ interface ReferringEntry {
 /** The answer. A change that it does not name lost its race: its row had moved on. */
 export interface CommitAnswer {
   readonly refused: readonly ({ readonly id: string } & Exclude<CommitOutcome, { outcome: 'done' }>)[]
-  /** What was made, with its body as stored or its removal record. */
-  readonly done: readonly { readonly id: string; readonly body: string }[]
+  /** What was made, with its body as stored or its removal record; without, where `ids_only` was asked for. */
+  readonly done: readonly { readonly id: string; readonly body?: string }[]
   /** Whether endpoints were subscribed to what happened. */
   readonly deliveries?: boolean
   /** Whether they are so many deliveries that these are still to be made, by workers. */

@@ -28,7 +28,7 @@ export interface Creations {
   /** In the order of the drafts: the change that creates each, or why there is none. */
   readonly changes: readonly Result<Change, Problem>[]
   /** What else belongs to the unit. */
-  readonly rest: Required<Unit>
+  readonly rest: Required<Omit<Unit, 'idsOnly'>>
 }
 
 /** Decides on new objects of a kind. The first of them carries the idempotency record. */
@@ -54,7 +54,7 @@ export async function planCreations(
 
 interface RecordingReader extends DeskReader {
   /** The changes of what moved, and everything else that was read as an expectation. */
-  unit(moved: readonly Moved[], clock: Clock): Promise<Required<Unit>>
+  unit(moved: readonly Moved[], clock: Clock): Promise<Required<Omit<Unit, 'idsOnly'>>>
 }
 
 /** Remembers what it read. */

@@ -57,6 +57,23 @@ test('a removal takes what refers to it, and the same call refuses what would', 
   expect(new Set(events.map(({ at }) => at)).size).toBe(1)
 })
 
+test('a unit without use for bodies is told what was made, and others in its call keep theirs', async () => {
+  await using journal = await testJournal()
+  const { pool, decide, organizationId } = journal
+  const create = (name: string) => decide.customer.create(organizationId, { name })
+  const [ada, bob, eve] = [await create('Ada'), await create('Bob'), await create('Eve')]
+  const alone = await journal.commitInOneCall({ changes: [ada], idsOnly: true })
+  expect(alone).toEqual([{ outcome: 'done', bodies: [] }])
+  const beside = await journal.commitInOneCall({ changes: [bob], idsOnly: true }, { changes: [eve] })
+  const told = { outcome: 'done', bodies: [expect.stringContaining('"name":"Eve"')] }
+  expect(beside).toEqual([{ outcome: 'done', bodies: [] }, told])
+  // What is written is written all the same.
+  expect(await audit(pool, organizationId)).toEqual([])
+  expect((await eventsOf(pool, organizationId)).map(({ type }) => type)).toEqual(
+    Array(3).fill('customer.created'),
+  )
+})
+
 test('values and keys that are taken refuse their change and not its neighbours', async () => {
   await using journal = await testJournal()
   const { decide, organizationId, commit } = journal
