@@ -35,13 +35,15 @@ create table organization_clocks (
   foreign key (organization_id) references organizations(organization_id)
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 
--- How many rows of a kind exist, the digest of them, and the last number given.
+-- How many rows of a kind exist and how many were removed, digest and bytes of those that exist, and the last number given.
 create table kind_counters (
   organization_id uuid not null,
   kind text not null,
   live_count bigint not null,
   digest numeric not null,
   last_number bigint not null,
+  stored_bytes bigint not null default 0,
+  removed_count bigint not null default 0,
   primary key (organization_id, kind),
   foreign key (organization_id) references organizations(organization_id),
   check (digest >= 0::numeric and digest < '18446744073709551616'::numeric)
@@ -525,6 +527,21 @@ create table recoveries (
 );
 create index recoveries_due on recoveries (due_at) where due_at is not null;
 
+-- What large commits have left to be made: deliveries to an endpoint that was active and subscribed then.
+create table fan_outs (
+  organization_id uuid not null,
+  webhook_id uuid not null,
+  stamp timestamptz(3) not null,
+  types text[] not null,
+  max_attempts integer not null,
+  position uuid not null,
+  due_at timestamptz(3) not null,
+  primary key (organization_id, webhook_id, stamp),
+  foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
+  check (max_attempts > 0)
+);
+create index fan_outs_due on fan_outs (due_at);
+
 -- Endpoints that are gone and whose deliveries have still to go.
 create table removed_webhooks (
   organization_id uuid not null,
@@ -577,7 +594,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_7f30391a9177(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_ff5046fcfbe0(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -591,11 +608,13 @@ declare
   v_done jsonb := '[]';
   v_rows jsonb;
   v_count bigint;
+  v_bytes bigint;
   v_digest numeric;
   v_number bigint;
   v_dependents uuid[];
   v_events jsonb := '[]';
   v_webhooks uuid[];
+  v_large boolean := false;
 begin
   -- 1. The clock row, which nobody else of the organization goes past, and the stamp.
 
@@ -648,21 +667,23 @@ begin
       select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select -count(*), -sum(r.old_term) into v_count, v_digest
+      select -count(*), -sum(r.old_term), -sum(r.old_bytes) into v_count, v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'customer_remove') as r(id uuid, old_term numeric) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'customer', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        join jsonb_to_recordset(p_changes->'customer_remove') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'customer', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       insert into erasures (organization_id, subject_id, removed_at)
         select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
       delete from customers_words where organization_id = p_organization_id and id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
 
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
-        into v_dependents, v_digest from conversations t
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), sum(-34)
+        into v_dependents, v_digest, v_bytes from conversations t
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
@@ -673,16 +694,18 @@ begin
         update conversations t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
-        insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'conversation', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'conversation', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
 
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
-        into v_dependents, v_digest from messages t
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), sum(-34)
+        into v_dependents, v_digest, v_bytes from messages t
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
@@ -693,16 +716,18 @@ begin
         update messages t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
-        insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'message', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'message', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
 
-      select array_agg(t.id), -count(*), -sum(digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
-        into v_dependents, v_count, v_digest from tickets t
+      select array_agg(t.id), -count(*), -sum(digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), -sum(octet_length(t.body))
+        into v_dependents, v_count, v_digest, v_bytes from tickets t
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
@@ -718,16 +743,18 @@ begin
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
         delete from tickets_words where organization_id = p_organization_id and id in (select c.id from unnest(v_dependents) as c(id));
-        insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
 
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
-        into v_dependents, v_digest from bookings t
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), sum(-34)
+        into v_dependents, v_digest, v_bytes from bookings t
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
@@ -738,11 +765,13 @@ begin
         update bookings t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
-        insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'booking', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'booking', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
     end if;
@@ -758,14 +787,16 @@ begin
       select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select -count(*), -sum(r.old_term) into v_count, v_digest
+      select -count(*), -sum(r.old_term), -sum(r.old_bytes) into v_count, v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'ticket_remove') as r(id uuid, old_term numeric) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        join jsonb_to_recordset(p_changes->'ticket_remove') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       insert into erasures (organization_id, subject_id, removed_at)
         select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
@@ -1234,13 +1265,37 @@ begin
   end if;
 
 
-  -- 5. All members of a unit of which one was refused.
+  -- 5. All members of a unit of which one was refused. Then creations beyond what the organization may store, where that is
+  -- limited: they are counted as they came, after what is there and without what was refused before.
 
   if v_refused <> '{}' and p_changes ? 'units' then
     select v_refused || coalesce(array_agg(m.id), '{}') into v_refused
       from jsonb_to_recordset(p_changes->'units') as m(unit int, id uuid)
       where m.unit in (select n.unit from jsonb_to_recordset(p_changes->'units') as n(unit int, id uuid)
         where n.id = any(v_refused));
+  end if;
+  if p_changes ? 'creations' then
+    select coalesce(sum(k.live_count), 0), coalesce(sum(k.stored_bytes), 0) into v_count, v_bytes
+      from kind_counters k where k.organization_id = p_organization_id;
+    select jsonb_agg(jsonb_build_object('id', g.id, 'outcome', 'full', 'of', g.beyond, 'most', p_changes->('max_' || g.beyond)))
+      into v_found from (
+        select c.id, case when v_count + count(c.id) over earlier > (p_changes->>'max_rows')::bigint then 'rows'
+            when v_bytes + sum(c.bytes) over earlier > (p_changes->>'max_bytes')::bigint then 'bytes' end as beyond
+          from rows from (jsonb_to_recordset(p_changes->'creations') as (id uuid, bytes bigint)) with ordinality
+            as c(id, bytes, place)
+          where c.id <> all(v_refused)
+          window earlier as (order by c.place)) g
+      where g.beyond is not null;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+    if v_refused <> '{}' and p_changes ? 'units' then
+    select v_refused || coalesce(array_agg(m.id), '{}') into v_refused
+      from jsonb_to_recordset(p_changes->'units') as m(unit int, id uuid)
+      where m.unit in (select n.unit from jsonb_to_recordset(p_changes->'units') as n(unit int, id uuid)
+        where n.id = any(v_refused));
+  end if;
   end if;
 
 
@@ -1253,15 +1308,17 @@ begin
         from jsonb_to_recordset(p_changes->'teammate_create') as r(id uuid, created_at timestamptz, head text, email text, active boolean)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
-        into v_rows, v_count, v_digest from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'teammate', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'teammate', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1273,17 +1330,19 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, old_term numeric) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'teammate', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        join jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'teammate', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1303,15 +1362,17 @@ begin
         from jsonb_to_recordset(p_changes->'customer_create') as r(id uuid, created_at timestamptz, head text, email text, phone text, external_id text)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
-        into v_rows, v_count, v_digest from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'customer', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'customer', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1323,17 +1384,19 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, old_term numeric) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'customer', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        join jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'customer', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1353,15 +1416,17 @@ begin
         from jsonb_to_recordset(p_changes->'conversation_create') as r(id uuid, created_at timestamptz, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
-        into v_rows, v_count, v_digest from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'conversation', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'conversation', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1373,17 +1438,19 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, old_term numeric) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'conversation', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        join jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'conversation', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1403,15 +1470,17 @@ begin
         from jsonb_to_recordset(p_changes->'message_create') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
-        into v_rows, v_count, v_digest from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'message', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'message', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1423,17 +1492,19 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'message_update') as r(id uuid, old_term numeric) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'message', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        join jsonb_to_recordset(p_changes->'message_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'message', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1458,15 +1529,17 @@ begin
           from jsonb_to_recordset(p_changes->'ticket_create') as s(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text)
           where s.id <> all(v_refused)) r
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
-        into v_rows, v_count, v_digest from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_number + v_count)
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, v_number + v_count)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1478,17 +1551,19 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, old_term numeric) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'ticket', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        join jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'ticket', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1508,15 +1583,17 @@ begin
         from jsonb_to_recordset(p_changes->'booking_create') as r(id uuid, created_at timestamptz, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
-        into v_rows, v_count, v_digest from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'booking', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'booking', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1528,17 +1605,19 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, old_term numeric) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'booking', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        join jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'booking', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1570,8 +1649,20 @@ begin
   -- A delivery for each endpoint that is active and subscribed now, under the clock row that a disabling takes too.
   select array_agg(w.id) into v_webhooks from webhooks w
     where w.organization_id = p_organization_id and w.status = 'active'
-      and w.events && array(select e.type from jsonb_to_recordset(v_events) as e(type text));
-  if v_webhooks is not null then
+      and w.events && array(select distinct e.type from jsonb_to_recordset(v_events) as e(type text));
+  -- More than 1000 are made right after the commit, in pieces, from what it notes here of who was subscribed to what: the
+  -- organization stands still while it commits.
+  if jsonb_array_length(v_events) * cardinality(v_webhooks) > 1000 then
+    select sum(t.count) > 1000 into v_large from webhooks w
+      join (select e.type, count(*) as count from jsonb_to_recordset(v_events) as e(type text) group by e.type) t
+        on t.type = any(w.events)
+      where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+  end if;
+  if v_large then
+    insert into fan_outs (organization_id, webhook_id, stamp, types, max_attempts, position, due_at)
+      select p_organization_id, w.id, v_stamp, w.events, (p_changes->>'max_attempts')::int, first_uuid_v7(v_stamp), p_now
+        from webhooks w where w.organization_id = p_organization_id and w.id = any(v_webhooks);
+  elsif v_webhooks is not null then
     insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
         subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
       select p_organization_id, new_uuid_v7(p_now), w.id, 'infinity', e.id, e.type, v_stamp, e.subject_kind, e.subject_id,
@@ -1604,7 +1695,7 @@ begin
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null,
+  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null, 'large', v_large,
     'lead', case when p_changes ? 'max_lead' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
 end;
 $function$;
@@ -1772,11 +1863,12 @@ begin
 end;
 $function$;
 
-create or replace function recover_piece_30521cb701a6(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+create or replace function recover_piece_4c21080fd126(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
 language plpgsql volatile as $function$
 declare
   v_position uuid;
   v_end uuid;
+  v_waits boolean;
   v_types text[];
   v_since date;
   v_seen int;
@@ -1790,7 +1882,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
-  select r.position, first_uuid_v7(r.until + interval '1 millisecond') into v_position, v_end from recoveries r
+  select r.position, first_uuid_v7(r.until + interval '1 millisecond'), exists (select 1 from fan_outs f
+        where f.organization_id = p_organization_id and f.webhook_id = p_webhook_id and f.stamp between r.since and r.until)
+      into v_position, v_end, v_waits from recoveries r
     where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.id = p_recovery_id
       and r.lease_id = p_lease_id;
   if not found then
@@ -1804,9 +1898,12 @@ begin
       where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
     return 'disabled';
   end if;
-  perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
-    and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;
-  if found then
+  if not v_waits then
+    perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+      and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;
+    v_waits := found;
+  end if;
+  if v_waits then
     update recoveries set due_at = p_now + interval '250 milliseconds', lease_id = null, lease_until = null
       where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
     return 'waiting';
@@ -1849,6 +1946,90 @@ begin
       lease_until = case when v_seen < p_events then null else p_lease_until end
     where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
   return case when v_seen < p_events then 'done' else 'more' end;
+end;
+$function$;
+
+create or replace function fan_out_piece_31432cee9252(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+language plpgsql volatile as $function$
+declare
+  v_webhook_id uuid;
+  v_stamp timestamptz(3);
+  v_types text[];
+  v_position uuid;
+  v_max_attempts int;
+  v_reason text;
+  v_left int := p_events;
+  v_step int;
+  v_seen int;
+  v_last uuid;
+  v_events uuid[];
+  v_known uuid[];
+begin
+  if not pg_try_advisory_xact_lock(673720110, hashtext(p_organization_id::text)) then
+    return 'busy';
+  end if;
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
+  while v_left > 0 loop
+    select f.webhook_id, f.stamp, f.types, f.position, f.max_attempts, w.disabled_reason
+      into v_webhook_id, v_stamp, v_types, v_position, v_max_attempts, v_reason
+      from fan_outs f join webhooks w on w.organization_id = f.organization_id and w.id = f.webhook_id
+      where f.organization_id = p_organization_id and f.due_at <= p_now
+      order by f.due_at, f.stamp, f.webhook_id limit 1;
+    if not found then
+      return 'done';
+    end if;
+
+    if v_reason is null then
+      perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id
+        and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;
+      if found then
+        update fan_outs set due_at = p_now + interval '250 milliseconds'
+          where organization_id = p_organization_id and webhook_id = v_webhook_id and stamp = v_stamp;
+        continue;
+      end if;
+    end if;
+
+    v_step := least(p_each, v_left);
+    select count(*), array_agg(x.id) filter (where x.type = any(v_types)), (array_agg(x.id order by x.id desc))[1]
+      into v_seen, v_events, v_last
+      from (select e.id, e.type from events e where e.organization_id = p_organization_id
+        and e.id > v_position and e.id < first_uuid_v7(v_stamp + interval '1 millisecond')
+        order by e.id limit v_step) x;
+    v_left := v_left - greatest(v_seen, 1);
+    if v_events is not null then
+      -- A delivery is no older than its event, but for what clocks are apart: a day is plenty.
+      select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id and d.event_id = any(v_events)
+          and d.log_day >= (v_stamp at time zone 'UTC')::date - 1;
+      insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
+          subject_kind, subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message,
+          next_attempt_at, created_at, updated_at)
+        select p_organization_id, new_uuid_v7(p_now), v_webhook_id,
+            case when v_reason is null then 'infinity' else (p_now at time zone 'UTC')::date end, e.id, e.type, e.created_at,
+            e.subject_kind, e.subject_id, case when v_reason is null then 'pending' else 'failed' end, 'current', 0,
+            v_max_attempts, case when v_reason is not null then 'endpoint_disabled' end,
+            'the endpoint was disabled: ' || v_reason, case when v_reason is null then p_now end, p_now, p_now
+          from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
+      if v_reason is null then
+        -- The lane is locked, not only woken, as by a commit.
+        perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = v_webhook_id for update;
+        update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = v_webhook_id
+          and (due_at is null or due_at > p_now) and (lease_id is null or listening);
+      end if;
+    end if;
+    if v_seen < v_step then
+      delete from fan_outs
+        where organization_id = p_organization_id and webhook_id = v_webhook_id and stamp = v_stamp;
+    else
+      update fan_outs set position = v_last, due_at = p_now
+        where organization_id = p_organization_id and webhook_id = v_webhook_id and stamp = v_stamp;
+    end if;
+  end loop;
+  return 'more';
 end;
 $function$;
 

@@ -27,6 +27,11 @@ export interface CommitArgument {
   readonly patient?: string
   /** How far `p_now` may be ahead of the database's clock, in milliseconds; as far as it likes where it is not there. */
   readonly max_lead?: number
+  /** Rows of all kinds that the organization may have, and bytes of their bodies; as many as it likes where it is not there. */
+  readonly max_rows?: number
+  readonly max_bytes?: number
+  /** Where there is such a limit: every creation of the call, those that came first first. */
+  creations?: GrowthEntry[]
 
   /** What events tell of these changes: each of one that is made, or it is none. */
   readonly events: EventEntry[]
@@ -72,6 +77,12 @@ interface IdempotencyEntry {
   readonly answer: string | undefined
 }
 
+interface GrowthEntry {
+  readonly id: string
+  /** The most that its body can have. */
+  readonly bytes: number
+}
+
 interface CreateEntry {
   readonly id: string
   readonly created_at: string
@@ -89,6 +100,8 @@ interface ExistingEntry {
    * What the row adds to the digest now: the compare-and-set proves it, so the database need not hash again.
    */
   readonly old_term: string
+  /** The bytes that its body has now, proven likewise. */
+  readonly old_bytes: number
 }
 
 interface UpdateEntry extends ExistingEntry {
