@@ -35,13 +35,15 @@ create table organization_clocks (
   foreign key (organization_id) references organizations(organization_id)
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 
--- How many rows of a kind exist, the digest of them, and the last number given.
+-- How many rows of a kind exist and how many were removed, digest and bytes of those that exist, and the last number given.
 create table kind_counters (
   organization_id uuid not null,
   kind text not null,
   live_count bigint not null,
   digest numeric not null,
   last_number bigint not null,
+  stored_bytes bigint not null default 0,
+  removed_count bigint not null default 0,
   primary key (organization_id, kind),
   foreign key (organization_id) references organizations(organization_id),
   check (digest >= 0::numeric and digest < '18446744073709551616'::numeric)
@@ -592,7 +594,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_7a4162def11c(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_3b98ab688329(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -606,6 +608,7 @@ declare
   v_done jsonb := '[]';
   v_rows jsonb;
   v_count bigint;
+  v_bytes bigint;
   v_digest numeric;
   v_number bigint;
   v_dependents uuid[];
@@ -664,21 +667,23 @@ begin
       select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select -count(*), -sum(r.old_term) into v_count, v_digest
+      select -count(*), -sum(r.old_term), -sum(r.old_bytes) into v_count, v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'customer_remove') as r(id uuid, old_term numeric) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'customer', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        join jsonb_to_recordset(p_changes->'customer_remove') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'customer', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       insert into erasures (organization_id, subject_id, removed_at)
         select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
       delete from customers_words where organization_id = p_organization_id and id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
 
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
-        into v_dependents, v_digest from conversations t
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), sum(-34)
+        into v_dependents, v_digest, v_bytes from conversations t
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
@@ -689,16 +694,18 @@ begin
         update conversations t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
-        insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'conversation', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'conversation', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
 
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
-        into v_dependents, v_digest from messages t
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), sum(-34)
+        into v_dependents, v_digest, v_bytes from messages t
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
@@ -709,16 +716,18 @@ begin
         update messages t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
-        insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'message', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'message', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
 
-      select array_agg(t.id), -count(*), -sum(digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
-        into v_dependents, v_count, v_digest from tickets t
+      select array_agg(t.id), -count(*), -sum(digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), -sum(octet_length(t.body))
+        into v_dependents, v_count, v_digest, v_bytes from tickets t
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
@@ -734,16 +743,18 @@ begin
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
         delete from tickets_words where organization_id = p_organization_id and id in (select c.id from unnest(v_dependents) as c(id));
-        insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
 
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
-        into v_dependents, v_digest from bookings t
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), sum(-34)
+        into v_dependents, v_digest, v_bytes from bookings t
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
@@ -754,11 +765,13 @@ begin
         update bookings t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
-        insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'booking', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'booking', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
     end if;
@@ -774,14 +787,16 @@ begin
       select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select -count(*), -sum(r.old_term) into v_count, v_digest
+      select -count(*), -sum(r.old_term), -sum(r.old_bytes) into v_count, v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'ticket_remove') as r(id uuid, old_term numeric) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        join jsonb_to_recordset(p_changes->'ticket_remove') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       insert into erasures (organization_id, subject_id, removed_at)
         select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
@@ -1250,13 +1265,37 @@ begin
   end if;
 
 
-  -- 5. All members of a unit of which one was refused.
+  -- 5. All members of a unit of which one was refused. Then creations beyond what the organization may store, where that is
+  -- limited: they are counted as they came, after what is there and without what was refused before.
 
   if v_refused <> '{}' and p_changes ? 'units' then
     select v_refused || coalesce(array_agg(m.id), '{}') into v_refused
       from jsonb_to_recordset(p_changes->'units') as m(unit int, id uuid)
       where m.unit in (select n.unit from jsonb_to_recordset(p_changes->'units') as n(unit int, id uuid)
         where n.id = any(v_refused));
+  end if;
+  if p_changes ? 'creations' then
+    select coalesce(sum(k.live_count), 0), coalesce(sum(k.stored_bytes), 0) into v_count, v_bytes
+      from kind_counters k where k.organization_id = p_organization_id;
+    select jsonb_agg(jsonb_build_object('id', g.id, 'outcome', 'full', 'of', g.beyond, 'most', p_changes->('max_' || g.beyond)))
+      into v_found from (
+        select c.id, case when v_count + count(c.id) over earlier > (p_changes->>'max_rows')::bigint then 'rows'
+            when v_bytes + sum(c.bytes) over earlier > (p_changes->>'max_bytes')::bigint then 'bytes' end as beyond
+          from rows from (jsonb_to_recordset(p_changes->'creations') as (id uuid, bytes bigint)) with ordinality
+            as c(id, bytes, place)
+          where c.id <> all(v_refused)
+          window earlier as (order by c.place)) g
+      where g.beyond is not null;
+    if v_found is not null then
+      v_refusals := v_refusals || v_found;
+      v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
+    end if;
+    if v_refused <> '{}' and p_changes ? 'units' then
+    select v_refused || coalesce(array_agg(m.id), '{}') into v_refused
+      from jsonb_to_recordset(p_changes->'units') as m(unit int, id uuid)
+      where m.unit in (select n.unit from jsonb_to_recordset(p_changes->'units') as n(unit int, id uuid)
+        where n.id = any(v_refused));
+  end if;
   end if;
 
 
@@ -1269,15 +1308,17 @@ begin
         from jsonb_to_recordset(p_changes->'teammate_create') as r(id uuid, created_at timestamptz, head text, email text, active boolean)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
-        into v_rows, v_count, v_digest from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'teammate', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'teammate', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1289,17 +1330,19 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, old_term numeric) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'teammate', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        join jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'teammate', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1319,15 +1362,17 @@ begin
         from jsonb_to_recordset(p_changes->'customer_create') as r(id uuid, created_at timestamptz, head text, email text, phone text, external_id text)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
-        into v_rows, v_count, v_digest from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'customer', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'customer', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1339,17 +1384,19 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, old_term numeric) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'customer', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        join jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'customer', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1369,15 +1416,17 @@ begin
         from jsonb_to_recordset(p_changes->'conversation_create') as r(id uuid, created_at timestamptz, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
-        into v_rows, v_count, v_digest from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'conversation', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'conversation', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1389,17 +1438,19 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, old_term numeric) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'conversation', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        join jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'conversation', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1419,15 +1470,17 @@ begin
         from jsonb_to_recordset(p_changes->'message_create') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
-        into v_rows, v_count, v_digest from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'message', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'message', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1439,17 +1492,19 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'message_update') as r(id uuid, old_term numeric) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'message', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        join jsonb_to_recordset(p_changes->'message_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'message', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1474,15 +1529,17 @@ begin
           from jsonb_to_recordset(p_changes->'ticket_create') as s(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text)
           where s.id <> all(v_refused)) r
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
-        into v_rows, v_count, v_digest from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_number + v_count)
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, v_number + v_count)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1494,17 +1551,19 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, old_term numeric) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'ticket', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        join jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'ticket', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1524,15 +1583,17 @@ begin
         from jsonb_to_recordset(p_changes->'booking_create') as r(id uuid, created_at timestamptz, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
-        into v_rows, v_count, v_digest from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'booking', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'booking', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
@@ -1544,17 +1605,19 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, old_term numeric) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, 'booking', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), 0)
+        join jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, 'booking', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;

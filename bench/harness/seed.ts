@@ -114,12 +114,16 @@ function insertStatement(organizationId: string, worded: boolean): { text: strin
               || ${tailText('r.time')}
             else ${removalRecord('customer', 'r.id', 'r.time')} end,
           ${columns.join(', ')}
-        from r),${words}
+        from r
+        returning removed_at is null as live, octet_length(body) as bytes),${words}
     counted as (
-      insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        select $1, 'customer', count(*), mod(mod(coalesce(sum(digest_term(r.id, r.time)), 0), m.two64) + m.two64, m.two64), 0
-          from r cross join (select ${digestModulus} as two64) m where r.live group by m.two64
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, removed_count, last_number)
+        select $1, 'customer', count(*) filter (where r.live),
+            mod(mod(coalesce(sum(digest_term(r.id, r.time)) filter (where r.live), 0), m.two64) + m.two64, m.two64),
+            (select coalesce(sum(a.bytes), 0) from added a where a.live), count(*) filter (where not r.live), 0
+          from r cross join (select ${digestModulus} as two64) m group by m.two64
         on conflict (organization_id, kind) do update set live_count = c.live_count + excluded.live_count,
+          stored_bytes = c.stored_bytes + excluded.stored_bytes, removed_count = c.removed_count + excluded.removed_count,
           digest = mod(c.digest + excluded.digest, ${digestModulus}))
     update organization_clocks c set last_stamp = greatest(c.last_stamp, (select max(r.at) from r))
       where c.organization_id = $1`

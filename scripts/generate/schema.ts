@@ -22,7 +22,8 @@ const tables: Readonly<Record<string, string>> = {
   organizations: 'What owns everything else.',
   organization_clocks:
     'One row an organization, locked first by every commit; last_stamp is the latest it gave. Updated constantly: room for HOT updates.',
-  kind_counters: 'How many rows of a kind exist, the digest of them, and the last number given.',
+  kind_counters:
+    'How many rows of a kind exist and how many were removed, digest and bytes of those that exist, and the last number given.',
   ...Object.fromEntries(
     kinds.flatMap(({ plural, table }) => [
       [

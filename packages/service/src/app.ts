@@ -23,6 +23,7 @@ import { createServer, refuseOtherMethods } from './http/server.ts'
 import { limitShares } from './http/shares.ts'
 import { createAnnouncer } from './journal/announcer.ts'
 import { type CallUnderClock, createJournal } from './journal/journal.ts'
+import type { StorageLimits } from './journal/storage-limits.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import type { Clock } from './kernel/clock.ts'
 import { loggable } from './kernel/loggable.ts'
@@ -35,11 +36,13 @@ import { createRegistry, type MetricsSnapshot } from './metrics/registry.ts'
 import { createCommitMetrics, timeRequests } from './metrics/requests.ts'
 import { countShares, createPoolMetrics } from './metrics/shares.ts'
 import { createStandingMetrics } from './metrics/standing.ts'
+import { createStorageMetrics } from './metrics/storage.ts'
 import { createOrganizations } from './organization/organization.ts'
 import { registerOrganizationRoutes } from './organization/routes.ts'
 import type { Kind } from './resource/kind.ts'
 import { kinds as deskKinds } from './resources/index.ts'
 import { schemaOf } from './schema.ts'
+import { largest, largestStores } from './storage.ts'
 import { registerDeliveryRoutes } from './webhooks/delivery-routes.ts'
 import { createEndpoints } from './webhooks/endpoints.ts'
 import { createEventTypes } from './webhooks/event-types.ts'
@@ -74,6 +77,8 @@ export interface AppOptions {
   readonly rateLimit: RateLimit | null
   /** How long a search for words may take, in milliseconds. */
   readonly searchTimeout: number
+  /** What an organization may store; as much as it likes unless told. */
+  readonly storage?: StorageLimits
   readonly kinds?: readonly Kind[]
   /** Metrics of the processes that this one speaks for. */
   readonly otherMetrics?: () => Promise<readonly MetricsSnapshot[]>
@@ -96,7 +101,7 @@ export interface AppOptions {
 /** The service on a migrated database. The pool stays its caller's. */
 export function createApp(options: AppOptions): App {
   const { pool, clock, log, settings, kinds = deskKinds, maxLead, part = 'api' } = options
-  const { otherMetrics = async () => [], trustedProxies = trustNobody, corsOrigins = [] } = options
+  const { storage, otherMetrics = async () => [], trustedProxies = trustNobody, corsOrigins = [] } = options
   const register = createRegistry(part)
   const announcer = createAnnouncer(pool, (error) =>
     log.warn({ err: loggable(error) }, 'workers and waiting readers could not be told'),
@@ -124,6 +129,7 @@ export function createApp(options: AppOptions): App {
       log.warn({ seconds: Math.round(lead / 1000) }, "the stream's clock is ahead of the database's"),
     ),
     ...(maxLead === undefined ? {} : { maxLead }),
+    ...(storage && { storage }),
   })
   const access = {
     directory: createDirectory(server, options),
@@ -150,7 +156,13 @@ export function createApp(options: AppOptions): App {
   registerOrganizationRoutes(server, createOrganizations(database, clock), access)
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
-  const maintenance = createMaintenance({ pool, clock, log, logRetention: settings.logRetention })
+  const maintenance = createMaintenance({
+    pool,
+    clock,
+    log,
+    logRetention: settings.logRetention,
+    ...(storage && { storage }),
+  })
   return { server, routes, maintenance, readers, metrics, register, pending }
 }
 
@@ -174,6 +186,7 @@ function registerOwnRoutes(
   registerHealth(server, { pool, clock, degraded })
   registerDocs(server, () => apiDocument(kinds, !metricsElsewhere))
   createStandingMetrics(register, pool, clock)
+  createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
   if (!metricsElsewhere) registerMetrics(server, metrics)
 }
 

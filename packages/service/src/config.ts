@@ -66,6 +66,17 @@ function parseRateLimit(text: string): RateLimit | null | undefined {
   return limit.perSecond > 0 && limit.burst > 0 ? limit : undefined
 }
 
+/** Bytes in each unit of a size. */
+const sizes = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 } as const
+
+/** A whole number of bytes or of a unit of them; null for 0, which limits nothing. */
+function parseSize(text: string): number | null | undefined {
+  const [, count, unit] = /^(\d{1,15})(|KiB|MiB|GiB|TiB)$/.exec(text) ?? []
+  if (count === undefined || unit === undefined) return undefined
+  const size = Number(count) * sizes[unit as keyof typeof sizes]
+  return size === 0 ? null : Number.isSafeInteger(size) ? size : undefined
+}
+
 /** Origins as a browser names them: a page's address up to its path, without a port that goes without saying. */
 function parseOrigins(text: string): readonly string[] | undefined {
   const origins = text
@@ -239,6 +250,20 @@ export const settings = {
     help: 'off: nobody writes summaries but the action summarize; to be set where workers run',
     accepts: 'on or off',
     parse: (text) => (text === 'on' ? true : text === 'off' ? false : undefined),
+  }),
+  maxRows: setting<number | null>({
+    variable: 'DESKWIRE_MAX_ROWS',
+    default: '0',
+    help: 'objects of all kinds that an organization may have; creations beyond are answered 409; 0 turns the limit off',
+    accepts: 'a whole number, at most 999999999999',
+    parse: (text) => (/^\d{1,12}$/.test(text) ? Number(text) || null : undefined),
+  }),
+  maxBytes: setting<number | null>({
+    variable: 'DESKWIRE_MAX_BYTES',
+    default: '0',
+    help: 'bytes that the representations of these may have together; likewise',
+    accepts: 'a whole number of bytes, or of KiB, MiB, GiB or TiB, for example 10GiB, below 8 PiB',
+    parse: parseSize,
   }),
   trustedProxies: setting<TrustedTargets>({
     variable: 'DESKWIRE_TRUSTED_PROXIES',

@@ -92,6 +92,7 @@ async function startRoles(
     settings,
     rateLimit: config.rateLimit,
     searchTimeout: config.searchTimeout,
+    storage: { rows: config.maxRows, bytes: config.maxBytes },
     otherMetrics,
     degraded: () => worker?.trouble() ?? null,
     trustedProxies: config.trustedProxies,

@@ -1,18 +1,20 @@
 /**
  * What has to happen in time though nobody asks: payloads and kept answers of removed objects are erased, those of objects
  * that referred to them lose the reference, answers kept for idempotency are forgotten, weeks of the log are made ahead, and
- * those that it shows no more are dropped. Every step can be repeated and done by any number of processes.
+ * those that it shows no more are dropped; the log tells who has come near to what it may store. Every step can be repeated and done by any number of processes.
  */
 
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { keptForMilliseconds } from './http/idempotency.ts'
 import { reference } from './journal/body.ts'
+import { noLimits, type StorageLimits } from './journal/storage-limits.ts'
 import type { Clock } from './kernel/clock.ts'
 import { loggable } from './kernel/loggable.ts'
 import { periodic } from './kernel/periodic.ts'
 import { formatTimestamp } from './kernel/timestamps.ts'
 import { dropLogWeeks, makeLogWeeks } from './log-weeks.ts'
+import { nearLimits } from './storage.ts'
 import { removeOrphans, removeRecoveries } from './webhooks/clean-up.ts'
 
 /** Ten minutes from the end of a run to the next: well within the day that an erasure may take. */
@@ -37,8 +39,10 @@ export function createMaintenance(options: {
   readonly log: FastifyBaseLogger
   /** How far back the delivery log goes, in milliseconds. */
   readonly logRetention: number
+  /** What an organization may store; as much as it likes unless told. */
+  readonly storage?: StorageLimits
 }): Maintenance {
-  const { pool, clock, log, logRetention } = options
+  const { pool, clock, log, logRetention, storage = noLimits } = options
 
   async function runOn(pool: Pool): Promise<void> {
     // First: nothing else here is waited for by commits.
@@ -49,6 +53,10 @@ export function createMaintenance(options: {
     await removeOrphans(pool)
     await removeRecoveries(pool, clock.now() - logRetention)
     await dropLogWeeks(pool, clock.now(), logRetention)
+    for (const { organizationId, rows, bytes } of await nearLimits(pool, storage)) {
+      const used = { rows, maxRows: storage.rows, bytes, maxBytes: storage.bytes }
+      log.warn({ organizationId, ...used }, 'an organization has 80 % or more of what it may store')
+    }
   }
 
   const loop = periodic({

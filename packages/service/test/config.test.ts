@@ -85,6 +85,18 @@ const examples: Record<keyof typeof settings, Example> = {
       'ftp://app.example',
     ],
   },
+  maxRows: {
+    default: null,
+    text: '100000',
+    value: 100_000,
+    bad: ['-1', '1.5', 'none', '1e6', '9'.repeat(13)],
+  },
+  maxBytes: {
+    default: null,
+    text: '10GiB',
+    value: 10 * 2 ** 30,
+    bad: ['-1', '1GB', '1.5GiB', '10 GiB', '9999TiB'.repeat(2), '999999999999999KiB'],
+  },
   searchTimeout: { default: 2_000, text: '500ms', value: 500, bad: ['0s', '31s', 'off'] },
   summaryDelay: { default: 120_000, text: '30s', value: 30_000, bad: ['0s', 'never'] },
   summarizerUrl: {

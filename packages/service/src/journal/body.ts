@@ -13,6 +13,8 @@ import type { StreamReference } from './stream-table.ts'
 
 const stampLength = '2026-01-31T09:30:00.000Z'.length
 const idLength = '00000000-0000-0000-0000-000000000000'.length
+/** Digits of the largest bigint. */
+const longestNumber = 19
 
 /** The head of a body that begins with these members. */
 export function bodyHead(members: Readonly<Record<string, unknown>>): string {
@@ -22,6 +24,17 @@ export function bodyHead(members: Readonly<Record<string, unknown>>): string {
 /** Whether a stored body has this head: its object shows what it showed, then, but for the stamp. */
 export function hasHead(body: string, head: string): boolean {
   return body.startsWith(head)
+}
+
+/** Bytes of a body as it is stored, in UTF-8. */
+export function storedBytes(body: string): number {
+  return Buffer.byteLength(body)
+}
+
+/** The most bytes that a new row's body can have: what its head and its tail have, and the longest number under this name. */
+export function mostNewBytes(head: string, numberedField: string | null): number {
+  const number = numberedField === null ? 0 : Buffer.byteLength(`"${numberedField}":,`) + longestNumber
+  return Buffer.byteLength(head) + `"updatedAt":""}`.length + stampLength + number
 }
 
 /** The `updatedAt` that a body ends with. */
@@ -75,6 +88,9 @@ export function detachedBody(body: string, field: string, tail: string): string 
   const ending = `"${field}":"","updatedAt":""}`.length + idLength + stampLength
   return `left(${body}, -${ending}) || '"${field}":null,' || ${tail}`
 }
+
+/** Bytes that a body loses by that: an id with its quotes makes room for null. */
+export const detachedBytes = idLength + '""'.length - 'null'.length
 
 /**
  * Of a stored body that stays as it was but for the reference before its tail, as those of events do: whether that is to

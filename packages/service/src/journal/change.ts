@@ -51,6 +51,8 @@ interface Written {
 interface Existing {
   /** The version's `updatedAt`, as the wire writes it. */
   readonly expected: string
+  /** Bytes of the version's body, as it is stored. */
+  readonly bytes: number
 }
 
 export type Change =
@@ -94,6 +96,8 @@ export type Refusal =
   | { readonly outcome: 'duplicate'; readonly field: string; readonly existingId: string }
   /** The row referred to does not exist (any more). */
   | { readonly outcome: 'dangling'; readonly field: string }
+  /** The organization has all that it may have: `most` rows, or bytes of them. Of creations alone. */
+  | { readonly outcome: 'full'; readonly of: 'rows' | 'bytes'; readonly most: number }
   /** The idempotency key committed earlier: its record holds the answer. */
   | { readonly outcome: 'replayed' }
 

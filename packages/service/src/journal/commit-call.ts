@@ -1,7 +1,9 @@
 /** Units of changes to and from what the commit function speaks (`commit-protocol.ts`). */
+import { mostNewBytes } from './body.ts'
 import type { Change, Refusal, Unit, UnitOutcome } from './change.ts'
 import { type CommitAnswer, type CommitArgument, sectionOf } from './commit-protocol.ts'
 import { digestTerm } from './digest.ts'
+import { noLimits, type StorageLimits } from './storage-limits.ts'
 
 /** How long a patient call waits for the clock; then others have their turn, and it comes back. */
 export const patience = '2s'
@@ -13,17 +15,23 @@ export interface CallOptions {
   readonly patient: boolean
   /** How far its time may be ahead of the database's clock, in milliseconds; null for as far as it likes. */
   readonly maxLead: number | null
+  /** What an organization may store; as much as it likes unless told. */
+  readonly storage?: StorageLimits
 }
 
 /** The function's argument for one organization's units. */
-export function encodeUnits(units: readonly Unit[], { maxAttempts, patient, maxLead }: CallOptions): string {
+export function encodeUnits(units: readonly Unit[], options: CallOptions): string {
+  const { maxAttempts, patient, maxLead, storage = noLimits } = options
   const argument: CommitArgument = {
     events: [],
     max_attempts: maxAttempts,
     ...(patient ? { patient: patience } : {}),
     ...(maxLead === null ? {} : { max_lead: maxLead }),
+    ...(storage.rows === null ? {} : { max_rows: storage.rows }),
+    ...(storage.bytes === null ? {} : { max_bytes: storage.bytes }),
   }
   if (units.every(({ idsOnly }) => idsOnly)) argument.ids_only = true
+  if (storage.rows !== null || storage.bytes !== null) encodeGrowth(units, argument)
   units.forEach((unit, number) => {
     for (const change of unit.changes) encodeChange(change, argument)
     if (unit.changes.length > 1 || unit.rows !== undefined || unit.referring !== undefined) {
@@ -31,6 +39,14 @@ export function encodeUnits(units: readonly Unit[], { maxAttempts, patient, maxL
     }
   })
   return JSON.stringify(argument)
+}
+
+function encodeGrowth(units: readonly Unit[], argument: CommitArgument): void {
+  for (const change of units.flatMap(({ changes }) => changes)) {
+    if (change.operation !== 'create') continue
+    const bytes = mostNewBytes(change.head, change.table.sequence?.field ?? null)
+    argument.creations = append(argument.creations, { id: change.id, bytes })
+  }
 }
 
 function encodeChange(change: Change, argument: CommitArgument): void {
@@ -91,8 +107,8 @@ function encodeRow(change: Change, argument: CommitArgument): void {
   }
 }
 
-function existingRow({ id, expected }: { readonly id: string; readonly expected: string }) {
-  return { id, expected, old_term: digestTerm(id, expected) }
+function existingRow({ id, expected, bytes }: Extract<Change, { expected: string }>) {
+  return { id, expected, old_term: digestTerm(id, expected), old_bytes: bytes }
 }
 
 /** What lets the function refuse a unit whole: its members, and the versions that it was decided on. */

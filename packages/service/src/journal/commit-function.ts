@@ -16,7 +16,7 @@
  * It takes the changes as one JSON object: `commit-protocol.ts` says what is in it. How a body is laid out: `body.ts`.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { detachedBody, newBody, removalRecord, tailText, timestampText } from './body.ts'
+import { detachedBody, detachedBytes, newBody, removalRecord, tailText, timestampText } from './body.ts'
 import { insteadOfExpired, unexpired } from './call-fragments.ts'
 import { sectionOf } from './commit-protocol.ts'
 import { digestModulus } from './digest.ts'
@@ -53,6 +53,7 @@ const declarations = `declare
   v_done jsonb := '[]';
   v_rows jsonb;
   v_count bigint;
+  v_bytes bigint;
   v_digest numeric;
   v_number bigint;
   v_dependents uuid[];
@@ -126,10 +127,10 @@ function removals(table: StreamTable, tables: readonly StreamTable[]): string {
       select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select -count(*), -sum(r.old_term) into v_count, v_digest
+      select -count(*), -sum(r.old_term), -sum(r.old_bytes) into v_count, v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric) on r.id = d.id;
-      ${count(table, { rows: 'v_count', digest: 'v_digest' })}
+        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      ${count(table, { rows: 'v_count', digest: 'v_digest', bytes: 'v_bytes' })}
       insert into erasures (organization_id, subject_id, removed_at)
         select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
       ${forgetWords(table, 'select d.id from jsonb_to_recordset(v_rows) as d(id uuid)')}
@@ -172,8 +173,8 @@ function removeDependents(
   )
   if (deeper) throw new Error(`${table.kind}: a cascade that goes on to a third table is not supported`)
   return `
-      select array_agg(t.id), -count(*), -sum(digest_term(t.id, ${timestampText('t.updated_at')}))
-        into v_dependents, v_count, v_digest ${referringToRemoved(table, reference)};
+      select array_agg(t.id), -count(*), -sum(digest_term(t.id, ${timestampText('t.updated_at')})), -sum(octet_length(t.body))
+        into v_dependents, v_count, v_digest, v_bytes ${referringToRemoved(table, reference)};
       if v_dependents is not null then
         update ${table.name} t set ${removed(table)}
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
@@ -186,7 +187,7 @@ function removeDependents(
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
         ${forgetWords(table, 'select c.id from unnest(v_dependents) as c(id)')}
-        ${count(table, { rows: 'v_count', digest: 'v_digest' })}
+        ${count(table, { rows: 'v_count', digest: 'v_digest', bytes: 'v_bytes' })}
       end if;
 `
 }
@@ -195,8 +196,8 @@ function removeDependents(
 function detachDependents(table: StreamTable, reference: StreamReference): string {
   const { field, column } = reference
   return `
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, ${timestampText('t.updated_at')}))
-        into v_dependents, v_digest ${referringToRemoved(table, reference)};
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, ${timestampText('t.updated_at')})), sum(-${detachedBytes})
+        into v_dependents, v_digest, v_bytes ${referringToRemoved(table, reference)};
       if v_dependents is not null then
         insert into detachments (organization_id, subject_id, removed_id, field)
           select p_organization_id, t.id, t.${column.name}, '${field}' from ${table.name} t
@@ -205,7 +206,7 @@ function detachDependents(table: StreamTable, reference: StreamReference): strin
         update ${table.name} t set ${column.name} = null, body = ${detachedBody('t.body', field, 'v_tail')},
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
-        ${count(table, { digest: 'v_digest' })}
+        ${count(table, { digest: 'v_digest', bytes: 'v_bytes' })}
       end if;
 `
 }
@@ -223,17 +224,27 @@ function forgetWords(table: StreamTable, ids: string): string {
   return `delete from ${table.name}_words where organization_id = p_organization_id and id in (${ids});`
 }
 
-/** Rows existing, their digest (a sum modulo 2^64) and the last number given, per organization and kind. */
+/**
+ * Rows existing and removed, the digest (a sum modulo 2^64) and the bytes of those existing, and the last number given, per
+ * organization and kind. A call counts rows that come, or rows that go.
+ */
 function count(
   { kind }: StreamTable,
-  by: { readonly rows?: string; readonly digest: string; readonly number?: string },
+  by: {
+    readonly rows?: string
+    readonly digest: string
+    readonly bytes: string
+    readonly number?: string
+  },
 ): string {
-  const { rows = '0', digest, number = '0' } = by
-  return `insert into kind_counters as c (organization_id, kind, live_count, digest, last_number)
-        values (p_organization_id, '${kind}', ${rows}, mod(mod(${digest}, ${digestModulus}) + ${digestModulus}, ${digestModulus}), ${number})
+  const { rows = '0', digest, bytes, number = '0' } = by
+  return `insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
+        values (p_organization_id, '${kind}', ${rows}, mod(mod(${digest}, ${digestModulus}) + ${digestModulus}, ${digestModulus}), ${bytes}, ${number})
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
+          removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, ${digestModulus}),
+          stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);`
 }
 
@@ -342,14 +353,32 @@ function refuseCurrent(table: StreamTable, changes: string): string {
     end if;${refuse}`
 }
 
-const unitsTogether = `
-  -- 5. All members of a unit of which one was refused.
-
-  if v_refused <> '{}' and p_changes ? 'units' then
+/** Refuses the other members of units of which one was refused. */
+const membersOfRefused = `if v_refused <> '{}' and p_changes ? 'units' then
     select v_refused || coalesce(array_agg(m.id), '{}') into v_refused
       from jsonb_to_recordset(p_changes->'units') as m(unit int, id uuid)
       where m.unit in (select n.unit from jsonb_to_recordset(p_changes->'units') as n(unit int, id uuid)
         where n.id = any(v_refused));
+  end if;`
+
+const unitsTogether = `
+  -- 5. All members of a unit of which one was refused. Then creations beyond what the organization may store, where that is
+  -- limited: they are counted as they came, after what is there and without what was refused before.
+
+  ${membersOfRefused}
+  if p_changes ? 'creations' then
+    select coalesce(sum(k.live_count), 0), coalesce(sum(k.stored_bytes), 0) into v_count, v_bytes
+      from kind_counters k where k.organization_id = p_organization_id;
+    select jsonb_agg(jsonb_build_object('id', g.id, 'outcome', 'full', 'of', g.beyond, 'most', p_changes->('max_' || g.beyond)))
+      into v_found from (
+        select c.id, case when v_count + count(c.id) over earlier > (p_changes->>'max_rows')::bigint then 'rows'
+            when v_bytes + sum(c.bytes) over earlier > (p_changes->>'max_bytes')::bigint then 'bytes' end as beyond
+          from rows from (jsonb_to_recordset(p_changes->'creations') as (id uuid, bytes bigint)) with ordinality
+            as c(id, bytes, place)
+          where c.id <> all(v_refused)
+          window earlier as (order by c.place)) g
+      where g.beyond is not null;${refuse}
+    ${membersOfRefused}
   end if;
 `
 
@@ -386,11 +415,11 @@ function creations(table: StreamTable): string {
         select p_organization_id, r.id, r.created_at, v_stamp, ${body}${names.map((name) => `, r.${name}`).join('')}${sequence === null ? '' : ', r.number'}
         from ${source}
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text))
-        into v_rows, v_count, v_digest from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      ${count(table, { rows: 'v_count', digest: 'v_digest', ...(sequence === null ? {} : { number: 'v_number + v_count' }) })}
+      ${count(table, { rows: 'v_count', digest: 'v_digest', bytes: 'v_bytes', ...(sequence === null ? {} : { number: 'v_number + v_count' }) })}
     end if;
   end if;
 `
@@ -407,13 +436,13 @@ function updates(table: StreamTable): string {
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term) into v_digest
+      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric) on r.id = d.id;
-      ${count(table, { digest: 'v_digest' })}
+        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
+      ${count(table, { digest: 'v_digest', bytes: 'v_bytes' })}
     end if;
   end if;
 `

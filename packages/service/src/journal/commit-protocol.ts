@@ -29,6 +29,11 @@ export interface CommitArgument {
   readonly max_lead?: number
   /** The answer names what was made, without the bodies: the caller has no use for them, and they can be many megabytes. */
   ids_only?: true
+  /** Rows of all kinds that the organization may have, and bytes of their bodies; as many as it likes where it is not there. */
+  readonly max_rows?: number
+  readonly max_bytes?: number
+  /** Where there is such a limit: every creation of the call, those that came first first. */
+  creations?: GrowthEntry[]
 
   /** What events tell of these changes: each of one that is made, or it is none. */
   readonly events: EventEntry[]
@@ -74,6 +79,12 @@ interface IdempotencyEntry {
   readonly answer: string | undefined
 }
 
+interface GrowthEntry {
+  readonly id: string
+  /** The most that its body can have. */
+  readonly bytes: number
+}
+
 interface CreateEntry {
   readonly id: string
   readonly created_at: string
@@ -91,6 +102,8 @@ interface ExistingEntry {
    * What the row adds to the digest now: the compare-and-set proves it, so the database need not hash again.
    */
   readonly old_term: string
+  /** The bytes that its body has now, proven likewise. */
+  readonly old_bytes: number
 }
 
 interface UpdateEntry extends ExistingEntry {

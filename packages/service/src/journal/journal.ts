@@ -16,6 +16,7 @@ import type { CallPart } from './commit-lane.ts'
 import type { CommitAnswer } from './commit-protocol.ts'
 import { GroupCommit } from './group-commit.ts'
 import type { GroupLimits } from './group-limits.ts'
+import type { StorageLimits } from './storage-limits.ts'
 import { dependentsOf, type StreamTable } from './stream-table.ts'
 
 export interface Journal {
@@ -62,8 +63,10 @@ export function createJournal(options: {
   readonly limits?: GroupLimits
   /** How far the clock may be ahead of the database's, in milliseconds; beyond, commits reject with `clockAheadCode`. */
   readonly maxLead?: number
+  /** What an organization may store; as much as it likes unless told. */
+  readonly storage?: StorageLimits
 }): Journal & { readonly callUnderClock: CallUnderClock; readonly pending: () => number } {
-  const { pool, commitFunction, tables, clock, maxAttempts, announcer, onCommit, limits } = options
+  const { pool, commitFunction, tables, clock, maxAttempts, announcer, onCommit, limits, storage } = options
   const maxLead = options.maxLead ?? null
   const database = options.database ?? unshared(pool)
   const single = { name: commitFunction.name, text: `select ${commitFunction.name}($1, $2, $3) as answer` }
@@ -74,7 +77,7 @@ export function createJournal(options: {
   }
 
   async function call(parts: readonly CallPart[], patient: boolean): Promise<UnitOutcome[][]> {
-    const options = { maxAttempts, patient, maxLead }
+    const options = { maxAttempts, patient, maxLead, ...(storage && { storage }) }
     const now = latest(formatTimestamp(clock.now()), parts)
     const [first] = parts
     const query =

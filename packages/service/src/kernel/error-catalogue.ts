@@ -154,8 +154,9 @@ export const errorCatalogue = {
   limit_reached: {
     status: 409,
     title: 'There are as many as there may be',
-    means: 'The organization has as many of these as it may have, or the endpoint as many secrets that sign.',
-    help: 'Delete one that is not needed. Of secrets, `DELETE /v1/webhooks/{id}/previous-secret` ends all but the newest.',
+    means:
+      'The organization has as many of these as it may have, or stores as much as the operator lets it, or the endpoint has as many secrets that sign.',
+    help: 'Delete what is not needed. Of secrets, `DELETE /v1/webhooks/{id}/previous-secret` ends all but the newest.',
     example: 'An organization has at most 50 endpoints. Delete one that is not needed.',
   },
   last_managing_key: {

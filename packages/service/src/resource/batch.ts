@@ -3,7 +3,7 @@
  * rest commits together. Some refusals show only when the batch is about to commit; what is left is then decided
  * again, so that the answer is true of one moment.
  */
-import type { Change, IdempotencyRecord, UnitOutcome } from '../journal/change.ts'
+import type { Change, IdempotencyRecord, Refusal, UnitOutcome } from '../journal/change.ts'
 import type { FoundRow } from '../journal/rows.ts'
 import { decideAnew } from '../kernel/decide-anew.ts'
 import type { Problem } from '../kernel/errors.ts'
@@ -109,9 +109,9 @@ export function createBatch(services: ChangeServices): Batch {
   ): [index: number, problem: Problem][] {
     return planned.flatMap(({ index, change }): [number, Problem][] => {
       const refusal = refusals.get(change.id)
-      if (refusal?.outcome !== 'duplicate' && refusal?.outcome !== 'dangling') return []
+      if (refusal === undefined || refusal.outcome === 'conflict' || refusal.outcome === 'replayed') return []
       // The object has come into being since it was looked for: now it is there to be changed.
-      if (operation === 'upsert' && change.operation === 'create' && refusal.field === 'externalId') return []
+      if (operation === 'upsert' && change.operation === 'create' && isOfExternalId(refusal)) return []
       return [[index, refusalProblem(kind, refusal)]]
     })
   }
@@ -125,6 +125,10 @@ function keeping(
 ): Change[] {
   const record = idempotency === null ? null : { ...idempotency, body: answer }
   return planned.map(({ change }, n) => (n === 0 ? { ...change, idempotency: record } : change))
+}
+
+function isOfExternalId(refusal: Refusal): boolean {
+  return 'field' in refusal && refusal.field === 'externalId'
 }
 
 function isReplay({ refusals }: Extract<UnitOutcome, { outcome: 'refused' }>): boolean {

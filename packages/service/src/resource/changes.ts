@@ -171,6 +171,7 @@ export function createChanges(services: ChangeServices): Changes {
         return null
       case 'duplicate':
       case 'dangling':
+      case 'full':
         return refused(refusalProblem(kind, outcome))
     }
   }

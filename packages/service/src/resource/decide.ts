@@ -1,5 +1,5 @@
 /** From states to what the journal commits. Pure, but that the clock is asked. */
-import { hasHead } from '../journal/body.ts'
+import { hasHead, storedBytes } from '../journal/body.ts'
 import type { Change, IdempotencyRecord } from '../journal/change.ts'
 import type { StoredRow } from '../journal/rows.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -50,6 +50,7 @@ export function alteration(
     id: before.id,
     decidedAt: formatTimestamp(clock.now()),
     expected: row.updatedAt,
+    bytes: storedBytes(row.body),
     head,
     columns,
     words: changedWords(kind, before.createdAt, before.state, state),
@@ -70,6 +71,7 @@ export function removal(kind: Kind, clock: Clock, id: string, row: StoredRow): C
     id,
     decidedAt: formatTimestamp(clock.now()),
     expected: row.updatedAt,
+    bytes: storedBytes(row.body),
     events: [event],
     idempotency: null,
   }

@@ -85,7 +85,7 @@ function create(kind: Kind): Operation {
     ...operation(kind, 'create', `Create a ${kind.name}`),
     body: `${schemaName(kind)}Create`,
     answers: { 201: { ...written(kind), headers: ['ETag', 'Location'] } },
-    errors: ['duplicate'],
+    errors: ['duplicate', 'limit_reached'],
     once: true,
     events: withMoved(creationCarriers(kind), kind.alongside?.events ?? []),
   }

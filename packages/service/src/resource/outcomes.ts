@@ -3,11 +3,27 @@ import type { Refusal } from '../journal/change.ts'
 import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import type { Kind } from './kind.ts'
 
-/** The answer to a change that another row stands in the way of. */
-export function refusalProblem(kind: Kind, refusal: Extract<Refusal, { field: string }>): Problem {
-  return refusal.outcome === 'duplicate'
-    ? duplicate(kind, refusal.field, refusal.existingId)
-    : unknownReference(kind, refusal.field)
+/** The answer to a change that another row, or a limit, stands in the way of. */
+export function refusalProblem(
+  kind: Kind,
+  refusal: Extract<Refusal, { outcome: 'duplicate' | 'dangling' | 'full' }>,
+): Problem {
+  switch (refusal.outcome) {
+    case 'duplicate':
+      return duplicate(kind, refusal.field, refusal.existingId)
+    case 'dangling':
+      return unknownReference(kind, refusal.field)
+    case 'full':
+      return full(refusal)
+  }
+}
+
+function full({ of, most }: Extract<Refusal, { outcome: 'full' }>): Problem {
+  const allowed = of === 'rows' ? `${most} objects of all kinds` : `objects of ${most} bytes together`
+  return problem(
+    'limit_reached',
+    `An organization may have ${allowed}. Delete customers or tickets that are not needed, or ask the operator for more.`,
+  )
 }
 
 function duplicate(kind: Kind, field: string, existingId: string): Problem {

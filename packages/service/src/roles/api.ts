@@ -40,15 +40,15 @@ export async function startApi(
     readonly otherMetrics: NonNullable<AppOptions['otherMetrics']>
     /** The database's unless told: the torture's are wrong on purpose. */
     readonly clock?: FollowingClock
-  } & Pick<AppOptions, 'trustedProxies' | 'corsOrigins' | 'metricsElsewhere' | 'degraded'>,
+  } & Pick<AppOptions, 'storage' | 'trustedProxies' | 'corsOrigins' | 'metricsElsewhere' | 'degraded'>,
 ): Promise<Running & { readonly address: string; readonly metrics: App['metrics'] }> {
   const clock = options.clock ?? followDatabaseClock(options.pool)
   await clock.ready
-  const { address, settings, log, otherMetrics, searchTimeout } = options
+  const { address, settings, log, otherMetrics, searchTimeout, storage } = options
   // With a clock of its own everything is answered by it, and so here.
   const bulk =
     options.clock === undefined
-      ? createBulk({ address, settings, searchTimeout, logLevel: log.level }, log)
+      ? createBulk({ address, settings, searchTimeout, storage, logLevel: log.level }, log)
       : null
   const { server, maintenance, readers, metrics } = createApp({
     ...options,

@@ -18,7 +18,7 @@ const connections = bulkAtOnce + 1
 /** How long the first requests wait for the database's clock, in milliseconds: what needs it says so itself. */
 const clockMilliseconds = 10_000
 
-const { address, settings, searchTimeout, logLevel } = workerData as BulkOrders
+const { address, settings, searchTimeout, storage, logLevel } = workerData as BulkOrders
 keepHeapSmall()
 const port = parentPort as MessagePort
 const log = createLog(logLevel)
@@ -34,6 +34,7 @@ const { server, register } = createApp({
   log,
   maxLead,
   searchTimeout,
+  ...(storage && { storage }),
   part: 'bulk',
   // Sent between threads, bytes are no Buffer any more.
   settings: { ...settings, encryptionKey: Buffer.from(settings.encryptionKey) },

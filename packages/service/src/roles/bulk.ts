@@ -9,6 +9,7 @@ import type { Logger } from 'pino'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../deliveries.ts'
 import type { HandedBack, HandedOver, HandOver } from '../http/hand-over.ts'
+import type { StorageLimits } from '../journal/storage-limits.ts'
 import { loggable } from '../kernel/loggable.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
 import type { Running } from './running.ts'
@@ -18,6 +19,8 @@ export interface BulkOrders {
   readonly settings: DeliverySettings
   /** Milliseconds. */
   readonly searchTimeout: number
+  /** As much as it likes unless told. */
+  readonly storage: StorageLimits | undefined
   readonly logLevel: string
 }
 

@@ -2,6 +2,7 @@
  * An audit of one organization in the database. It knows what must hold and nothing of how it is brought about:
  * what the tables, the events, the counters and the clock say about each other.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { Pool } from 'pg'
 import { kinds } from '../../src/resources/index.ts'
 import { auditRows, text } from './audit-rows.ts'
@@ -76,14 +77,27 @@ async function auditCounters(
   kind: string,
   records: readonly StreamRecord[],
 ) {
-  const { rows } = await pool.query<{ live_count: string; digest: string }>(
-    'select k.live_count, k.digest from kind_counters k where k.organization_id = $1 and k.kind = $2',
+  const { rows } = await pool.query<{
+    live_count: string
+    digest: string
+    stored_bytes: string
+    removed_count: string
+  }>(
+    'select k.live_count, k.digest, k.stored_bytes, k.removed_count from kind_counters k where k.organization_id = $1 and k.kind = $2',
     [organizationId, kind],
   )
-  const [row = { live_count: '0', digest: '0' }] = rows
-  const real = checkpointOf(records.filter(({ removed }) => !removed).map(({ body }) => body))
-  const kept = { count: Number(row.live_count), digest: BigInt(row.digest).toString(16).padStart(16, '0') }
-  return real.count === kept.count && real.digest === kept.digest
+  const [row = { live_count: '0', digest: '0', stored_bytes: '0', removed_count: '0' }] = rows
+  const existing = records.filter(({ removed }) => !removed).map(({ body }) => body)
+  const { count, digest } = checkpointOf(existing)
+  const bytes = existing.reduce((sum, body) => sum + Buffer.byteLength(body), 0)
+  const real = { count, digest, bytes, removed: records.length - existing.length }
+  const kept = {
+    count: Number(row.live_count),
+    digest: BigInt(row.digest).toString(16).padStart(16, '0'),
+    bytes: Number(row.stored_bytes),
+    removed: Number(row.removed_count),
+  }
+  return isDeepStrictEqual(real, kept)
     ? []
     : [`${kind}: counted ${JSON.stringify(kept)}, real ${JSON.stringify(real)}`]
 }

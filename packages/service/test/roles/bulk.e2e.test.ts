@@ -5,12 +5,13 @@ import { testService } from '../harness/service.ts'
 import { createServices, socketUrl } from '../harness/services.ts'
 
 /** A service as a process, on the database of one in this process, whose keys it takes. */
-async function started() {
+async function started(settings: Readonly<Record<string, string>> = {}) {
   const beside = await testService()
   const services = createServices()
   const database = ['--database-url', socketUrl(beside.database.connection)]
   const service = await services.serve(['--role', 'api', ...database], {
     DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    ...settings,
   })
   const call = async (method: string, path: string, body: string, headers: Record<string, string> = {}) => {
     const answer = await fetch(service.url + path, {
@@ -115,4 +116,14 @@ test('a hundred thousand unknown fields are refused as a few are, and the servic
   const ended = it.service.end('SIGTERM')
   expect((await slow).json.created).toBe(1_000)
   expect(await ended).toBe(0)
+})
+
+test('what an organization may store holds for the thread as for the rest', async () => {
+  await using it = await started({ DESKWIRE_MAX_ROWS: '2', DESKWIRE_MAX_BYTES: '1MiB' })
+  const batch = await it.post('/v1/customers/batch', '{"items":[{"name":"a"},{"name":"b"},{"name":"c"}]}')
+  expect(batch.json).toMatchObject({ created: 2, refused: 1 })
+  expect(batch.json.data[2].problem.code).toBe('limit_reached')
+  expect(await it.metrics()).toMatch(threadIsThere)
+  const single = await it.post('/v1/customers', '{"name":"d"}')
+  expect([single.status, single.json.code]).toEqual([409, 'limit_reached'])
 })

@@ -123,4 +123,12 @@ export const coreMigrations: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    id: '20261122-40-stored-counts',
+    statements: [
+      // What an organization stores, beside what a checkpoint needs. Filled by a migration of each kind that there was.
+      `alter table kind_counters add column stored_bytes bigint not null default 0,
+         add column removed_count bigint not null default 0`,
+    ],
+  },
 ]

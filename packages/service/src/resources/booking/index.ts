@@ -1,5 +1,5 @@
 import { reviseSearchTable } from '../../db/migrations/search.ts'
-import { createStreamTable } from '../../db/migrations/stream-table.ts'
+import { countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { choice, text } from '../../resource/fields.ts'
 import { action, defineKind } from '../../resource/kind.ts'
 import { type Booking, bookingFields, cancellers, rescheduleFields } from './fields.ts'
@@ -85,6 +85,7 @@ export const booking = defineKind({
       }),
     },
     { id: '20261122-20-booking-search', statements: reviseSearchTable('bookings') },
+    { id: '20261122-41-booking-stored-counts', statements: [countStored('bookings', 'booking')] },
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',

@@ -1,5 +1,5 @@
 import { reviseSearchTable } from '../../db/migrations/search.ts'
-import { createStreamTable } from '../../db/migrations/stream-table.ts'
+import { countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { problem } from '../../kernel/errors.ts'
 import { fail, ok } from '../../kernel/result.ts'
 import { commonFields } from '../../resource/common-fields.ts'
@@ -52,6 +52,7 @@ export const customer = defineKind({
       }),
     },
     { id: '20261122-20-customer-search', statements: reviseSearchTable('customers') },
+    { id: '20261122-41-customer-stored-counts', statements: [countStored('customers', 'customer')] },
   ],
   example: { name: 'Ada Lovelace', email: 'ada@example.com', tags: ['vip'] },
 })

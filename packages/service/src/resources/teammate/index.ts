@@ -1,5 +1,5 @@
 import { reviseSearchTable } from '../../db/migrations/search.ts'
-import { createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
+import { countStored, createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
 import { email, flag, text } from '../../resource/fields.ts'
 import { defineKind } from '../../resource/kind.ts'
 
@@ -27,6 +27,7 @@ export const teammate = defineKind({
     },
     { id: '20261121-05-teammate-filters', statements: lookupIndexes('teammates', ['email']) },
     { id: '20261122-20-teammate-search', statements: reviseSearchTable('teammates') },
+    { id: '20261122-41-teammate-stored-counts', statements: [countStored('teammates', 'teammate')] },
   ],
   example: { name: 'Grace Hopper', email: 'grace@example.com' },
 })

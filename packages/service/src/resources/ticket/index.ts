@@ -1,5 +1,5 @@
 import { reviseSearchTable } from '../../db/migrations/search.ts'
-import { createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
+import { countStored, createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
 import { commonFields } from '../../resource/common-fields.ts'
 import { choice, reference, sequence, text, timestamp } from '../../resource/fields.ts'
 import { defineKind } from '../../resource/kind.ts'
@@ -94,6 +94,7 @@ export const ticket = defineKind({
       statements: lookupIndexes('tickets', ['priority', 'type']),
     },
     { id: '20261122-20-ticket-search', statements: reviseSearchTable('tickets') },
+    { id: '20261122-41-ticket-stored-counts', statements: [countStored('tickets', 'ticket')] },
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',
