@@ -69,13 +69,14 @@ describe.each(kinds)('$plural', (kind) => {
     expect(whole.text).toContain(secret)
   })
 
-  test.skipIf(kind.immutable)('so does a change, also one that changes nothing', async () => {
-    const { id } = (await api.post(path, newObject(kind, desk, 'patched'))).json
-    await expectWritten(api, kind, await writer.patch(`${path}/${id}`, {}), 200)
-    const changed = kind.fields.tags === undefined ? { name: 'Other' } : { tags: ['other'] }
-    await expectWritten(api, kind, await writer.patch(`${path}/${id}`, changed), 200)
-    expect((await api.get(`${path}/${id}`)).json).toMatchObject(changed)
-  })
+  if (!kind.immutable)
+    test('so does a change, also one that changes nothing', async () => {
+      const { id } = (await api.post(path, newObject(kind, desk, 'patched'))).json
+      await expectWritten(api, kind, await writer.patch(`${path}/${id}`, {}), 200)
+      const changed = kind.fields.tags === undefined ? { name: 'Other' } : { tags: ['other'] }
+      await expectWritten(api, kind, await writer.patch(`${path}/${id}`, changed), 200)
+      expect((await api.get(`${path}/${id}`)).json).toMatchObject(changed)
+    })
 
   test('a replay is shaped by the scopes of now, whichever they were', async () => {
     const scopes = { less: [`${kind.plural}:write`], more: [`${kind.plural}:write`, `${kind.plural}:read`] }
@@ -102,16 +103,17 @@ describe.each(kinds)('$plural', (kind) => {
     expectNothingTold(made)
   })
 
-  test.skipIf(kind.fields.externalId === undefined)('so does an upsert of what is there', async () => {
-    const object = newObject(kind, desk, 'upserted')
-    await api.post(path, object)
-    const upsert = { operation: 'upsert', items: [object] }
-    const answer = await writer.post(`${path}/batch`, upsert)
-    expect(answer.json.data).toEqual([
-      { index: 0, outcome: 'unchanged', status: 200, id: expect.any(String) },
-    ])
-    expectNothingTold(answer)
-  })
+  if (kind.fields.externalId !== undefined)
+    test('so does an upsert of what is there', async () => {
+      const object = newObject(kind, desk, 'upserted')
+      await api.post(path, object)
+      const upsert = { operation: 'upsert', items: [object] }
+      const answer = await writer.post(`${path}/batch`, upsert)
+      expect(answer.json.data).toEqual([
+        { index: 0, outcome: 'unchanged', status: 200, id: expect.any(String) },
+      ])
+      expectNothingTold(answer)
+    })
 
   test('a value that another object has is a duplicate, which names the field and the object alone', async () => {
     for (const { field } of kind.table.unique) {
@@ -139,11 +141,12 @@ describe.each(kinds)('$plural', (kind) => {
     }
   })
 
-  test.skipIf(kind.removedEvent === null)('a deletion answers nothing', async () => {
-    const { id } = (await api.post(path, newObject(kind, desk, 'deleted'))).json
-    const { status, text, headers } = await writer.delete(`${path}/${id}`)
-    expect({ status, text, etag: headers.get('etag') }).toEqual({ status: 204, text: '', etag: null })
-  })
+  if (kind.removedEvent !== null)
+    test('a deletion answers nothing', async () => {
+      const { id } = (await api.post(path, newObject(kind, desk, 'deleted'))).json
+      const { status, text, headers } = await writer.delete(`${path}/${id}`)
+      expect({ status, text, etag: headers.get('etag') }).toEqual({ status: 204, text: '', etag: null })
+    })
 })
 
 const machines: readonly Machine[] = [ticket, conversation, booking]
