@@ -282,7 +282,8 @@ export function createEngine(
       place = next
       if (woken > 0) {
         log.warn({ deliveries: woken }, 'deliveries were found that a clock had left in the future')
-        wake()
+        // Whoever drains looks when this is done.
+        if (!draining) wake()
       }
     } while (place !== null && !halt.requested)
     if (place === null) suspicions--
