@@ -3,6 +3,8 @@ import type { Readable } from 'node:stream'
 
 /** Where a body is longer than it may be. */
 export const bodyTooLarge = 'FST_ERR_CTP_BODY_TOO_LARGE'
+/** Where a client has gone before all of its body came: nobody is there to be answered. */
+export const bodyCut = 'BODY_CUT'
 
 /** What is set aside first for a body that does not say how long it is. */
 const firstPiece = 64 * 1024
@@ -35,12 +37,13 @@ export function readBody(
   const onEnd = () => end(null)
   payload.on('data', onData)
   payload.on('end', onEnd)
-  payload.on('error', end)
+  const onError = (error: Error) => end(Object.assign(error, { code: bodyCut }))
+  payload.on('error', onError)
 
   function end(error: Error | null): void {
     payload.off('data', onData)
     payload.off('end', onEnd)
-    payload.off('error', end)
+    payload.off('error', onError)
     done(error, buffer.subarray(0, received))
   }
 }

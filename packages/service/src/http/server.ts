@@ -20,7 +20,7 @@ import { answerElsewhere, type HandOver, isToBeHandedOver } from './hand-over.ts
 import { parseJson } from './json-body.ts'
 import { isPrivate, privateHeaders } from './private-headers.ts'
 import { sendProblem } from './problem-reply.ts'
-import { bodyTooLarge, readBody } from './read-body.ts'
+import { bodyCut, bodyTooLarge, readBody } from './read-body.ts'
 import { shareProblem } from './shares.ts'
 
 declare module 'fastify' {
@@ -200,6 +200,8 @@ function expectedProblem(error: FastifyError, bodyLimit: number): Problem | null
   switch (error.code) {
     case malformedJson:
       return problem('malformed_json', error.message)
+    case bodyCut:
+      return problem('malformed_json', 'The body ended before it was whole. Send it again.')
     case bodyTooLarge:
       return problem(
         'body_too_large',

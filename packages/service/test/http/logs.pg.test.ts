@@ -1,5 +1,8 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { makeTicket } from '../harness/desk.ts'
+import { eventually } from '../harness/locks.ts'
 import { testService } from '../harness/service.ts'
 
 const secrets = ['xanthippe', 'hush-hush', 'ops@example.com', '+4930123456', 'searched-for']
@@ -54,6 +57,21 @@ test('neither does it when the database refuses a row and repeats it in its mess
   expect(JSON.stringify(errors)).toContain('23514')
   expect(JSON.stringify(errors)).toContain('customers_email_check')
   expectDiscreet(service.logged, secrets)
+})
+
+test('a client that goes before all of its body came is no failure of the service', async () => {
+  await using service = await testService()
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  const head = ['POST /v1/customers HTTP/1.1', 'Host: x', `Authorization: Bearer ${service.api.token}`]
+  const more = ['Content-Type: application/json', 'Content-Length: 100', '', '{"name":']
+  socket.write([...head, ...more].join('\r\n'))
+  const bytes = () => service.app.register.getSingleMetricAsString('deskwire_http_body_bytes')
+  await eventually('the body is being read', async () => / 100$/m.test(await bytes()))
+  socket.destroy()
+  await once(socket, 'close')
+  await eventually('it is given up', async () => / 0$/m.test(await bytes()))
+  expect(service.logged.filter(({ level }) => Number(level) > 30)).toEqual([])
 })
 
 function expectDiscreet(lines: readonly object[], words: readonly string[]): void {
