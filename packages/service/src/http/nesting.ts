@@ -62,8 +62,3 @@ export function countJson(json: Buffer): Counted {
   }
   return { tooDeep: false, members }
 }
-
-/** Whether objects and arrays are within each other deeper than `deepestNesting`. */
-export function isTooDeep(json: Buffer): boolean {
-  return countJson(json).tooDeep
-}

@@ -2,7 +2,7 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { brokenRequest } from '../../src/http/broken-request.ts'
-import { deepestNesting, isTooDeep } from '../../src/http/nesting.ts'
+import { countJson, deepestNesting } from '../../src/http/nesting.ts'
 import { errorCatalogue } from '../../src/kernel/error-catalogue.ts'
 import { rawRequest } from '../harness/raw-request.ts'
 import { sharedService } from '../harness/shared-service.ts'
@@ -26,7 +26,7 @@ describe('nesting', () => {
   })
 
   test('is that of the JSON, not of its texts', () => {
-    const deep = (json: string) => isTooDeep(Buffer.from(json))
+    const deep = (json: string) => countJson(Buffer.from(json)).tooDeep
     expect(deep(nested(deepestNesting))).toBe(false)
     expect(deep(nested(deepestNesting + 1))).toBe(true)
     expect(deep(`{"a":"${'['.repeat(1_000)}"}`)).toBe(false)
