@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [write|sync|pages|list|log|start|deliver|peers|latency|isolate|memory|neighbours|recover|cascade|waiters|stall|import …] [--full] [--runs N] [--deliveries N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|list|log|start|deliver|peers|latency|isolate|memory|neighbours|recover|cascade|waiters|stall|import …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
@@ -32,6 +32,8 @@ export interface Scale {
   readonly full: boolean
   /** The backlog that `deliver` and `peers` drain. */
   readonly deliveries: number
+  /** Of the attacks of `neighbours`, those whose names hold this; all of them where it is empty. */
+  readonly only: string
   readonly shelf: Shelf
 }
 
@@ -62,6 +64,7 @@ const { values, positionals } = parseArgs({
     full: { type: 'boolean', default: false },
     runs: { type: 'string', default: '3' },
     deliveries: { type: 'string' },
+    only: { type: 'string', default: '' },
     'write-results': { type: 'boolean', default: false },
   },
 })
@@ -89,7 +92,13 @@ const chosen = positionals.length === 0 ? usual : (positionals as Group[])
 const machine = values['write-results'] ? await describeMachine() : []
 for (const group of chosen) {
   const results: (Result | Skipped)[] = []
-  for await (const result of groups[group]({ runs, full: values.full, deliveries, shelf })) {
+  for await (const result of groups[group]({
+    runs,
+    full: values.full,
+    deliveries,
+    only: values.only,
+    shelf,
+  })) {
     process.stdout.write(`${JSON.stringify(result)}\n`)
     results.push(result)
   }

@@ -33,7 +33,7 @@ interface Measured {
   readonly memory: number
 }
 
-export async function* neighbours({ runs, full }: Scale): AsyncGenerator<Result> {
+export async function* neighbours({ runs, full, only }: Scale): AsyncGenerator<Result> {
   const seconds = full ? fullSamples / (organizations * requestsEach) : 10
   const memory: Run[] = []
   const together = attackNames.filter((name) => name !== 'batches with a refused key')
@@ -41,6 +41,7 @@ export async function* neighbours({ runs, full }: Scale): AsyncGenerator<Result>
     ...attackNames.map((one) => [one, [one]] as const),
     ['all together', together] as const,
   ]) {
+    if (!name.includes(only)) continue
     const requests: Run[] = []
     const deliveries: Run[] = []
     const refused: number[] = []

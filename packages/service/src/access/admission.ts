@@ -5,6 +5,7 @@
 import type { Clock } from '../kernel/clock.ts'
 import type { Caller, LookUp, Lookup } from './directory.ts'
 import { createRateLimiter, type Quota, type RateLimit } from './rate-limit.ts'
+import { networkOf } from './strangers.ts'
 import { hashToken, isToken } from './token.ts'
 import { type Crowded, UnseenTokens } from './unseen-tokens.ts'
 import type { UseRecorder } from './uses.ts'
@@ -70,13 +71,4 @@ function remember(good: Set<string>, hash: string): void {
     if (good.size <= rememberedAtMost) return
     good.delete(oldest)
   }
-}
-
-/** Whoever has one address of IPv6 has the 2^64 of its network. */
-function networkOf(address: string): string {
-  if (!address.includes(':') || address.startsWith('::ffff:')) return address
-  const [head = [], tail = []] = address.split('::').map((part) => (part === '' ? [] : part.split(':')))
-  // Where there is no `::`, none are missing.
-  const missing = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => '0')
-  return [...head, ...missing, ...tail].slice(0, 4).join(':')
 }

@@ -55,13 +55,18 @@ export function callerOf(request: FastifyRequest): Caller {
   return request.caller
 }
 
+/** What stands where a key is to be; null where nothing does. */
+export function bearerToken(header: string | undefined): string | null {
+  const [, token] = /^Bearer +(\S+)$/i.exec(header ?? '') ?? []
+  return token ?? null
+}
+
 function tokenOf(header: string | undefined): string | Problem {
   if (header === undefined) {
     return problem('unauthorized', 'Send the header Authorization: Bearer dwk_…, with an API key.')
   }
-  const [, token] = /^Bearer +(\S+)$/i.exec(header) ?? []
   return (
-    token ??
+    bearerToken(header) ??
     problem('unauthorized', 'The Authorization header must be: Bearer, a space, and an API key (dwk_…).')
   )
 }

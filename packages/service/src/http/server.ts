@@ -9,12 +9,15 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
+import { networkOf, Strangers } from '../access/strangers.ts'
+import { isToken } from '../access/token.ts'
 import { clockAheadCode } from '../journal/lead.ts'
 import { ShareExceeded } from '../kernel/budget.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
+import { bearerToken } from './authenticate.ts'
 import { answerBroken, headerLimit } from './broken-request.ts'
-import { trustHops } from './client-address.ts'
+import { clientAddress, trustHops } from './client-address.ts'
 import { allowOrigins, answersPreflight } from './cross-origin.ts'
 import { answerElsewhere, type HandOver, isToBeHandedOver } from './hand-over.ts'
 import { parseJson } from './json-body.ts'
@@ -31,6 +34,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route reads `rawBody` itself: nothing is parsed before. */
     readonly readsBody?: boolean
+    /** Answered without a look at the key. */
+    readonly ignoresKey?: boolean
   }
 }
 
@@ -85,6 +90,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
     setHeaders(request, reply, request.routeOptions.url)
     done()
   })
+  paceStrangers(server)
   allowOrigins(server, origins)
   if (logger.level === 'debug' || logger.level === 'trace') logAnswers(server)
   server.setErrorHandler((error: FastifyError | ShareExceeded, request, reply) => {
@@ -114,6 +120,24 @@ function setHeaders({ id, url }: FastifyRequest, reply: FastifyReply, route = ur
   reply.header('x-request-id', id)
   if (isPrivate(url) || isPrivate(route)) reply.headers(privateHeaders)
 }
+
+/** What no key is asked for, and what carries nothing that could be one, is answered at its address's pace. */
+function paceStrangers(server: FastifyInstance): void {
+  const strangers = new Strangers()
+  server.addHook('onRequest', (request, reply, done) => {
+    const { url, config } = request.routeOptions
+    const needsKey = url !== undefined && !request.is404 && !config.ignoresKey && isPrivate(url)
+    if (needsKey && isToken(bearerToken(request.headers.authorization) ?? '')) return done()
+    if (strangers.enter(networkOf(clientAddress(request)), done)) return
+    reply.header('retry-after', '1')
+    sendProblem(reply, tooManyStrangers)
+  })
+}
+
+const tooManyStrangers = problem(
+  'rate_limited',
+  'Too many requests without a key wait to be answered to this address. Send it again after Retry-After.',
+)
 
 function logAnswers(server: FastifyInstance): void {
   server.addHook('onResponse', (request, reply, done) => {
@@ -263,6 +287,7 @@ export function refuseOtherMethods(
     server.route({
       method: others,
       url,
+      config: { ignoresKey: true },
       // Before the body is read: nothing of it matters.
       onRequest: (request, reply) => refuseMethod(request.method, allow, reply),
       handler: (request, reply) => refuseMethod(request.method, allow, reply),

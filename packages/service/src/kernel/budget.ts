@@ -30,11 +30,15 @@ export class Budget {
     return (this.total - this.#taken + this.heldBy(who)) / 2
   }
 
+  /** Whether `take` would take so much. */
+  hasRoom(who: string, amount: number): boolean {
+    return this.heldBy(who) + amount <= this.total - this.#taken - amount
+  }
+
   /** Takes `amount`, or nothing. One holder never gets more than half of the total, so no single amount may be larger. */
   take(who: string, amount: number): Taken {
     const held = this.heldBy(who) + amount
-    const free = this.total - this.#taken - amount
-    if (held > free) {
+    if (!this.hasRoom(who, amount)) {
       const evenShare = this.total / (this.#holders.size + (this.#holders.has(who) ? 1 : 2))
       return held > amount && held > evenShare ? 'own_share' : 'all_taken'
     }

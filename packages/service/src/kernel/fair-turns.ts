@@ -9,8 +9,12 @@
  * have fewer places within these, by the same rule without the factor. Turns that are for several parties at once go
  * first, in places of their own number.
  *
- * No clock, no timer and nothing asynchronous in here: whoever asks says how long a turn took.
+ * A place is not all that a turn takes: whatever serves it works for all places at once. So a party whose turns are long on average
+ * has one at a time while others have turns as well, whether or not any of them waits; and so have all with turns known to be long.
+ *
+ * No timer and nothing asynchronous in here: whoever asks says how long a turn took.
  */
+import { stopwatch } from './clock.ts'
 
 export interface TurnLimits {
   /** Turns under way at once. */
@@ -24,11 +28,22 @@ export interface TurnLimits {
 /** `common`: for several parties at once. */
 export type Sort = 'short' | 'long' | 'common'
 
+/** By how many milliseconds turns are longer on average than the shortest of all, so that a party has one at a time beside others. */
+const heavyFrom = 20
+/** What the last turn counts for in that average. */
+const weightOfLast = 1 / 8
+/** By which part of what another takes the shortest grows: of the last thousand or so. */
+const forgetsShortest = 1 / 1_000
+/** Milliseconds after the last turn of another until a party is alone. */
+const aloneAfter = 1_000
+
 interface Party {
   readonly name: string
   /** Time that it has had, in the unit that `end` is told; what is under way is counted as its last turn was. */
   used: number
   lastTook: number
+  /** What its short turns took lately, on average; null before the first has ended, as anything may come. */
+  mean: number | null
   held: number
   longHeld: number
   readonly short: Waiting[]
@@ -64,9 +79,17 @@ export class FairTurns {
   #lastNumber = 0
   /** Where the party stood that went last, the least of those that waited. */
   #level = 0
+  /** The shortest of the short turns lately: no party can help it, as with a database that is far. */
+  #shortest = Number.POSITIVE_INFINITY
+  readonly #elapsed: () => number
+  /** Whose turn began last, and the last one of anybody else before that: with when it was. */
+  #last = { name: '', at: Number.NEGATIVE_INFINITY }
+  #lastOther = { name: '', at: Number.NEGATIVE_INFINITY }
 
-  constructor(limits: TurnLimits) {
+  /** `elapsed`: milliseconds that only grow. */
+  constructor(limits: TurnLimits, elapsed: () => number = stopwatch()) {
     this.#limits = limits
+    this.#elapsed = elapsed
   }
 
   /** Turns under way. */
@@ -88,7 +111,7 @@ export class FairTurns {
     // Not past what waits, unless that cannot go.
     if (known !== undefined && this.#queueOf(known, sort).length > 0) return null
     const party = known ?? this.#join(name)
-    if (this.#hasPlace(party) && (sort === 'short' || this.#hasLongPlace(party))) {
+    if (this.#hasPlaceFor(party, sort)) {
       this.#raise(party)
       // Going ahead of others who have had less, but have no place now, is no measure for those who come next.
       if (this.#waiting === 0) this.#level = party.used
@@ -130,6 +153,7 @@ export class FairTurns {
       party.held--
       party.used += took - expected
       party.lastTook = took
+      if (sort === 'short') this.#measure(party, took)
       if (sort === 'long') {
         party.longHeld--
         this.#longHeld--
@@ -153,9 +177,9 @@ export class FairTurns {
     let found: Waiting | null = null
     let least = Number.POSITIVE_INFINITY
     for (const party of this.#waitingParties) {
-      if (party.used >= least || !this.#hasPlace(party)) continue
-      const [short] = party.short
-      const [long] = this.#hasLongPlace(party) ? party.long : []
+      if (party.used >= least) continue
+      const [short] = this.#hasPlaceFor(party, 'short') ? party.short : []
+      const [long] = this.#hasPlaceFor(party, 'long') ? party.long : []
       const next = short === undefined || (long !== undefined && long.number < short.number) ? long : short
       if (next === undefined) continue
       found = next
@@ -170,6 +194,7 @@ export class FairTurns {
       this.#commonHeld++
       return { party, sort, expected: 0 }
     }
+    this.#note(party.name)
     party.held++
     if (sort === 'long') {
       party.longHeld++
@@ -180,11 +205,37 @@ export class FairTurns {
     return { party, sort, expected }
   }
 
-  #hasPlace(party: Party): boolean {
-    return party.held < 2 * (this.#limits.places - this.#held)
+  #hasPlaceFor(party: Party, sort: 'short' | 'long'): boolean {
+    if (party.held >= 2 * (this.#limits.places - this.#held)) return false
+    return sort === 'short' ? this.#hasShortPlace(party) : this.#hasLongPlace(party)
+  }
+
+  #measure(party: Party, took: number): void {
+    party.mean = party.mean === null ? took : party.mean + (took - party.mean) * weightOfLast
+    this.#shortest =
+      took <= this.#shortest ? took : this.#shortest + (took - this.#shortest) * forgetsShortest
+  }
+
+  #hasShortPlace(party: Party): boolean {
+    return (
+      party.held === party.longHeld ||
+      (party.mean !== null && party.mean < this.#shortest + heavyFrom) ||
+      this.#isAlone(party)
+    )
+  }
+
+  #note(name: string): void {
+    if (this.#last.name !== name) this.#lastOther = this.#last
+    this.#last = { name, at: this.#elapsed() }
+  }
+
+  #isAlone({ name }: Party): boolean {
+    const other = this.#last.name === name ? this.#lastOther : this.#last
+    return this.#elapsed() - other.at > aloneAfter
   }
 
   #hasLongPlace(party: Party): boolean {
+    if (party.longHeld > 0 && !this.#isAlone(party)) return false
     return party.longHeld < this.#limits.longPlaces - this.#longHeld
   }
 
@@ -197,7 +248,16 @@ export class FairTurns {
   }
 
   #join(name: string): Party {
-    const party = { name, used: this.#level, lastTook: 0, held: 0, longHeld: 0, short: [], long: [] }
+    const party = {
+      name,
+      used: this.#level,
+      lastTook: 0,
+      mean: null,
+      held: 0,
+      longHeld: 0,
+      short: [],
+      long: [],
+    }
     this.#parties.set(name, party)
     return party
   }

@@ -35,9 +35,9 @@ export function createBrowse(
   return {
     async page(organizationId, query) {
       const { text, values } = browseStatement(kind, organizationId, query)
-      // What is filtered is counted too, however much it is.
-      const connection =
-        query.conditions.length === 0 ? database.of(organizationId) : database.ofLong(organizationId)
+      // What is found by more than a column is found as a whole and put in order, however much it is.
+      const isLong = query.conditions.some(({ on }) => on !== 'column')
+      const connection = isLong ? database.ofLong(organizationId) : database.of(organizationId)
       if (query.conditions.some(({ on }) => on === 'words')) {
         const rows = await queryTextWithin(connection, searchTimeout, text, values.map(String))
         return rows === 'too_long' ? rows : pageOf(rows[0] ?? [])

@@ -1,5 +1,6 @@
 /** The API's thread for large bodies: another API in the same process, which listens nowhere. Its parent tells it what. */
 
+import { constants, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { InjectOptions } from 'fastify'
@@ -20,6 +21,8 @@ const clockMilliseconds = 10_000
 
 const { address, settings, searchTimeout, storage, logLevel } = workerData as BulkOrders
 keepHeapSmall()
+// Where a thread has a priority of its own, which is on Linux alone, the one that serves everybody goes first.
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 const port = parentPort as MessagePort
 const log = createLog(logLevel)
 const pool = createPool(address, {

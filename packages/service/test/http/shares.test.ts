@@ -23,7 +23,11 @@ async function served(limits: Partial<ShareLimits>) {
   const whenTold = () => new Promise<string>((resolve) => open.push(() => resolve('{}')))
   server.get('/', whenTold)
   server.post('/', whenTold)
-  server.get('/large', async () => 'x'.repeat(20_000_000))
+  let made = 0
+  server.get('/large', async () => {
+    made++
+    return 'x'.repeat(20_000_000)
+  })
   await server.listen({ port: 0, host: '127.0.0.1' })
   onTestFinished(async () => {
     for (const answer of open) answer()
@@ -42,7 +46,7 @@ async function served(limits: Partial<ShareLimits>) {
   const answerAll = () => {
     for (const answer of open.splice(0)) answer()
   }
-  return { call, answerAll, standing, url, port: address.port, open }
+  return { call, answerAll, standing, url, port: address.port, open, made: () => made }
 }
 
 const ownShare = { status: 429, code: 'rate_limited', again: '1' }
@@ -152,4 +156,18 @@ test('answers: a connection that takes nothing is cut, and holds nothing any mor
   await eventually('it is written', () => standing().answerBytes > 0)
   await eventually('it is cut', () => standing().answerBytes === 0)
   socket.destroy()
+})
+
+test('answers: what would not fit beside those that are not yet taken is refused before it is made', async () => {
+  const { standing, url, port, made } = await served({ answers: 100_000_000 })
+  const sockets = ['a/1', 'a/2'].map((from) => deaf(port, from))
+  await eventually('they are written', () => standing().answerBytes === 40_000_000)
+  expect(made()).toBe(2)
+  const answer = await fetch(`${url}/large`, { headers: { 'x-from': 'a/3' } })
+  expect([answer.status, made()]).toEqual([429, 2])
+  const other = await fetch(`${url}/large`, { headers: { 'x-from': 'b/1' } })
+  expect([other.status, (await other.text()).length]).toEqual([200, 20_000_000])
+  for (const socket of sockets) socket.destroy()
+  await eventually('nothing is held', () => standing().answerBytes === 0)
+  expect((await fetch(`${url}/large`, { headers: { 'x-from': 'a/3' } })).status).toBe(200)
 })

@@ -5,9 +5,18 @@ import { FairTurns, type Sort, type Turn, type Waiting } from '../../src/kernel/
 
 const limits = { places: 10, longPlaces: 4, commonPlaces: 6 }
 
+/** A clock by which nobody else has had a turn for long, whenever one asks. */
+function everybodyAlone(): () => number {
+  let now = 0
+  return () => {
+    now += 10_000
+    return now
+  }
+}
+
 /** Parties that always have something to do, each turn of theirs as long as `cost` says; run until somebody had `until`. */
 function alwaysBusy(places: number, costs: Readonly<Record<string, number>>, until: number) {
-  const turns = new FairTurns({ places, longPlaces: 1, commonPlaces: 1 })
+  const turns = new FairTurns({ places, longPlaces: 1, commonPlaces: 1 }, everybodyAlone())
   const had = new Map(Object.keys(costs).map((name) => [name, 0]))
   const running: { readonly name: string; readonly turn: Turn; readonly ends: number }[] = []
   let now = 0
@@ -52,7 +61,7 @@ describe('fairness', () => {
 })
 
 test('alone, a party gets two thirds; another finds a place at once, and what is for all goes first', () => {
-  const turns = new FairTurns(limits)
+  const turns = new FairTurns(limits, everybodyAlone())
   const taken = (name: string, sort: Sort = 'short') => {
     const begun: Turn[] = []
     for (let turn = turns.begin(name, sort); turn !== null; turn = turns.begin(name, sort)) begun.push(turn)
@@ -69,7 +78,7 @@ test('alone, a party gets two thirds; another finds a place at once, and what is
 })
 
 test('long turns have places of their own number, and short ones go past one that waits', () => {
-  const turns = new FairTurns(limits)
+  const turns = new FairTurns(limits, everybodyAlone())
   const begun = ['a', 'a', 'a'].map((name) => turns.begin(name, 'long'))
   expect(begun.map((turn) => turn !== null)).toEqual([true, true, false])
   let waited = 0
@@ -79,6 +88,49 @@ test('long turns have places of their own number, and short ones go past one tha
   expect(waited).toBe(0)
   turns.end(begun[0] as Turn, 5)
   expect(waited).toBe(1)
+})
+
+describe('beside others', () => {
+  test('a party whose turns are long on average has one at a time, one with short turns as many as before', () => {
+    let now = 0
+    const turns = new FairTurns(limits, () => now)
+    // While somebody waits, everybody is remembered.
+    turns.begin('other', 'long')
+    turns.wait('other', 'long', () => {})
+    const take = (name: string, took: number) => turns.end(turns.begin(name, 'short') as Turn, took)
+    const held = (name: string) => {
+      const begun: Turn[] = []
+      for (let turn = turns.begin(name, 'short'); turn !== null; turn = turns.begin(name, 'short'))
+        begun.push(turn)
+      return begun
+    }
+    take('quick', 2)
+    take('slow', 80)
+    expect(held('quick').length).toBeGreaterThan(2)
+    const [one, ...more] = held('slow')
+    expect([one === undefined, more.length]).toEqual([false, 0])
+    // Nobody else has begun anything for a while.
+    now += 5_000
+    expect(held('slow').length).toBeGreaterThan(0)
+  })
+
+  test('a party that nothing is known of yet has one at first', () => {
+    const turns = new FairTurns(limits, () => 0)
+    turns.begin('other', 'short')
+    expect(turns.begin('new', 'short')).not.toBeNull()
+    expect(turns.begin('new', 'short')).toBeNull()
+  })
+
+  test('turns known to be long go one at a time, and keep no short one of the same party waiting', () => {
+    let now = 0
+    const turns = new FairTurns(limits, () => now)
+    turns.begin('other', 'short')
+    expect(turns.begin('searching', 'long')).not.toBeNull()
+    expect(turns.begin('searching', 'long')).toBeNull()
+    expect(turns.begin('searching', 'short')).not.toBeNull()
+    now += 5_000
+    expect(turns.begin('searching', 'long')).not.toBeNull()
+  })
 })
 
 test('time in which a party asked for nothing is not owed to it', () => {
@@ -113,8 +165,8 @@ const acts = fc.array(
 
 test('whatever happens: limits hold, no place is idle that somebody could have, and everybody goes in the end', () => {
   fc.assert(
-    fc.property(acts, (acts) => {
-      const turns = new FairTurns(limits)
+    fc.property(acts, fc.boolean(), (acts, alone) => {
+      const turns = new FairTurns(limits, alone ? everybodyAlone() : () => 0)
       const running: { turn: Turn; who: string }[] = []
       let waiting: { readonly entry: Waiting; readonly who: string }[] = []
       const begin = (who: string, turn: Turn) => running.push({ turn, who })
@@ -132,7 +184,7 @@ test('whatever happens: limits hold, no place is idle that somebody could have, 
         )
         const free = limits.places - running.length
         for (const { who, entry } of waiting) {
-          if (entry.sort === 'short') expect(holds(who)).toBeGreaterThanOrEqual(2 * free)
+          if (entry.sort === 'short') expect(holds(who)).toBeGreaterThanOrEqual(alone ? 2 * free : 1)
         }
       }
       const endOne = (which: number, took: number) => {
