@@ -1,4 +1,4 @@
-/** Idempotency-Key on POST: the same request twice is one change and one answer (decisions, section 8). */
+/** Idempotency-Key on POST: the same request twice is one change and one answer (specification 13.1). */
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Database } from '../db/fair-pool.ts'

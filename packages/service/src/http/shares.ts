@@ -133,7 +133,7 @@ const whatItIs: Readonly<Record<Shared, string>> = {
   database_time: 'time at the database',
 }
 
-/** How what exceeds a share is answered (specification, "Shares"). */
+/** How what exceeds a share is answered (specification 14.2). */
 export function shareProblem({ reason, what }: ShareExceeded): Problem {
   const named = whatItIs[what]
   return reason === 'own_share'

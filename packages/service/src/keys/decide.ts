@@ -1,4 +1,4 @@
-/** What may be done to a key, by whom: pure decisions over rows (decisions, section 3). */
+/** What may be done to a key, by whom: pure decisions over rows (specification 3.5). */
 import { grants, lacking, managingScope } from '../access/scopes.ts'
 import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'

@@ -28,7 +28,7 @@ import type { KeyStore } from './store.ts'
 
 /** At most so many keys an organization, those that have expired included. */
 export const keyLimit = 1_000
-/** How long a replaced token goes on working, in milliseconds (decisions, section 3). */
+/** How long a replaced token goes on working, in milliseconds (specification 3.4). */
 const tokenOverlap = 24 * 60 * 60 * 1_000
 
 export interface KeyServices {

@@ -18,7 +18,7 @@ import { newSecret, type SecretBox } from './secrets.ts'
 import type { WebhookStore } from './store.ts'
 import { type WebhookRecord, type WebhookRow, webhookRecord } from './webhook.ts'
 
-/** At most so many endpoints an organization (decisions, section 7). */
+/** At most so many endpoints an organization (specification 9.1). */
 const endpointLimit = 50
 
 /**
