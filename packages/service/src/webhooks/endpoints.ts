@@ -1,6 +1,7 @@
 /**
- * What can be done with an endpoint, apart from HTTP: each operation checks what the caller sent and may do, decides
- * on the record as it stands, and commits in one call; when another change was quicker it decides again.
+ * What can be done with an endpoint (specification 9), apart from HTTP: each operation checks what the caller sent and
+ * may do, decides on the record as it stands, and commits in one call; when another change was quicker it decides
+ * again.
  */
 import type { Caller } from '../access/directory.ts'
 import { type Outcome, refused } from '../http/outcome.ts'
