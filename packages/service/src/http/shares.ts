@@ -139,10 +139,10 @@ export function shareProblem({ reason, what }: ShareExceeded): Problem {
   return reason === 'own_share'
     ? problem(
         'rate_limited',
-        `This organization has its share of ${named}. Wait for what is under way, then send the request again.`,
+        `This organization already uses its whole share of ${named}. Wait a moment, then send the request again.`,
       )
     : problem(
         'unavailable',
-        `The service has no more room for ${named} just now; nothing was changed. Send the request again.`,
+        `All of the capacity that the service has for ${named} is in use; nothing was changed. Send the request again.`,
       )
 }

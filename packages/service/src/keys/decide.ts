@@ -40,7 +40,7 @@ export function hasExpired(row: Pick<KeyRow, 'expires_at' | 'expiry_settled_at'>
 /** 422 when a key would expire at a time that is not to come. */
 export function refuseExpiry(expiresAt: string | null, now: number): Problem | null {
   if (expiresAt === null || Date.parse(expiresAt) > now) return null
-  const detail = `must be a time to come: it is ${formatTimestamp(now)} now`
+  const detail = `must be in the future: it is ${formatTimestamp(now)} now`
   return validationFailed([{ pointer: '/expiresAt', code: 'invalid_value', detail }])
 }
 

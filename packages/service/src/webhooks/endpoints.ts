@@ -237,7 +237,7 @@ export function noSuchWebhook(id: string): Problem {
 function tooManySign(id: string): Problem {
   return problem(
     'limit_reached',
-    `An endpoint has at most ${signingLimit} secrets that sign, and this one has them. DELETE /v1/webhooks/${id}/previous-secret ends all but the newest; then rotate.`,
+    `An endpoint has at most ${signingLimit} secrets that sign, and this one has that many. DELETE /v1/webhooks/${id}/previous-secret ends all but the newest; then rotate.`,
   )
 }
 
