@@ -26,7 +26,7 @@ export function webhookPage(kinds: readonly Kind[]): string {
   return `${madeBy}
 # Endpoints and deliveries
 
-How they work together is in the [guide](../guides/webhooks.md) and the [specification](../specification.md#webhooks).
+How they work together is in the [guide](../guides/webhooks.md) and [specification 9](../specification.md#9-endpoints).
 
 ## webhook
 

@@ -115,7 +115,7 @@ export class Ledger {
     return `${this.kinds[row]} ${this.ids[row]} at ${at}`
   }
 
-  /** The part of an existing row's version in a digest (decisions on sync: the proof). */
+  /** The part of an existing row's version in a digest (specification 7.8). */
   term(version: number): bigint {
     const id = this.ids[this.versions.row[version] as number]
     const at = new Date(this.versions.at[version] as number).toISOString()

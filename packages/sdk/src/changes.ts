@@ -1,4 +1,4 @@
-/** The stream of every kind that the client's key may read, as one (`GET /v1/changes`; decisions, section 6). */
+/** The stream of every kind that the client's key may read, as one (`GET /v1/changes`; specification 7.7). */
 import type { Checkpoint } from './envelope.ts'
 import type { AnyRow } from './generated.ts'
 import { type SyncOptions, type SyncPage, syncPages } from './sync.ts'

@@ -1,6 +1,6 @@
 /**
- * The proof that a copy is exact: the number of rows and, over all of them, the sum modulo 2^64 of the first
- * eight bytes (big-endian) of SHA-256(`<id>:<updatedAt>`), as 16 hex digits.
+ * The proof that a copy is exact (specification 7.8): the number of rows and, over all of them, the sum modulo 2^64 of
+ * the first eight bytes (big-endian) of SHA-256(`<id>:<updatedAt>`), as 16 hex digits.
  *
  * A sum knows no order and can be undone, so a copy keeps it current with one hash per change. WebCrypto does
  * the hashing: in a browser it exists only on https and localhost pages.

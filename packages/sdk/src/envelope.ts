@@ -25,7 +25,7 @@ export interface Written {
 /** An enum as it is read: the values known today, and whatever `v1` adds later. */
 export type Open<Known extends string> = Known | (string & {})
 
-/** Stands in a sync where a row was removed (specification, section 2.3). */
+/** Stands in a sync where a row was removed (specification 4.9). */
 export interface RemovalRecord {
   object: 'removed'
   id: string
@@ -41,7 +41,7 @@ export interface Checkpoint {
   digest: string
 }
 
-/** Fields that all list answers carry beside their rows (specification, section 2.5). */
+/** Fields that all list answers carry beside their rows (specification 6.1). */
 export interface Pagination {
   total: number
   /** Page size applied: a larger `limit` than 100 is served as 100. */
@@ -64,6 +64,6 @@ export interface SyncAnswer<T, C = Checkpoint> {
 
 /**
  * Tells a removal record from a row. It reads `object` and nothing else, as a client must before it reads any
- * other field (specification, section 4.3, rule 10).
+ * other field (specification 4.9).
  */
 export const isRemoval = (row: { object: string }): row is RemovalRecord => row.object === 'removed'

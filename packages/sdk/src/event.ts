@@ -1,4 +1,4 @@
-/** The body of a delivery: the same envelope around every event (specification, section 2.2). */
+/** The body of a delivery: the same envelope around every event (specification 5.3). */
 import type { Open } from './envelope.ts'
 import type { EventData } from './generated.ts'
 

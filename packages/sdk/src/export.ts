@@ -6,7 +6,7 @@ import { type Change, changeOf } from './sync.ts'
 import type { Send } from './transport.ts'
 
 /**
- * All rows of one kind as one answer, a first sync that the service makes (specification, section 4.3). Iterating it
+ * All rows of one kind as one answer, a first sync that the service makes (specification 8.2). Iterating it
  * sends the call; iterating it again sends another.
  *
  * Rows that change while it runs come again, and removals of rows that it may have brought come too, so each

@@ -36,7 +36,7 @@ export interface BatchOptions extends CreateOptions {
   operation?: 'create' | 'upsert'
 }
 
-/** Newest first (specification, section 4.3). `limit` is 20 unless told, at most 100. */
+/** Newest first (specification 6.2). `limit` is 20 unless told, at most 100. */
 export type ListParams<Filters> = Filters & { limit?: number; offset?: number }
 
 /**
@@ -77,7 +77,7 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
   }
 
   /**
-   * The pages of a sync until caught up (specification, section 4.3). Keep the last page's cursor and give it to
+   * The pages of a sync until caught up (specification 7). Keep the last page's cursor and give it to
    * the next call. See `syncPages` for what it promises and throws.
    */
   sync(options: SyncOptions = {}): AsyncGenerator<SyncPage<T>, void, undefined> {

@@ -1,5 +1,5 @@
 /**
- * Signs and verifies deliveries (specification, section 5). The service signs with this very file.
+ * Signs and verifies deliveries (specification 10.2). The service signs with this very file.
  *
  * The header `X-Service-Signature` is `t=<unix seconds>,v1=<hex>`, with one `v1` for each secret that is valid at
  * the time. A `v1` is the HMAC-SHA256, in lower-case hex, over `<t>.<raw body>`; its key is the UTF-8 bytes of the

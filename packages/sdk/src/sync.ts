@@ -1,5 +1,5 @@
 /**
- * The ordered stream of one kind's changes, page by page (specification, section 4.3).
+ * The ordered stream of one kind's changes, page by page (specification 7).
  *
  * A caller keeps two things together: its copy and the last cursor. Applying a page and storing that page's
  * cursor in one transaction makes the copy exactly as old as its cursor; where that is not possible, apply

@@ -23,7 +23,7 @@ export interface TestDelivery {
 }
 
 /**
- * Makes and signs a delivery (specification, section 6.2). Several secrets make several `v1`, as during a rotation;
+ * Makes and signs a delivery (specification 10.2). Several secrets make several `v1`, as during a rotation;
  * `timestamp` is unix seconds, now unless told. Throws TypeError for an empty secret.
  */
 export const testDelivery = async (

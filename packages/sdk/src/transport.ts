@@ -19,7 +19,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 export interface ClientOptions {
   /** The service's base address with its version, for example `http://127.0.0.1:8080/v1`. */
   baseUrl: string
-  /** A key of the organization (`dwk_…`), sent as bearer credential (specification, section 5). */
+  /** A key of the organization (`dwk_…`), sent as bearer credential (specification 3.1). */
   apiKey: string
   /** Used in place of the global `fetch`. */
   fetch?: Fetch

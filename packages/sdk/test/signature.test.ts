@@ -9,7 +9,7 @@ import { hmac, makeVectors, type Vector, vectorFile } from './signature-vectors.
 const published = new URL('../vectors/signature.json', import.meta.url)
 const vectors: Vector[] = JSON.parse(readFileSync(published, 'utf8'))
 
-/** The specification's rules a second time, on node:crypto. */
+/** The rules of specification 10.2 a second time, on node:crypto. */
 const reference = ({ header, secrets, body, now, tolerance }: Vector): 'accept' | 'reject' => {
   const pairs = (header ?? '').split(',').map((entry) => [...entry.split(/=(.*)/s), ''] as const)
   const times = pairs.filter(([name]) => name === 't').map(([, value]) => value)

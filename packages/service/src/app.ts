@@ -104,7 +104,7 @@ export function createApp(options: AppOptions): App {
   const { storage, otherMetrics = async () => [], trustedProxies = trustNobody, corsOrigins = [] } = options
   const register = createRegistry(part)
   const announcer = createAnnouncer(pool, (error) =>
-    log.warn({ err: loggable(error) }, 'workers and waiting readers could not be told'),
+    log.warn({ err: loggable(error) }, 'workers and waiting readers could not be notified'),
   )
   const wake = announcer.deliveries
   // What comes to the thread has had its organization's turn before.
@@ -198,7 +198,7 @@ function createDirectory(
   const uses = createUseRecorder({
     pool,
     clock,
-    onError: (error) => log.warn({ err: loggable(error) }, 'the use of a key could not be noted'),
+    onError: (error) => log.warn({ err: loggable(error) }, 'the last use of a key could not be recorded'),
   })
   server.addHook('onClose', () => uses.settled())
   return createAdmission({ lookUp: createLookUp(pool, clock), clock, limit, uses })

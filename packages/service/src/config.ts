@@ -1,4 +1,4 @@
-/** Every setting, once: environment variable, flag, default and help all come from this table. */
+/** Every setting, once (specification 2.2): environment variable, flag, default and help all come from this table. */
 import { parseArgs } from 'node:util'
 import type { RateLimit } from './access/rate-limit.ts'
 import { isToken } from './access/token.ts'

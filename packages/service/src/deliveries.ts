@@ -103,7 +103,7 @@ export function createWorker(options: {
   }
 }
 
-/** Checks a receiver's URL where it stands now (specification, section 2.1). The resolver is its caller's to close. */
+/** Checks a receiver's URL where it stands now (specification 9.2). The resolver is its caller's to close. */
 export function createTargetCheck(resolver: Resolver, timeoutMs: number): CheckTarget {
   return async (text) => {
     const url = parseTargetUrl(text)

@@ -31,7 +31,7 @@ import { createJobs } from './summarizer/jobs.ts'
 export async function serve(config: Config): Promise<void> {
   const log = createLog(config.logLevel)
   for (const { variable, closest } of unknownVariables(process.env)) {
-    log.warn(`${variable} is no setting and does nothing: the most similar one is ${closest}`)
+    log.warn(`${variable} is not a setting and has no effect; the most similar setting is ${closest}`)
   }
   requireEncryptionKey(config)
   const summaries = summarySettingsOf(config)

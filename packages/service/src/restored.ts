@@ -1,4 +1,4 @@
-/** What a database has to be told after it was restored, whoever restored it (decisions, section 6). */
+/** What a database has to be told after it was restored, whoever restored it (specification 7.5). */
 import type { Pool } from 'pg'
 import { type Tx, transaction } from './db/transaction.ts'
 import { resumeDeliveries } from './delivery/new-life.ts'

@@ -56,7 +56,8 @@ export function createSummarizer(options: {
   const { pool, clock, log, kinds, settings, maxAttempts, maxLead, workerId = randomUUID() } = options
   const tables = kinds.map((kind) => kind.table)
   const commit = commitFunction(tables)
-  const untold = (error: Error) => log.warn({ err: loggable(error) }, 'nobody could be told of a summary')
+  const untold = (error: Error) =>
+    log.warn({ err: loggable(error) }, 'workers and waiting readers could not be notified of a summary')
   const journal = createJournal({
     pool,
     clock,

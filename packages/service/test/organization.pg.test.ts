@@ -1,4 +1,4 @@
-/** `/v1/organization`: any key reads its own, one that manages keys renames it (decisions, section 4). */
+/** `/v1/organization`: any key reads its own, one that manages keys renames it (specification 3.6). */
 import { expect, test } from 'vitest'
 import { testClock } from './harness/clock.ts'
 import { sharedService } from './harness/shared-service.ts'

@@ -6,7 +6,7 @@ export interface Rule {
   readonly id: string
   /** What has to hold, as one sentence. */
   readonly says: string
-  /** Where it is written: a heading of `docs/specification.md`. */
+  /** Where it is written: a heading of the specification, without its number. */
   readonly section: string
   /** Tries it with objects of its own. @throws Broken when it does not hold. */
   check(desk: Desk): Promise<void>

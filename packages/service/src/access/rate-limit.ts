@@ -1,8 +1,8 @@
 /**
- * How often a key may call: a bucket that holds `burst` requests and is filled at `perSecond`. What is missing in it is
- * counted in thousandths of a request, of which `perSecond` come back in a millisecond: whole numbers, so that nothing
- * is lost to rounding. A full bucket is forgotten, so memory is held only by those who called within the last
- * `burst / perSecond` seconds.
+ * How often a key may call (specification 14.1): a bucket that holds `burst` requests and is filled at `perSecond`.
+ * What is missing in it is counted in thousandths of a request, of which `perSecond` come back in a millisecond: whole
+ * numbers, so that nothing is lost to rounding. A full bucket is forgotten, so memory is held only by those who called
+ * within the last `burst / perSecond` seconds.
  *
  * Buckets belong to a process: with several of them behind a balancer a key may do as much in each.
  */

@@ -1,4 +1,4 @@
-/** What a key may do (decisions, section 3). `write` does not imply `read`; `*` is everything. */
+/** What a key may do (specification 3.2). `write` does not imply `read`; `*` is everything. */
 
 /** Making, changing and revoking keys, and changing the organization. */
 export const managingScope = 'api_keys:manage'

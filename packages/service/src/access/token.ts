@@ -1,6 +1,6 @@
 /**
- * API tokens: `dwk_`, 30 random base62 characters, then the CRC-32 of those 34 as six base62 digits (decisions,
- * section 3). The checksum lets a typo, or a scanner's find, be judged without a query. Only the SHA-256 of a
+ * API tokens: `dwk_`, 30 random base62 characters, then the CRC-32 of those 34 as six base62 digits
+ * (specification 3.1). The checksum lets a typo, or a scanner's find, be judged without a query. Only the SHA-256 of a
  * token is ever stored.
  */
 import { hash, randomInt } from 'node:crypto'

@@ -3,7 +3,7 @@
  *
  * After three lost leases in a row an endpoint's deliveries are sent one at a time, until those that may have been under way
  * with the workers that died are through. The one that was alone when its worker died gets the attempt `worker_lost`
- * (decisions, section 7), and is sent alone from there on. Who is alone stands in the lane before anything is sent.
+ * (specification 10.6), and is sent alone from there on. Who is alone stands in the lane before anything is sent.
  */
 import type { Taken, TakenDelivery } from './lanes.ts'
 

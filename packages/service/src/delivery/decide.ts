@@ -1,9 +1,9 @@
 /**
  * What an attempt's outcome means for its delivery and its endpoint: pure, and total over the outcomes. Nothing
- * else in the house knows the rules of specification, sections 3.2, 6.3 and 6.4.
+ * else in the house knows the rules of specification 10.3 and specification 10.4.
  */
 
-/** Why a delivery has not arrived (decisions, section 7). */
+/** Why a delivery has not arrived (specification 11.2). */
 export type DeliveryErrorCode =
   | 'timeout'
   | 'connection_failed'
@@ -155,7 +155,7 @@ export function foldHealth(change: HealthChange, verdict: Verdict, now: number):
 }
 
 /**
- * Whether an endpoint has been failing long enough to be disabled (specification, section 3.1): judged on a failed
+ * Whether an endpoint has been failing long enough to be disabled (specification 9.5): judged on a failed
  * attempt, from the first failure since the last success. `failingSince` and `now` in milliseconds.
  */
 export function hasFailedTooLong(failingSince: number | null, now: number, disableAfter: number): boolean {

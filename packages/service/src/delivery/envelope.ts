@@ -1,7 +1,7 @@
 import type { LaneKey, TakenDelivery } from './lanes.ts'
 
 /**
- * The body of a delivery (specification, section 2.2). `data` is a representation as it is stored: the bytes that the
+ * The body of a delivery (specification 5.3). `data` is a representation as it is stored: the bytes that the
  * matching GET answers.
  */
 export function envelope({ organizationId }: LaneKey, event: TakenDelivery['event'], data: string): string {

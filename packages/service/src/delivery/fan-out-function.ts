@@ -7,7 +7,7 @@ const lockNumber = 673_720_110
 
 /**
  * Looks at up to p_events events of an organization's large commits, p_each of one commit and endpoint at a time, and makes
- * the deliveries to the endpoints that were active and subscribed at the commit (docs/specification.md). What has had a
+ * the deliveries to the endpoints that were active and subscribed at the commit (specification 10.1). What has had a
  * piece waits behind what has not, so that no endpoint and no commit waits for all of another. An event that has a delivery
  * to the endpoint is passed over, settled or not. An endpoint that is disabled now gets deliveries that have failed for
  * that; to one where p_backlog deliveries are due nothing more is brought just then, so that what happens now does not

@@ -4,7 +4,7 @@
  */
 import type { Tier } from './tiers.ts'
 
-/** Attempts to one endpoint at once (decisions, section 7: isolation). */
+/** Attempts to one endpoint at once (specification 10.6). */
 export const attemptsAtOnce = 16
 /**
  * Attempts that a turn begins with; each that is answered lets one more in. So a receiver that answers has sixteen after

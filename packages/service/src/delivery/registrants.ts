@@ -1,5 +1,5 @@
 /**
- * Keys that registered endpoints and are no more: an endpoint does not outlive its registrant (decisions, section 7).
+ * Keys that registered endpoints and are no more: an endpoint does not outlive its registrant (specification 9.4).
  * A revocation disables what the key registered in its own commit. An expiry is nobody's call: workers look for keys
  * that have expired and do the same. A round that finds its registrant gone disables as well, whoever was late.
  */

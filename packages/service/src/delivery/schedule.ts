@@ -1,4 +1,4 @@
-/** The settings that say when to try again and when to give up (specification, section 6.4; section 8). */
+/** The settings that say when to try again and when to give up (specification 10.4). */
 export interface DeliverySchedule {
   /** One a retry, in milliseconds. */
   readonly retryDelays: readonly number[]
@@ -13,7 +13,7 @@ export function attemptsOf(schedule: Pick<DeliverySchedule, 'retryDelays'>): num
   return schedule.retryDelays.length + 1
 }
 
-/** How long a worker holds a lane without a sign of life, in milliseconds (decisions, section 7). */
+/** How long a worker holds a lane without a sign of life, in milliseconds (specification 10.6). */
 export function leaseOf({ answerTimeout }: DeliverySchedule): number {
   return answerTimeout + 5_000
 }

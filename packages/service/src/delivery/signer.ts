@@ -1,5 +1,5 @@
 /**
- * Signs deliveries with the SDK's own code (specification, section 5), so that what is sent and what receivers
+ * Signs deliveries with the SDK's own code (specification 10.2), so that what is sent and what receivers
  * verify cannot drift apart. Only the hash is another: node:crypto's, which makes no promise per delivery, with key
  * objects that are kept.
  */

@@ -28,7 +28,7 @@ import { fullTakesATurn, takeSizes } from './tiers.ts'
 const refillBelow = 16
 /**
  * What was taken is sent within this, in milliseconds, or taken anew: payload, secrets, scopes and the endpoint itself
- * are to be those of the moment (specification, section 2.2), however slow the receiver is.
+ * are to be those of the moment (specification 10.5), however slow the receiver is.
  */
 const freshFor = 1_000
 /** Results are settled as soon as there are so many, or so many milliseconds after the first. */

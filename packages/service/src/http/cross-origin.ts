@@ -1,6 +1,6 @@
 /**
- * Which pages of other origins may call the API from a browser (CORS; DESKWIRE_CORS_ORIGINS). Keys come in a header that the page
- * sets, so nothing is sent with a browser's own credentials, and none are allowed.
+ * Which pages of other origins may call the API from a browser (CORS; DESKWIRE_CORS_ORIGINS; specification 1.1). Keys
+ * come in a header that the page sets, so nothing is sent with a browser's own credentials, and none are allowed.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 

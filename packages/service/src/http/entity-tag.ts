@@ -1,4 +1,4 @@
-/** ETag, If-None-Match and If-Match of stream objects (RFC 9110, section 13): the tag is the `updatedAt`. */
+/** ETag, If-None-Match and If-Match of stream objects (RFC 9110, section 13; specification 13.2): the tag is the `updatedAt`. */
 import { type Problem, problem } from '../kernel/errors.ts'
 
 /** The entity tag of a version. */

@@ -35,7 +35,7 @@ export type HandOver = (request: HandedOver) => Promise<HandedBack>
 
 /**
  * Bytes of a body beyond which it is handed over. Most objects are smaller, and the worst that 32 KiB can hold takes 12 ms
- * here (docs/decisions/0025-no-request-stalls.md).
+ * here (decision 25).
  */
 const handedOverFrom = 32 * 1024
 

@@ -1,4 +1,4 @@
-/** Idempotency-Key on POST: the same request twice is one change and one answer (decisions, section 8). */
+/** Idempotency-Key on POST: the same request twice is one change and one answer (specification 13.1). */
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Database } from '../db/fair-pool.ts'
@@ -113,7 +113,10 @@ export function createIdempotencyStore(
         return ok({ status: row.status, body: open(row.sealed, organizationId, row.subject_id) })
       if (row.body === null) {
         return fail(
-          problem('not_found', 'What this request made was removed since, and the answer erased with it.'),
+          problem(
+            'not_found',
+            'What this request created has been removed since, and its stored response was erased with it.',
+          ),
         )
       }
       return ok({ status: row.status, body: row.body })

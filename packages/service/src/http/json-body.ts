@@ -1,5 +1,5 @@
 /**
- * Bodies of JSON. One that writes a name of an object twice is refused (decisions, section 8), as readers differ in which
+ * Bodies of JSON. One that writes a name of an object twice is refused (specification 1.2), as readers differ in which
  * of the two they take: it parses into fewer members than it writes, so counting both finds it, however the names are
  * escaped and at any depth.
  */

@@ -20,7 +20,7 @@ export function unknownParameter(query: URLSearchParams, known: readonly string[
   return null
 }
 
-/** Rows a page: above the maximum it is served as the maximum (decisions, section 5). */
+/** Rows a page: above the maximum it is served as the maximum (specification 6.2). */
 export function parseLimit(query: URLSearchParams): Result<number, Problem> {
   const text = query.get('limit')
   if (text === null) return ok(defaultLimit)

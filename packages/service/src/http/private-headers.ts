@@ -1,4 +1,4 @@
-/** What every answer below /v1 says to whatever stands between it and its caller (decisions, section 8). */
+/** What every answer below /v1 says to whatever stands between it and its caller (specification 1.2). */
 
 /** No shared cache keeps it, others ask again before they use it, and nobody takes it for another type than it says. */
 export const privateHeaders = {

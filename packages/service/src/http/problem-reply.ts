@@ -1,4 +1,4 @@
-/** Refusals as the wire has them: `application/problem+json` (RFC 9457; decisions, section 8). */
+/** Refusals as the wire has them: `application/problem+json` (RFC 9457; specification 12.1). */
 import type { FastifyReply } from 'fastify'
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import type { Problem } from '../kernel/errors.ts'

@@ -12,12 +12,12 @@ export function sendJson(reply: FastifyReply, body: string | Buffer): FastifyRep
   return reply.header('content-type', 'application/json; charset=utf-8').send(body)
 }
 
-/** JSON with a token or a secret, which is shown this once: nothing on its way may keep it (decisions, section 8). */
+/** JSON with a token or a secret, which is shown this once: nothing on its way may keep it (specification 1.2). */
 export function sendShownOnce(reply: FastifyReply, body: string): FastifyReply {
   return sendJson(reply.header('cache-control', 'no-store'), body)
 }
 
-/** Records, joined by commas, in the envelope of a list (specification, section 2.5). */
+/** Records, joined by commas, in the envelope of a list (specification 6.1). */
 export function sendList(
   reply: FastifyReply,
   records: string,

@@ -154,7 +154,7 @@ const badAddress = problem(
   'invalid_parameter',
   'The address cannot be decoded: in a path, % stands before two hexadecimal digits that are UTF-8 together.',
 )
-const longAddress = problem('not_found', 'Nothing here has such a long address. Check the id.')
+const longAddress = problem('not_found', 'No address here is that long. Check the id.')
 
 /** What is under way when a drain begins is answered and its connection ended: kept alive, it would hold it up. */
 function endConnectionsOfDrain(server: FastifyInstance): void {
@@ -225,7 +225,7 @@ function expectedProblem(error: FastifyError, bodyLimit: number): Problem | null
     case malformedJson:
       return problem('malformed_json', error.message)
     case bodyCut:
-      return problem('malformed_json', 'The body ended before it was whole. Send it again.')
+      return problem('malformed_json', 'The body ended before it was complete. Send it again.')
     case bodyTooLarge:
       return problem(
         'body_too_large',

@@ -150,16 +150,16 @@ const whatItIs: Readonly<Record<Shared, string>> = {
   database_time: 'time at the database',
 }
 
-/** How what exceeds a share is answered (specification, "Shares"). */
+/** How what exceeds a share is answered (specification 14.2). */
 export function shareProblem({ reason, what }: ShareExceeded): Problem {
   const named = whatItIs[what]
   return reason === 'own_share'
     ? problem(
         'rate_limited',
-        `This organization has its share of ${named}. Wait for what is under way, then send the request again.`,
+        `This organization already uses its whole share of ${named}. Wait a moment, then send the request again.`,
       )
     : problem(
         'unavailable',
-        `The service has no more room for ${named} just now; nothing was changed. Send the request again.`,
+        `All of the capacity that the service has for ${named} is in use; nothing was changed. Send the request again.`,
       )
 }

@@ -15,7 +15,7 @@ export const lockClock = `if current_setting('lock_timeout') = '0' then
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);`
 
-/** What a kept answer is while its key stands for that request (decisions, section 8). */
+/** What a kept answer is while its key stands for that request (specification 13.1). */
 export const unexpired = "created_at > p_now - interval '24 hours'"
 
 /** Ends the insert of kept answers, before which unexpired ones were looked for: what is there now has expired. */

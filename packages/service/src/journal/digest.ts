@@ -5,7 +5,7 @@ export const digestModulus = '18446744073709551616'
 
 /**
  * A row's part in its kind's checkpoint: the first eight bytes of SHA-256(`<id>:<updatedAt>`), as a signed
- * decimal (decisions, section 6). `digest_term` in the database says the same.
+ * decimal (specification 7.8). `digest_term` in the database says the same.
  */
 export function digestTerm(id: string, updatedAt: string): string {
   return createHash('sha256').update(`${id}:${updatedAt}`).digest().readBigInt64BE(0).toString()

@@ -1,7 +1,7 @@
 /**
  * The feed: the only reader of the ordered stream. One statement reads a page, its totals, its checkpoint, the
  * organization's clock and the database's epoch, all from one snapshot; read in two, rows and removals that
- * commit in between are lost.
+ * commit in between are lost (specification 7.3).
  *
  * Commits of an organization are in the order of their stamps, so a snapshot that shows a stamp shows everything
  * before it: a reader who has seen up to a position has seen all there will ever be up to it.

@@ -1,6 +1,6 @@
 /**
  * A new life of the stream: what a restored database is told before anybody reads it, because the stream may have gone
- * back in time (decisions, section 6). Copies outside may hold records that are lost here. So the epoch becomes one that
+ * back in time (specification 7.5). Copies outside may hold records that are lost here. So the epoch becomes one that
  * no cursor has, the span of time that was lost is noted for each organization, and its clock moves past that span: no
  * new commit gets a stamp that a lost one may have had.
  */

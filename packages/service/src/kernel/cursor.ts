@@ -1,5 +1,6 @@
 /**
- * The sync cursor: a position in one organization's stream of one resource, in one epoch of the database.
+ * The sync cursor: a position in one organization's stream of one resource, in one epoch of the database
+ * (specification 7.5, decision 4).
  *
  * It is opaque to clients, needs no secret (it grants nothing that the key does not) and never expires. The
  * bytes are fixed in place and end in a checksum, so a cursor with any character changed is not a cursor.

@@ -21,7 +21,7 @@ export const errorCatalogue = {
   malformed_request: {
     status: 400,
     title: 'The request is not valid HTTP',
-    means: 'What came over the connection cannot be read as a request of HTTP/1.1. The connection is closed.',
+    means: 'What was received cannot be read as an HTTP/1.1 request. The connection is closed.',
     help: 'Something between you and the service may have altered the request. Send it over a new connection.',
     example: 'This is not valid HTTP/1.1. The connection is closed.',
   },
@@ -29,7 +29,7 @@ export const errorCatalogue = {
     status: 400,
     title: 'The body is not JSON that is accepted here',
     means:
-      'The bytes of the body are not one JSON value in UTF-8, its objects and arrays are too deep within each other, or an object has a name twice. Nothing of the request was looked at.',
+      'The bytes of the body are not one JSON value in UTF-8, its objects and arrays are nested too deeply, or an object has the same name twice. Nothing was done.',
     help: 'Send one JSON object, UTF-8 encoded, at most 64 levels deep, each name once in its object, with `Content-Type: application/json`.',
     example: 'The body is not valid JSON in UTF-8: Unexpected end of JSON input.',
   },
@@ -45,7 +45,7 @@ export const errorCatalogue = {
     status: 400,
     title: 'The cursor is not one of this list',
     means:
-      'A cursor belongs to one list of one organization, and its characters carry a checksum: this one was altered, or is of another list or organization.',
+      'A cursor belongs to one list of one organization, and contains a checksum: this one was altered, or belongs to another list or organization.',
     help: 'Send the `nextCursor` of this very list unchanged, or start again with `updatedAfter`.',
     example:
       'The cursor is not one of this list. Send the nextCursor of GET /v1/tickets unchanged, with a key of the same organization.',
@@ -54,7 +54,7 @@ export const errorCatalogue = {
     status: 400,
     title: 'A sync takes no filters',
     means:
-      'A sync reports every row, and every removal. Filtered, it would leave a copy with rows that no longer match.',
+      'A sync reports every row and every removal. With a filter, a copy would keep rows that no longer match it.',
     help: 'Send only `updatedAfter` or `cursor`, and `limit`. Filter on your side, or browse without a sync parameter.',
     example:
       'A sync takes limit, updatedAfter and cursor only; leave out status, or browse without a sync parameter.',
@@ -63,22 +63,21 @@ export const errorCatalogue = {
     status: 401,
     title: 'The API key is missing or unknown',
     means:
-      'The service does not know who is calling: there is no Authorization header, it is not of the form Bearer and a key, or the key is not known here.',
+      'The service does not know who is calling: there is no Authorization header, it does not have the form Bearer and a key, or the key is unknown.',
     help: 'Send `Authorization: Bearer` with a key of this installation. A mistyped key fails its checksum.',
     example: 'Send the header Authorization: Bearer dwk_…, with an API key.',
   },
   key_expired: {
     status: 401,
     title: 'The API key has expired',
-    means:
-      'The key was good until the time that it was made to expire at; or this token of it was replaced, and its last day is over.',
+    means: 'The key has reached its expiry time, or this token of it was replaced more than a day ago.',
     help: 'Use another key of the organization, or make a new one: a key that has expired stays so. After a rotation, use the newer token.',
     example: 'This API key has expired. Make a new one.',
   },
   insufficient_scope: {
     status: 403,
     title: 'The API key lacks a scope',
-    means: 'The key is known, and may not do this.',
+    means: 'The key is valid, but may not do this.',
     help: 'The detail names the scope. Use a key that holds it; write does not imply read.',
     example: 'This needs a key with the scope tickets:write; write does not imply read.',
   },
@@ -86,7 +85,7 @@ export const errorCatalogue = {
     status: 404,
     title: 'There is nothing at this address',
     means:
-      'Nothing is at this address for this organization. An object of another organization is answered like one that never existed.',
+      'There is nothing at this address for this organization. Objects of other organizations are treated as if they did not exist.',
     help: 'The id is unknown to the organization of the key, or was removed, or the path is mistyped.',
     example:
       'There is no ticket 01980000-0000-7000-8000-000000000003. It may have been removed; check the id.',
@@ -94,14 +93,14 @@ export const errorCatalogue = {
   method_not_allowed: {
     status: 405,
     title: 'The method is not allowed here',
-    means: 'The address exists, and takes other methods than this one.',
+    means: 'The address exists, but takes other methods than this one.',
     help: 'The `Allow` header lists the methods that are.',
     example: 'PUT is not allowed here; allowed: DELETE, GET, HEAD, PATCH.',
   },
   request_timeout: {
     status: 408,
     title: 'The request did not arrive in time',
-    means: 'Headers and body have a minute to arrive as a whole. The connection is closed.',
+    means: 'Headers and body have to arrive within a minute. The connection is closed.',
     help: 'Send it again over a new connection.',
     example: 'The request did not arrive as a whole in time. Send it again.',
   },
@@ -109,14 +108,14 @@ export const errorCatalogue = {
     status: 413,
     title: 'The body is too large',
     means:
-      'The body has more bytes than this address takes, or an item of a batch has, or stands for, more than one call may change. It was not read to its end.',
+      'The body has more bytes than this address accepts, or an item of a batch is too large, or the objects that the batch would change are. It was not read to its end.',
     help: 'A body has at most 1 MiB, that of a batch 16 MiB, and each of its items 1 MiB. An upsert changes objects of 16 MiB together: send the others in another call.',
     example: 'The body has more than 1 MiB. Send less at once.',
   },
   unsupported_media_type: {
     status: 415,
     title: 'The content type is not supported',
-    means: 'The body is of a type that the service does not read.',
+    means: 'The body has a type that the service does not read.',
     help: 'Send `Content-Type: application/json`.',
     example: 'Send the body as JSON, with Content-Type: application/json.',
   },
@@ -133,21 +132,21 @@ export const errorCatalogue = {
   delivery_succeeded: {
     status: 409,
     title: 'The delivery has succeeded',
-    means: 'A retry is for a delivery that failed; this one was answered with a 2xx.',
+    means: 'Only a failed delivery can be retried; this one was answered with a 2xx.',
     help: 'The receiver has it: there is nothing to retry.',
     example: 'This delivery has succeeded: the receiver has it.',
   },
   delivery_pending: {
     status: 409,
     title: 'The delivery is pending',
-    means: 'A retry is for a delivery that failed; this one still has attempts to come.',
+    means: 'Only a failed delivery can be retried; this one still has attempts left.',
     help: 'An attempt is coming at `nextAttemptAt`. Wait for it.',
     example: 'This delivery is pending: its next attempt is due at 2026-01-31T09:31:00.000Z. Wait for it.',
   },
   webhook_disabled: {
     status: 409,
     title: 'The endpoint is disabled',
-    means: 'A disabled endpoint is sent nothing but pings, so a retry would not go out.',
+    means: 'Nothing but pings is sent to a disabled endpoint, so a retry would not be sent.',
     help: '`disabledReason` says why. Mend it and PATCH `status` to `active`, then retry.',
     example: 'The endpoint is disabled (failing). Mend it, PATCH its status to active, then retry.',
   },
@@ -155,7 +154,7 @@ export const errorCatalogue = {
     status: 409,
     title: 'There are as many as there may be',
     means:
-      'The organization has as many of these as it may have, or stores as much as the operator lets it, or the endpoint has as many secrets that sign.',
+      'The organization has as many of these as it may have, or stores as much as the operator allows, or the endpoint has as many signing secrets as it may have.',
     help: 'Delete what is not needed. Of secrets, `DELETE /v1/webhooks/{id}/previous-secret` ends all but the newest.',
     example: 'An organization has at most 50 endpoints. Delete one that is not needed.',
   },
@@ -163,7 +162,7 @@ export const errorCatalogue = {
     status: 409,
     title: 'No other key could manage keys',
     means:
-      'The organization has no other living key that may make keys, so without this one nobody could make another over HTTP.',
+      'The organization has no other usable key that can manage keys, so without this one nobody could create keys over HTTP.',
     help: 'Make another key with `api_keys:manage` first.',
     example:
       'No other living key of the organization has api_keys:manage or *. Make one before this one loses it.',
@@ -171,7 +170,7 @@ export const errorCatalogue = {
   invalid_transition: {
     status: 409,
     title: 'The state does not allow this move',
-    means: 'The object is in a state from which this move does not lead anywhere.',
+    means: 'The object is in a state that does not allow this move.',
     help: 'The detail names the current state and the moves it allows, to a key that may read the kind.',
     example: 'The ticket is pending and cannot become closed; allowed from pending: open, on_hold, resolved.',
   },
@@ -179,7 +178,7 @@ export const errorCatalogue = {
     status: 409,
     title: 'The ticket is closed',
     means:
-      'A closed ticket is a record of what was; most of its fields keep their values. A key that may not read tickets is told `invalid_transition`.',
+      'Most fields of a closed ticket cannot change. A key that may not read tickets gets `invalid_transition` instead.',
     help: 'A closed ticket takes changes of `tags`, `subject`, `priority` and `customAttributes` only, and can be deleted.',
     example:
       'The ticket is closed: assigneeId cannot change. Only tags, subject, priority, customAttributes can.',
@@ -188,7 +187,7 @@ export const errorCatalogue = {
     status: 410,
     title: 'The cursor or the watermark is from before a restore',
     means:
-      'The database went back to an earlier state. What a copy has taken in since is not in it any more, so no cursor from before leads on, and no `updatedAfter` between the restored point and the restore.',
+      'The database went back to an earlier state. What copies have taken in since is no longer in it, so cursors from before the restore cannot be continued, nor can an `updatedAfter` between the restored point and the restore.',
     help: 'The database was restored from an older backup. Start again with an empty copy and `updatedAfter`.',
     example:
       'The database was restored from a backup older than this cursor. Empty your copy and start again with updatedAfter=1970-01-01T00:00:00Z.',
@@ -196,7 +195,8 @@ export const errorCatalogue = {
   version_mismatch: {
     status: 412,
     title: 'The object is not in the version that If-Match names',
-    means: 'Somebody else changed the object since the version that you know. Nothing was changed.',
+    means:
+      'The object has been changed since the version that you have. Nothing was changed by this request.',
     help: 'Read it again, and send the change with its current `ETag`.',
     example:
       'If-Match does not name the current version, which is "2026-01-31T09:30:00.000Z". Read the object again and decide anew.',
@@ -204,7 +204,7 @@ export const errorCatalogue = {
   validation_failed: {
     status: 422,
     title: 'The body does not follow the rules',
-    means: 'The body is JSON, and does not follow the rules of its fields. Nothing was changed.',
+    means: 'The body is JSON, but breaks the rules of its fields. Nothing was changed.',
     help: '`errors` lists every field that is wrong, as a JSON pointer, and what it accepts.',
     example: '/subject: is required: must be a string of 1 to 255 characters (no U+0000)',
     with: {
@@ -229,14 +229,14 @@ export const errorCatalogue = {
     status: 422,
     title: 'The URL does not lead to a public address',
     means:
-      'The name in the URL resolves to an address of a private, loopback or otherwise special network, or the URL names such an address itself. Which it is, is not said; the log of the operator has it, with the `requestId`.',
+      'The name in the URL resolves to an address of a private, loopback or otherwise special network, or the URL is such an address itself. The answer does not say which; the log of the operator has it, with the `requestId`.',
     help: 'Every address of the name must be public. For a private network the operator can allow its addresses.',
     example: 'The URL leads to an address that is not public. Give a URL whose every address is public.',
   },
   url_not_resolvable: {
     status: 422,
     title: 'The name of the URL has no address',
-    means: 'The name in the URL could not be turned into an address.',
+    means: 'The name in the URL could not be resolved to an address.',
     help: 'Check the name, and that its DNS servers answer; then send it again.',
     example:
       'hooks.example.com does not exist or has no address. Check the name, and that its name servers answer; then send it again.',
@@ -245,7 +245,7 @@ export const errorCatalogue = {
     status: 422,
     title: 'The Idempotency-Key was used with another body',
     means:
-      'The key stands for another request of the last 24 hours. Answering this one with that answer would be wrong, and so would making it anew.',
+      'The key was used for another request within the last 24 hours. To repeat its answer would be wrong, and so would making this request under the same key.',
     help: 'Use a new key for a new request; repeat a key only with the very same body.',
     example: 'The Idempotency-Key signup-7 was used with another body. Use a new key for a new request.',
   },
@@ -262,7 +262,7 @@ export const errorCatalogue = {
     status: 431,
     title: 'Address and headers are too large',
     means:
-      'The line with the address and all headers have more bytes than the service reads. The connection is closed.',
+      'The request line and the headers together have more bytes than the service reads. The connection is closed.',
     help: 'Together they have at most 16 KiB. What is long belongs into a body.',
     example:
       'The address and the headers have more than 16 KiB together. Send less in them; what is long belongs into a body.',
@@ -270,8 +270,7 @@ export const errorCatalogue = {
   internal_error: {
     status: 500,
     title: 'Something went wrong on our side',
-    means:
-      'The service met something that it did not expect. It is in the log of the installation, under the requestId.',
+    means: 'Something unexpected happened in the service. Its log has the details, under the `requestId`.',
     help: 'The request may or may not have taken effect. Report the `requestId`; repeat it with the same `Idempotency-Key`.',
     example:
       'Something went wrong on our side, and the change may or may not have taken effect. Report the requestId.',
@@ -280,7 +279,7 @@ export const errorCatalogue = {
     status: 503,
     title: 'The service cannot answer right now',
     means:
-      'The database cannot be reached, or so much is under way that there was no room for this request. Nothing was changed.',
+      'The database cannot be reached, or the service is too busy for this request. Nothing was changed.',
     help: 'Send it again after a moment, a POST with the same `Idempotency-Key`.',
     example:
       'The database cannot be reached or is too busy right now; nothing was changed. Send the request again.',

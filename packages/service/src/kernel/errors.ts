@@ -51,7 +51,7 @@ export function problem(code: ErrorCode, detail: string, more: ProblemMembers = 
 export const listedErrors = 100
 
 /**
- * `validation_failed` with one entry per wrong place (decisions, section 8), the first hundred of them. `more` is how many
+ * `validation_failed` with one entry per wrong place (specification 4.1), the first hundred of them. `more` is how many
  * there are at least that nobody made an entry of.
  */
 export function validationFailed(errors: readonly FieldError[], more = 0): Problem {

@@ -1,7 +1,7 @@
 import { v7 } from 'uuid'
 import type { Clock } from './clock.ts'
 
-/** A new UUIDv7 whose time part is the clock's (decisions: ids are UUIDv7). */
+/** A new UUIDv7 whose time part is the clock's (specification 1.3). */
 export function newId(clock: Clock): string {
   return newIdAt(clock.now())
 }

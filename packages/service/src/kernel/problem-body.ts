@@ -1,4 +1,4 @@
-/** Problems as they are sent and shown: the members of RFC 9457 and ours (decisions, section 8). */
+/** Problems as they are sent and shown: the members of RFC 9457 and ours (specification 12.1). */
 import { errorCatalogue } from './error-catalogue.ts'
 import { type ErrorCode, type Problem, problem } from './errors.ts'
 

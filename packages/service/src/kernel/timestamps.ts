@@ -1,5 +1,6 @@
 /**
- * Timestamps on the wire: ISO 8601 UTC with exactly three decimals. Inside, milliseconds since the Unix epoch.
+ * Timestamps on the wire (specification 1.3): ISO 8601 UTC with exactly three decimals. Inside, milliseconds since the
+ * Unix epoch.
  */
 
 const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})$/

@@ -1,4 +1,4 @@
-/** A key's record: what is stored, and what the API shows of it (decisions, section 3). Never a token. */
+/** A key's record: what is stored, and what the API shows of it (specification 3.4). Never a token. */
 import { formatTimestamp } from '../kernel/timestamps.ts'
 
 export interface KeyRow {

@@ -1,4 +1,4 @@
-/** What may be done to a key, by whom: pure decisions over rows (decisions, section 3). */
+/** What may be done to a key, by whom: pure decisions over rows (specification 3.5). */
 import { grants, lacking, managingScope } from '../access/scopes.ts'
 import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
@@ -40,7 +40,7 @@ export function hasExpired(row: Pick<KeyRow, 'expires_at' | 'expiry_settled_at'>
 /** 422 when a key would expire at a time that is not to come. */
 export function refuseExpiry(expiresAt: string | null, now: number): Problem | null {
   if (expiresAt === null || Date.parse(expiresAt) > now) return null
-  const detail = `must be a time to come: it is ${formatTimestamp(now)} now`
+  const detail = `must be in the future: it is ${formatTimestamp(now)} now`
   return validationFailed([{ pointer: '/expiresAt', code: 'invalid_value', detail }])
 }
 

@@ -1,6 +1,6 @@
 /**
- * What can be done with a key, apart from HTTP: each operation checks what the caller sent and may do, decides on the
- * record as it stands, and commits in one call; when another change was quicker it decides again.
+ * What can be done with a key (specification 3.4), apart from HTTP: each operation checks what the caller sent and may
+ * do, decides on the record as it stands, and commits in one call; when another change was quicker it decides again.
  */
 import type { Caller } from '../access/directory.ts'
 import { hashToken, newToken } from '../access/token.ts'
@@ -28,7 +28,7 @@ import type { KeyStore } from './store.ts'
 
 /** At most so many keys an organization, those that have expired included. */
 export const keyLimit = 1_000
-/** How long a replaced token goes on working, in milliseconds (decisions, section 3). */
+/** How long a replaced token goes on working, in milliseconds (specification 3.4). */
 const tokenOverlap = 24 * 60 * 60 * 1_000
 
 export interface KeyServices {

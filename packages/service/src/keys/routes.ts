@@ -1,4 +1,4 @@
-/** The routes of API keys (decisions, section 3). All of them need `api_keys:manage`. */
+/** The routes of API keys (specification 3.4). All of them need `api_keys:manage`. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { TokenDirectory } from '../access/admission.ts'
 import { managingScope } from '../access/scopes.ts'

@@ -42,7 +42,7 @@ export interface Operation {
   readonly answers: Readonly<Record<string, Answer>>
   /** Refusals of its own; those that follow from access, path, body and repetition are added. */
   readonly errors?: readonly ErrorCode[]
-  /** Takes an Idempotency-Key (decisions, section 8). */
+  /** Takes an Idempotency-Key (specification 13.1). */
   readonly once?: boolean
   /** Events that it causes; none means sync only. Left out where nothing of the stream changes. */
   readonly events?: Carriers

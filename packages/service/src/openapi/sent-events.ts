@@ -1,4 +1,4 @@
-/** What a receiver is sent, by type (OpenAPI 3.1, `webhooks`; specification, section 6). */
+/** What a receiver is sent, by type (OpenAPI 3.1, `webhooks`; specification 5). */
 import { exampleId, exampleTime } from './examples.ts'
 import { header, type Json, type SentEvent } from './part.ts'
 

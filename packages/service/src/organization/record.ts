@@ -1,4 +1,4 @@
-/** The organization as the API shows it (decisions, section 4), and what of it can be set. */
+/** The organization as the API shows it (specification 3.6), and what of it can be set. */
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { text } from '../resource/fields.ts'
 import { field, type Shown, text as string, time, uuid } from '../resource/shown-field.ts'

@@ -81,7 +81,7 @@ export async function readBatch(bytes: Buffer): Promise<Result<BatchBody, BatchF
 
 const tooLarge = problem(
   'body_too_large',
-  `The item has more than ${itemBytes / 1024 / 1024} MiB, which is what an object may be sent in. Send less.`,
+  `The item has more than ${itemBytes / 1024 / 1024} MiB, the most that one object may have. Send less.`,
 )
 
 const tooRich = validationFailed([

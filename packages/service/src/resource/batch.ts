@@ -1,7 +1,7 @@
 /**
- * Many creations or upserts in one transaction, with an outcome for each: what is refused is left out, and all the
- * rest commits together. Some refusals show only when the batch is about to commit; what is left is then decided
- * again, so that the answer is true of one moment.
+ * Many creations or upserts in one transaction (specification 8.1), with an outcome for each: what is refused is left
+ * out, and all the rest commits together. Some refusals show only when the batch is about to commit; what is left is
+ * then decided again, so that the answer is true of one moment.
  */
 import type { Change, IdempotencyRecord, Refusal, UnitOutcome } from '../journal/change.ts'
 import type { FoundRow } from '../journal/rows.ts'

@@ -1,4 +1,4 @@
-/** Browsing: existing rows, newest first, by filter. For display; rows move between pages while data changes. */
+/** Browsing (specification 6.2): existing rows, newest first, by filter. For display; rows move between pages while data changes. */
 import type { Database } from '../db/fair-pool.ts'
 import { queryTextWithin } from '../db/text-query.ts'
 import type { Kind } from './kind.ts'

@@ -1,4 +1,4 @@
-/** What customers, conversations, tickets and bookings all take beside their own fields (decisions, section 4). */
+/** What customers, conversations, tickets and bookings all take beside their own fields (specification 4.1). */
 import { z } from 'zod'
 import { listedErrors } from '../kernel/errors.ts'
 import { defineField, type Field } from './field.ts'

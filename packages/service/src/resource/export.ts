@@ -1,6 +1,6 @@
 /**
  * Everything of a kind as lines of JSON, in the order of the stream: a first sync that the service makes for the
- * client, a page at a time, so that a million rows take the memory of a thousand.
+ * client, a page at a time, so that a million rows take the memory of a thousand (specification 8.2).
  */
 import type { Feed, Page, PageStart } from '../journal/feed.ts'
 import { encodeCursor } from '../kernel/cursor.ts'

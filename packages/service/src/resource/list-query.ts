@@ -62,7 +62,7 @@ export function rangeParameters(
   return parameters
 }
 
-/** What a list request asks for (specification, section 4.3; decisions, sections 5 and 6). */
+/** What a list request asks for (specification 6, specification 7). */
 export function parseListQuery(
   kind: Kind,
   organizationId: string,

@@ -1,4 +1,4 @@
-/** The query of a sync: where it starts or goes on, how much at once, and how long to wait for something. */
+/** The query of a sync (specification 7): where it starts or goes on, how much at once, and how long to wait for something. */
 import { invalid, notTimestamp, parseLimit, quoted } from '../http/list-parameters.ts'
 import type { Cursor } from '../kernel/cursor.ts'
 import { type Problem, problem } from '../kernel/errors.ts'

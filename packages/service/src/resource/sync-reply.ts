@@ -16,7 +16,7 @@ export interface Stream<C> extends Feeds<C> {
   readonly readers: WaitingReaders
 }
 
-/** Answers with the page that the query asks for (specification, section 4.3; decisions, section 6). */
+/** Answers with the page that the query asks for (specification 7). */
 export async function sendSync<C>(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,6 +1,6 @@
 /**
- * Request bodies against a declaration: what was sent becomes a draft, or a list of what is wrong. The list ends at a
- * hundred entries: from there on nothing of the body is looked at but the names of its fields.
+ * Request bodies against a declaration: what was sent becomes a draft, or a list of what is wrong (specification 4.1).
+ * The list ends at a hundred entries: from there on nothing of the body is looked at but the names of its fields.
  */
 import type { z } from 'zod'
 import {

@@ -1,6 +1,6 @@
 /**
  * What a writer is told of what it wrote: the object as it stands, or, where its key may not read the kind, which object
- * it is and in which version (decisions, section 3: `write` does not imply `read`). Answers are decided on, and kept, as
+ * it is and in which version (specification 3.3: `write` does not imply `read`). Answers are decided on, and kept, as
  * if everybody could read; what of them is shown is looked at here alone, by the scopes of the key that is answered now.
  */
 import type { FastifyReply } from 'fastify'

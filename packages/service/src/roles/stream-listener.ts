@@ -16,7 +16,7 @@ export function startStreamListener(
   log: FastifyBaseLogger,
 ): { close(): Promise<void> } {
   const complain = (error: Error) =>
-    log.warn({ err: loggable(error) }, 'news of the stream cannot be heard; trying again')
+    log.warn({ err: loggable(error) }, 'notifications of the stream cannot be received; trying again')
   const listener = listen(address, streamChannel, (payload) => readers.hear(decodeNews(payload)), complain)
   const timer = setInterval(() => readers.poll().catch(complain), pollEvery)
   return {

@@ -41,7 +41,7 @@ export function superviseSummarizer(
       giveBack().catch((error: Error) =>
         log.warn(
           { err: loggable(error) },
-          'what the summarizer held could not be given back; its leases run out',
+          'the leases of the summarizer that ended could not be released; they will expire',
         ),
       )
       timer = setTimeout(() => {

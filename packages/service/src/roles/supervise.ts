@@ -106,7 +106,7 @@ export function superviseWorker(
       if (stopping) return
       ends = endsInARow(ends, clock.now() - startedAt)
       const wait = startsAgainAfter(ends)
-      log.error({ ...how, ends, wait }, 'the worker ended; it is replaced')
+      log.error({ ...how, ends, wait }, 'the worker process ended; it will be replaced')
       timer = setTimeout(() => {
         // What it had asked the database for when it died may have been done since.
         void returnLeases(workerId)
@@ -125,7 +125,7 @@ export function superviseWorker(
       (error: Error) =>
         log.warn(
           { err: loggable(error) },
-          'what the worker held could not be given back; its leases run out',
+          'the leases of the worker that ended could not be released; they will expire',
         ),
     )
     const limit = delay(giveBackMilliseconds, undefined, { signal: late.signal }).catch(() => {})

@@ -131,11 +131,11 @@ async function fail(
     await jobs.postpone(job, clock.now() + lookAgainAfter, true)
     log.warn(
       about,
-      'the conversation gets no summary: every attempt failed; write it with the action summarize, or reopen and resolve it',
+      'the conversation has no summary: every attempt failed; write one with the action summarize, or reopen and resolve the conversation',
     )
   } else {
     await jobs.postpone(job, clock.now() + delay, false)
-    log.info({ ...about, again: delay }, 'a summary could not be written; it is tried again')
+    log.info({ ...about, again: delay }, 'a summary could not be written; it will be tried again')
   }
   return { pause: retryAfter ?? 0 }
 }

@@ -70,7 +70,10 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   function search(): void {
     searching ??= enqueue()
       .catch((error: Error) =>
-        log.warn({ err: loggable(error) }, 'conversations without a summary cannot be found; looking again'),
+        log.warn(
+          { err: loggable(error) },
+          'could not look for conversations without a summary; trying again',
+        ),
       )
       .finally(() => {
         searching = null
@@ -86,7 +89,9 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
     }
     takeAgain = false
     taking = takeSome()
-      .catch((error: Error) => log.warn({ err: loggable(error) }, 'summaries cannot be begun; trying again'))
+      .catch((error: Error) =>
+        log.warn({ err: loggable(error) }, 'could not claim summary jobs; trying again'),
+      )
       .finally(() => {
         taking = null
         if (takeAgain) work()

@@ -1,4 +1,4 @@
-/** The routes of deliveries: the log, its attempts, manual retry and ping (specification, sections 2.4 and 4.1). */
+/** The routes of deliveries: the log, its attempts, manual retry and ping (specification 11). */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { attemptsOf, type DeliverySchedule } from '../delivery/schedule.ts'
 import { callerOf, requireScope } from '../http/authenticate.ts'

@@ -1,6 +1,6 @@
 /**
  * The key that signing secrets are encrypted with: from DESKWIRE_ENCRYPTION_KEY, or, beside the embedded database,
- * from a file made at the first start (decisions, section 2). Without it no stored secret can be read, so the file
+ * from a file made at the first start (specification 2.2). Without it no stored secret can be read, so the file
  * appears whole or not at all and is never replaced.
  */
 import { randomBytes } from 'node:crypto'

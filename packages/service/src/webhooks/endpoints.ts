@@ -1,6 +1,7 @@
 /**
- * What can be done with an endpoint, apart from HTTP: each operation checks what the caller sent and may do, decides
- * on the record as it stands, and commits in one call; when another change was quicker it decides again.
+ * What can be done with an endpoint (specification 9), apart from HTTP: each operation checks what the caller sent and
+ * may do, decides on the record as it stands, and commits in one call; when another change was quicker it decides
+ * again.
  */
 import type { Caller } from '../access/directory.ts'
 import { type Outcome, refused } from '../http/outcome.ts'
@@ -18,7 +19,7 @@ import { newSecret, type SecretBox } from './secrets.ts'
 import type { WebhookStore } from './store.ts'
 import { type WebhookRecord, type WebhookRow, webhookRecord } from './webhook.ts'
 
-/** At most so many endpoints an organization (decisions, section 7). */
+/** At most so many endpoints an organization (specification 9.1). */
 const endpointLimit = 50
 
 /**
@@ -236,7 +237,7 @@ export function noSuchWebhook(id: string): Problem {
 function tooManySign(id: string): Problem {
   return problem(
     'limit_reached',
-    `An endpoint has at most ${signingLimit} secrets that sign, and this one has them. DELETE /v1/webhooks/${id}/previous-secret ends all but the newest; then rotate.`,
+    `An endpoint has at most ${signingLimit} secrets that sign, and this one has that many. DELETE /v1/webhooks/${id}/previous-secret ends all but the newest; then rotate.`,
   )
 }
 

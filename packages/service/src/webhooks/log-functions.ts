@@ -6,7 +6,7 @@
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import type { DeliveryRow } from './webhook.ts'
 
-/** Beyond this the total is not counted (decisions, section 7). */
+/** Beyond this the total is not counted (specification 11.1). */
 export const countedAtMost = 10_000
 
 const columnTypes: Readonly<Record<keyof DeliveryRow, string>> = {

@@ -1,4 +1,4 @@
-/** The delivery log (specification, section 4.1): newest first, as far back as it is kept, never a payload. */
+/** The delivery log (specification 11.1): newest first, as far back as it is kept, never a payload. */
 import { callFunction } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'

@@ -1,4 +1,4 @@
-/** The routes of recoveries: bringing back what an endpoint has missed, and how far that is (decisions, section 7). */
+/** The routes of recoveries: bringing back what an endpoint has missed, and how far that is (specification 11.4). */
 import type { FastifyInstance } from 'fastify'
 import { callerOf, requireScope } from '../http/authenticate.ts'
 import { parsePaging } from '../http/page.ts'

@@ -1,4 +1,4 @@
-/** Recoveries as the API has them: what may be asked for, what is stored, and what is shown (decisions, section 7). */
+/** Recoveries as the API has them: what may be asked for, what is stored, and what is shown (specification 11.4). */
 import type { Database } from '../db/fair-pool.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
 import { type Problem, validationFailed } from '../kernel/errors.ts'

@@ -1,4 +1,4 @@
-/** The routes of endpoints (specification, section 4.1; decisions, section 7). */
+/** The routes of endpoints (specification 9.1). */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TokenDirectory } from '../access/admission.ts'
 import { callerOf, requireScope } from '../http/authenticate.ts'

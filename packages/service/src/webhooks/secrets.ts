@@ -1,5 +1,5 @@
 /**
- * Signing secrets: how one is made, and how it is kept (decisions, section 7). Deliveries need the secret itself,
+ * Signing secrets: how one is made, and how it is kept (specification 9.3). Deliveries need the secret itself,
  * so it cannot be hashed: it is encrypted at rest with AES-256-GCM under the installation's key.
  *
  * A sealed secret is a version byte, a nonce of 12 bytes, the ciphertext and a tag of 16 bytes. The version and the

@@ -1,4 +1,4 @@
-/** An endpoint's record: what is stored, and what the API shows of it (decisions, section 7). */
+/** An endpoint's record: what is stored, and what the API shows of it (specification 9.1). */
 import { formatTimestamp } from '../kernel/timestamps.ts'
 
 export interface WebhookRow {
@@ -61,7 +61,7 @@ export interface DeliveryRow {
   readonly updated_at: Date
 }
 
-/** A row of the delivery log; never the payload (specification, section 2.4). */
+/** A row of the delivery log; never the payload (specification 11.1). */
 export function deliveryRecord(organizationId: string, row: DeliveryRow) {
   return {
     id: row.id,

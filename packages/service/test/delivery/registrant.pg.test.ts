@@ -1,4 +1,4 @@
-/** A delivery goes out only while its endpoint's registrant lives and may read the subject (decisions, section 7). */
+/** A delivery goes out only while its endpoint's registrant lives and may read the subject (specification 9.4). */
 import { describe, expect, test } from 'vitest'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer, makeTicket } from '../harness/desk.ts'

@@ -20,7 +20,7 @@ const networks = [...registeredBlocks.map(([block]) => block), ...unregistered].
 )
 const unicastV6 = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** The rule a second time (decisions, section 7), by the registries and another arithmetic. */
+/** The rule a second time (specification 9.2), by the registries and another arithmetic. */
 function isPublic(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   if (address.kind() === 'ipv6' && !address.match(unicastV6)) return false
   return !networks.some(

@@ -129,7 +129,7 @@ export function splitRecords(records: string): StreamRecord[] {
   return bodies.map(recordOf)
 }
 
-/** Count and digest of rows, computed from their bytes alone (decisions, section 6). */
+/** Count and digest of rows, computed from their bytes alone (specification 7.8). */
 export function checkpointOf(bodies: Iterable<string>): Checkpoint {
   let count = 0
   let sum = 0n

@@ -81,7 +81,7 @@ function accepts(check: () => unknown): boolean {
   }
 }
 
-/** The signature as specification, section 5 says it, secrets in this order, made with nothing of ours. */
+/** The signature as specification 10.2 has it, secrets in this order, made with nothing of ours. */
 export function expectedSignature({ at, body }: Sent, secrets: readonly string[]): string {
   const t = Math.floor(at / 1000)
   const v1 = secrets.map(

@@ -16,7 +16,7 @@ async function exported(api: Api, plural = 'customers') {
   return { rows: lines.slice(0, -1), end: JSON.parse(lines.at(-1) as string) }
 }
 
-/** The checkpoint of these rows, as decisions define it. */
+/** The checkpoint of these rows (specification 7.8). */
 function checkpointOf(rows: readonly string[]) {
   let sum = 0n
   for (const row of rows) {

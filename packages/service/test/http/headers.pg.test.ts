@@ -1,4 +1,4 @@
-/** What every answer below /v1 says to caches and browsers, over every route that the server has (decisions, section 8). */
+/** What every answer below /v1 says to caches and browsers, over every route that the server has (specification 1.2). */
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'

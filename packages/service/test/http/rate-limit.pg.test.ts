@@ -1,4 +1,4 @@
-/** The limit of a key over HTTP: 429, and what every answer says of it (decisions, section 8). */
+/** The limit of a key over HTTP: 429, and what every answer says of it (specification 14.1). */
 import { expect, test } from 'vitest'
 import { newToken } from '../../src/access/token.ts'
 import { testClock } from '../harness/clock.ts'

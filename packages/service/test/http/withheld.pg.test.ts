@@ -1,5 +1,5 @@
 /**
- * An answer that holds a token or a secret is given again only to a key that could ask for it now (decisions, section 3):
+ * An answer that holds a token or a secret is given again only to a key that could ask for it now (specification 13.1):
  * keys are narrowed, and what they made is widened, between the first answer and its replay.
  */
 import { randomUUID } from 'node:crypto'

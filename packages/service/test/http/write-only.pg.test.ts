@@ -1,5 +1,5 @@
 /**
- * What a key is told that may write a kind and not read it (decisions, section 3): of every kind, on every route that
+ * What a key is told that may write a kind and not read it (specification 3.3): of every kind, on every route that
  * changes one, in every state. The routes are the server's own: one that nothing here knows how to ask fails.
  */
 import { beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** No key makes, or takes over, one that may do more than itself (decisions, section 3). */
+/** No key makes, or takes over, one that may do more than itself (specification 3.5). */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scopeNames } from '../../src/access/scopes.ts'

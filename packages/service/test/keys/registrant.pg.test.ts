@@ -1,4 +1,4 @@
-/** A key's endpoints end with it, at once: by its revocation, and by its expiry (decisions, section 7). */
+/** A key's endpoints end with it, at once: by its revocation, and by its expiry (specification 9.4). */
 import type { Logger } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { nobodyObserves } from '../../src/delivery/observer.ts'

@@ -1,4 +1,4 @@
-/** Which event tells of which field and move, held against the tables of moves (decisions, section 4.1). */
+/** Which event tells of which field and move, held against the tables of moves (specification 5.2). */
 import { describe, expect, test } from 'vitest'
 import {
   actionCarriers,

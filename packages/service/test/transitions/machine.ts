@@ -1,4 +1,4 @@
-/** A kind's states and moves as the decisions have them (section 4.1), written down without a look at the code. */
+/** A kind's states and moves (specification 4), written down without a look at the code. */
 import type { Answer, Api } from '../harness/service.ts'
 
 /** What an object stands on: the organization's key, somebody to assign to, and a way to let time pass. */

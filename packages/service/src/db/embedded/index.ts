@@ -1,5 +1,5 @@
 // The embedded database: a real PostgreSQL that the service runs for itself when no DESKWIRE_DATABASE_URL is set.
-// docs/decisions/0002-embedded-postgresql.md says why it is built this way.
+// Why it is built this way: decision 2.
 export { EmbeddedDatabaseError } from './error.ts'
 export { findEmbedded, hasEmbeddedDatabase } from './find.ts'
 export { type Replacement, startReplacement } from './replace.ts'

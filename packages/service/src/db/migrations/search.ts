@@ -1,4 +1,4 @@
-/** What rows are found by (docs/decisions/0027-search-by-organization.md): the index entries, and the tables that have them. */
+/** What rows are found by (decision 27): the index entries, and the tables that have them. */
 import type { Migration } from '../migration.ts'
 
 export const searchMigrations: readonly Migration[] = [

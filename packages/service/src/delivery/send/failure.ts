@@ -1,4 +1,4 @@
-/** What went wrong between here and a receiver, in the words of the delivery log (decisions, section 7). */
+/** What went wrong between here and a receiver, in the words of the delivery log (specification 11.2). */
 
 export type FailureCode =
   | 'timeout'

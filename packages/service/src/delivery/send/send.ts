@@ -1,5 +1,5 @@
 /**
- * The sender: everything between a URL with bytes and how the attempt ended (decisions, section 7: URL, Attempt).
+ * The sender: everything between a URL with bytes and how the attempt ended (specification 9.2, specification 10.3).
  *
  * Cast: the resolver says which addresses of the host may be connected to, anew for every attempt; `dial` opens
  * connections to these alone; a Connection carries one request at a time; idle ones are kept warm; one Deadline
@@ -147,7 +147,7 @@ class TargetSender implements Sender {
     return Math.max(0, now - startedAt)
   }
 
-  /** No limit by URL or host: these may be shared by endpoints, each of which has its own (decision record 9). */
+  /** No limit by URL or host: these may be shared by endpoints, each of which has its own (decision 9). */
   async #inTurn(request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
     const admitted = this.#all.enter(deadline)
     if (admitted !== true && !(await admitted)) {
@@ -173,7 +173,7 @@ class TargetSender implements Sender {
       const ended = await this.#exchange(warm, pool, pieces, deadline)
       if (ended.kind !== 'stale') return ended
       // The receiver had closed it while it was idle: not its failure. Once more, and not on another that is idle.
-      // Everything that is not `stale` may have been processed, and is never sent again here (decision record 11).
+      // Everything that is not `stale` may have been processed, and is never sent again here (decision 11).
     }
     const fresh = await this.#dial(target, addresses, ownConnection, deadline)
     if (!(fresh instanceof Connection)) return fresh

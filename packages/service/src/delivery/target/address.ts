@@ -1,5 +1,5 @@
 /**
- * Which addresses a delivery may go to (decisions, section 7): global unicast, and what the installation trusts.
+ * Which addresses a delivery may go to (specification 9.2): global unicast, and what the installation trusts.
  * An address is judged as it is: one that embeds another (IPv4-mapped, NAT64, 6to4, Teredo) is never public, and
  * is trusted only by a network of its own family.
  */

@@ -16,7 +16,7 @@ export type NameAnswer =
 export interface NameServers {
   /**
    * Both address families. Where one has answered with addresses, the other is waited for `graceMs` more, and its
-   * answer stands alone if that one's query fails or is late (decisions, section 7). Silence is asked again for as long as
+   * answer stands alone if that one's query fails or is late (specification 9.2). Silence is asked again for as long as
    * the answer is `wanted`.
    */
   ask(name: string, graceMs: number, wanted: () => boolean): Promise<NameAnswer>

@@ -1,7 +1,7 @@
 /**
  * From a host to addresses that a delivery may connect to: looked up, and every one of them checked. Answers are
  * kept for their TTL, at most 30 seconds, and look-ups of one name at one time share a query; registration asks
- * afresh (decisions, section 7).
+ * afresh (specification 9.2).
  */
 import { isIP } from 'node:net'
 import type { Clock } from '../../kernel/clock.ts'

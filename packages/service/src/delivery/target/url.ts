@@ -1,4 +1,4 @@
-/** What a receiver's URL may look like, before anything is resolved (decisions, section 7). */
+/** What a receiver's URL may look like, before anything is resolved (specification 9.2). */
 import { fail, ok, type Result } from '../../kernel/result.ts'
 
 /** Characters of the URL as it was sent. */
@@ -14,7 +14,7 @@ const accepted = `an https URL of at most ${maxUrlLength} characters, without us
 
 /**
  * The URL of a receiver, or why it cannot be one. Says nothing about where its host leads: only a resolver can
- * (specification, section 2.1).
+ * (specification 9.2).
  */
 export function parseTargetUrl(text: string): Result<URL, UrlRefusal> {
   if (text.length > maxUrlLength) {

@@ -24,7 +24,7 @@ export interface Location {
 const startAt = 'When it starts. Moves by the action reschedule only.'
 const endAt = 'When it ends, after startAt. Moves by the action reschedule only.'
 
-/** What a booking holds (decisions, section 4). */
+/** What a booking holds (specification 4.7). */
 export const bookingFields = {
   customerId: reference(
     { kind: 'customer', onRemove: 'detach' },

@@ -16,7 +16,7 @@ import {
 
 const reason = text({ max: 2_000, description: 'Why.' })
 
-/** A time agreed with a customer (decisions, section 4). */
+/** A time agreed with a customer (specification 4.7). */
 export const booking = defineKind({
   name: 'booking',
   plural: 'bookings',

@@ -1,4 +1,4 @@
-/** What happens to a booking: pure functions from one state to the next (decisions, section 4.1). */
+/** What happens to a booking: pure functions from one state to the next (specification 4.7). */
 import { type Problem, validationFailed } from '../../kernel/errors.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
 import type { RuleContext } from '../../resource/kind.ts'

@@ -7,7 +7,7 @@ export const summaryLimit = 10_000
 
 export const channels = ['email', 'chat', 'sms', 'whatsapp', 'phone', 'api'] as const
 
-/** What a conversation holds (decisions, section 4). */
+/** What a conversation holds (specification 4.4). */
 export const conversationFields = {
   customerId: reference(
     { kind: 'customer', onRemove: 'detach' },

@@ -5,7 +5,7 @@ import { action, defineKind } from '../../resource/kind.ts'
 import { type Conversation, conversationFields, summaryLimit } from './fields.ts'
 import { conversationEvents, escalate, reopen, resolve, summarize, updateConversation } from './moves.ts'
 
-/** A thread of messages with a customer (decisions, section 4). */
+/** A thread of messages with a customer (specification 4.4). */
 export const conversation = defineKind({
   name: 'conversation',
   plural: 'conversations',

@@ -1,4 +1,4 @@
-/** What happens to a conversation: pure functions from one state to the next (decisions, section 4.1). */
+/** What happens to a conversation: pure functions from one state to the next (specification 4.4). */
 import type { Problem } from '../../kernel/errors.ts'
 import { ok, type Result } from '../../kernel/result.ts'
 import type { RuleContext } from '../../resource/kind.ts'

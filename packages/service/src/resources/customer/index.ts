@@ -8,7 +8,7 @@ import { defineKind } from '../../resource/kind.ts'
 
 const identity = 'At least one of name, email, phone and externalId must have a value.'
 
-/** A contact of the organization (decisions, section 4). */
+/** A contact of the organization (specification 4.3). */
 export const customer = defineKind({
   name: 'customer',
   plural: 'customers',

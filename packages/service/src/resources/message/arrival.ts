@@ -1,7 +1,7 @@
 /**
  * What messages do when they arrive: each takes customer and channel from its conversation and moves its
  * `lastMessageAt`; an inbound one reopens the conversation, and the tickets of it that had come to rest. All of it
- * commits with the messages (decisions, section 4.1).
+ * commits with the messages (specification 4.5).
  */
 import { validationFailed } from '../../kernel/errors.ts'
 import { fail, ok } from '../../kernel/result.ts'

@@ -38,7 +38,7 @@ const attachmentSchema = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).max(2_048),
 })
 
-/** What a message holds (decisions, section 4). It never changes, but for the customer it loses. */
+/** What a message holds (specification 4.5). It never changes, but for the customer it loses. */
 export const messageFields = {
   conversationId: reference(
     { kind: 'conversation', onRemove: 'keep' },

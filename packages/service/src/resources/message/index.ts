@@ -5,7 +5,7 @@ import { arrival } from './arrival.ts'
 import { messageFields } from './fields.ts'
 import { createMessage, messageEvents } from './rules.ts'
 
-/** Something said in a conversation (decisions, section 4). */
+/** Something said in a conversation (specification 4.5). */
 export const message = defineKind({
   name: 'message',
   plural: 'messages',

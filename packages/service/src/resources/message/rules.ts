@@ -1,4 +1,4 @@
-/** What a message must be: pure rules (decisions, section 4). */
+/** What a message must be: pure rules (specification 4.5). */
 import { type FieldError, type Problem, validationFailed } from '../../kernel/errors.ts'
 import { fail, ok, type Result } from '../../kernel/result.ts'
 import type { RuleContext } from '../../resource/kind.ts'

@@ -3,7 +3,7 @@ import { countStored, createStreamTable, lookupIndexes } from '../../db/migratio
 import { email, flag, text } from '../../resource/fields.ts'
 import { defineKind } from '../../resource/kind.ts'
 
-/** Who works at the desk (decisions, section 4). No events, no deletion: an inactive teammate stays. */
+/** Who works at the desk (specification 4.8). No events, no deletion: an inactive teammate stays. */
 export const teammate = defineKind({
   name: 'teammate',
   plural: 'teammates',

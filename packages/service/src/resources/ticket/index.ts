@@ -6,7 +6,7 @@ import { defineKind } from '../../resource/kind.ts'
 import { createTicket, ticketEvents, updateTicket } from './moves.ts'
 import { ticketStatuses } from './status.ts'
 
-/** Something to be done for a customer (decisions, section 4). */
+/** Something to be done for a customer (specification 4.6). */
 export const ticket = defineKind({
   name: 'ticket',
   plural: 'tickets',

@@ -1,4 +1,4 @@
-/** Where a ticket can stand, and from where it can go where (decisions, section 4.1). */
+/** Where a ticket can stand, and from where it can go where (specification 4.6). */
 export const ticketStatuses = ['new', 'open', 'pending', 'on_hold', 'resolved', 'closed'] as const
 
 export type TicketStatus = (typeof ticketStatuses)[number]
