@@ -4,8 +4,7 @@
  */
 import type { DeliveryErrorCode } from '../delivery/decide.ts'
 import { count, field, nullable, type Shown, text, time, uuid, words } from '../resource/shown-field.ts'
-import type { recoveryRecord } from './recovery.ts'
-import type { attemptRecord, deliveryRecord, WebhookRecord } from './webhook.ts'
+import type { attemptRecord, deliveryRecord, recoveryRecord, WebhookRecord } from './webhook.ts'
 
 const errorCodes = {
   timeout: 'no complete headers of an answer in time',
