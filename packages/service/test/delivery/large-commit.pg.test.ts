@@ -1,7 +1,6 @@
 /** A commit that would make more than 1,000 deliveries leaves them to workers: who gets what is as if it had made them. */
 import { describe, expect, test } from 'vitest'
-import { fanOutFunction } from '../../src/delivery/fan-out-function.ts'
-import { createFanOuts } from '../../src/delivery/fan-outs.ts'
+import { createFanOuts, fanOutFunction } from '../../src/delivery/fan-outs.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
@@ -191,7 +190,7 @@ describe('between the commit and its deliveries', () => {
     await customers(it.api, 91)
     it.clock.set(it.clock.now() - 30 * minute)
     expect(await it.fanOuts.runDue()).toBe(0)
-    await it.lanes.wakeFromTheFuture(it.clock.now(), null)
+    await it.queues.wakeFromTheFuture(it.clock.now(), null)
     await it.fanOuts.runDue()
     expect(await made(it)).toEqual(each(ids, '91 pending of 91'))
   })
