@@ -76,13 +76,14 @@ export function createSweeper(
   return {
     start: sweeping.start,
     async noticed(now, waits) {
-      const wasSetBack = now < lastLook - setBackBy
+      if (now < lastLook - setBackBy) {
+        suspicions = 1 + suspiciousSweeps
+        const searched = search()
+        if (waits) await searched
+        else searched.catch(complain)
+      }
+      // Not where the search failed: it is noticed again.
       lastLook = now
-      if (!wasSetBack) return
-      suspicions = 1 + suspiciousSweeps
-      const searched = search()
-      if (waits) await searched
-      else searched.catch(complain)
     },
     async stop() {
       await Promise.all([sweeping.stop(), searching?.catch(() => {})])

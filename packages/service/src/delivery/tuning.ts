@@ -194,9 +194,12 @@ export interface SenderTuning {
   readonly idlePerOrigin: number
   /** How often connections that were idle for too long are looked for: a timer for each would cost more. */
   readonly idleSweepEvery: number
-  /** How long a connection is kept idle when its receiver does not say, below the 5 s that Node keeps one. */
+  /**
+   * How long a connection is kept without a request when its receiver does not say: less than common servers wait before they close
+   * it (5 s and more), because a request that crosses with such a close is a failed attempt.
+   */
   readonly idleFor: number
-  /** How long before the time that a receiver says it is given up: what is on its way then would cross the close. */
+  /** How long before the time that a receiver says (Keep-Alive) it is given up, so that the next request keeps clear of that moment. */
   readonly clearOfClose: number
   /** How long at most, whatever a receiver says. */
   readonly idleForAtMost: number
@@ -210,11 +213,14 @@ export interface ResolverTuning {
   readonly usedFor: number
   /** Names that are remembered. */
   readonly remembered: number
-  /** Addresses used of one family: what a receiver has more is never reached within a deadline. */
+  /**
+   * Addresses of a family that are handed on, of any number that were checked: an answer can hold thousands, and no attempt
+   * has the time to try more.
+   */
   readonly perFamily: number
-  /** How long one family's answer is waited for when the other's is there. */
+  /** How much longer the slower address family is waited for: a quarter of the time allowed, up to this. */
   readonly grace: number
-  /** How long a name server's word that a name does not exist is waited for to be confirmed. */
+  /** A name server that has just answered is waited for so long when it is asked once more. */
   readonly confirmWithin: number
 }
 
