@@ -1,10 +1,14 @@
 /** An attacker in a process of its own: it drives attacks until it is told to stop, and counts what it was answered. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { constants, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AttackerOrder, AttackerReport } from './attacker.ts'
 import { type Arms, attackOf } from './attacks.ts'
 import { connectPlain, type PlainClient, type PlainRequest } from './plain-client.ts'
+
+// In life it would be another machine: what it spends on its own requests is not to be taken from those that it attacks.
+setPriority(constants.priority.PRIORITY_LOW)
 
 let going = true
 const answers: Record<string, number> = {}

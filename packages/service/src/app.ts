@@ -10,8 +10,8 @@ import { createUseRecorder } from './access/uses.ts'
 import { apiDocument } from './api-document.ts'
 import { type Database, FairPool, unshared } from './db/fair-pool.ts'
 import { createTargetCheck, type DeliverySettings } from './deliveries.ts'
-import { createLanes } from './delivery/lanes.ts'
-import { attemptsOf } from './delivery/schedule.ts'
+import { createEndpointQueues } from './delivery/endpoint-queues.ts'
+import { attemptsOf } from './delivery/model.ts'
 import { isTrusted, type TrustedTargets, trustNobody } from './delivery/target/address.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { registerDesk } from './desk.ts'
@@ -244,11 +244,7 @@ function registerWebhooks(server: FastifyInstance, { clock, settings }: AppOptio
     wake,
     checkTarget: createTargetCheck(resolver, schedule.answerTimeout),
     failPending: (organizationId, webhookId, reason) =>
-      createLanes(database.of(organizationId), tables).failPending(
-        { organizationId, webhookId },
-        reason,
-        clock.now(),
-      ),
+      createEndpointQueues(database, tables).failPending({ organizationId, webhookId }, reason, clock.now()),
   })
   registerWebhookRoutes(server, { endpoints, store, clock }, access)
   const deliveries = createDeliveryLog(database)

@@ -1,20 +1,19 @@
 /** What sends, put together from the settings: the same for the API, which checks URLs, and for workers. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
+import { type Database, FairPool } from './db/fair-pool.ts'
+import type { DrainServices } from './delivery/drain.ts'
+import { createEndpointQueues } from './delivery/endpoint-queues.ts'
 import { createEngine, type Engine } from './delivery/engine.ts'
 import { createFanOuts, type FanOuts } from './delivery/fan-outs.ts'
-import { createLanes } from './delivery/lanes.ts'
-import { type DeliveryObserver, nobodyObserves } from './delivery/observer.ts'
-import { createRecoverer, type Recoverer } from './delivery/recoverer.ts'
-import { createRecoveries } from './delivery/recoveries.ts'
+import { attemptsOf, type DeliveryObserver, type DeliverySchedule, nobodyObserves } from './delivery/model.ts'
+import { createRecoverer, createRecoveries, type Recoverer } from './delivery/recoveries.ts'
 import { createRegistrants, type Registrants } from './delivery/registrants.ts'
-import { attemptsOf, type DeliverySchedule } from './delivery/schedule.ts'
 import { createSender } from './delivery/send/send.ts'
 import { createSigner } from './delivery/signer.ts'
 import type { TrustedTargets } from './delivery/target/address.ts'
 import { createResolver, type Resolver } from './delivery/target/resolver.ts'
 import { parseTargetUrl } from './delivery/target/url.ts'
-import type { TurnServices } from './delivery/turn.ts'
 import type { Clock } from './kernel/clock.ts'
 import { type Problem, problem, validationFailed } from './kernel/errors.ts'
 import { createKeyedQueue } from './kernel/keyed-queue.ts'
@@ -52,7 +51,7 @@ export function createWorker(options: {
   readonly kinds: readonly Kind[]
   readonly settings: DeliverySettings
   readonly observer?: DeliveryObserver
-  /** Connections for large commits and the turns of all but the light, who are not to wait behind them; by default the same. */
+  /** Connections for large commits and the drains of all but the light, who are not to wait behind them; by default the same. */
   readonly otherPool?: Pool
   /** The owner of its leases; one of its own unless told. */
   readonly workerId?: string
@@ -65,10 +64,12 @@ export function createWorker(options: {
   const signer = createSigner(box.open)
   const scopes = new Map(kinds.map((kind) => [kind.name, `${kind.plural}:read`]))
   const tables = kinds.map((kind) => kind.table)
-  const turns: TurnServices = {
-    lanes: createLanes(pool, tables),
+  const database = sharedByOrganizations(pool)
+  const otherDatabase = sharedByOrganizations(otherPool)
+  const drains: Omit<DrainServices, 'tuning'> = {
+    queues: createEndpointQueues(database, tables),
     send: (request) => sender.send(request),
-    signerOf: (taken) => signer(taken.endpoint.sealedSecrets, taken),
+    signerOf: (claim) => signer(claim.endpoint.sealedSecrets, claim),
     scopeOf: (subjectKind) => scopes.get(subjectKind) ?? null,
     clock,
     schedule,
@@ -76,9 +77,9 @@ export function createWorker(options: {
     observer,
   }
   const clockTurns = createKeyedQueue()
-  const engine = createEngine(turns, {
+  const engine = createEngine(drains, {
     clockTurns,
-    otherLanes: createLanes(otherPool, tables),
+    otherQueues: createEndpointQueues(otherDatabase, tables),
     ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
   })
   const registrants = createRegistrants({ pool, clock, log, observer, clockTurns, wake: () => engine.wake() })
@@ -89,7 +90,7 @@ export function createWorker(options: {
     clockTurns,
     onDeliveries: () => engine.wake(),
   })
-  const fanOuts = createFanOuts({ pool: otherPool, clock, log, onDeliveries: () => engine.wake() })
+  const fanOuts = createFanOuts({ database: otherDatabase, clock, log, onDeliveries: () => engine.wake() })
   return {
     engine,
     recoverer,
@@ -101,6 +102,16 @@ export function createWorker(options: {
       resolver.close()
     },
   }
+}
+
+/**
+ * A worker's connections, one of them for what belongs to no drain: an organization with fifty endpoints that are flooded waits for its own
+ * statements, and nobody's endpoint for them. What waits here has been sent already, so it is not given up.
+ */
+function sharedByOrganizations(pool: Pool): Database {
+  const places = Math.max(2, pool.options.max - 1)
+  const limits = { places, longPlaces: 2, commonPlaces: 2, waitAtMost: Number.POSITIVE_INFINITY }
+  return new FairPool(pool, { waited: () => {} }, limits)
 }
 
 /** Checks a receiver's URL where it stands now (specification 9.2). The resolver is its caller's to close. */

@@ -8,7 +8,7 @@ import { EmbeddedDatabaseError } from './db/embedded/index.ts'
 import { migrate } from './db/migrate.ts'
 import { type OpenDatabase, openDatabase } from './db/open.ts'
 import type { DeliverySettings } from './deliveries.ts'
-import { giveBackLanes } from './delivery/give-back.ts'
+import { giveBackQueues } from './delivery/leases.ts'
 import type { Clock } from './kernel/clock.ts'
 import { createLog } from './log.ts'
 import { makeLogWeeks } from './log-weeks.ts'
@@ -115,7 +115,7 @@ async function startRoles(
 /** Everything that a worker held which has died. Answers how many leases that were. */
 async function giveBackLeases(pool: Pool, workerId: string): Promise<number> {
   const now = (await askDatabaseClock(pool)).now()
-  return (await giveBackLanes(pool, workerId, now)) + (await createJobs(pool).giveBackAllOf(workerId, now))
+  return (await giveBackQueues(pool, workerId, now)) + (await createJobs(pool).giveBackAllOf(workerId, now))
 }
 
 /** The server that DESKWIRE_METRICS_PORT asks for. @throws ListenError when it cannot listen. */

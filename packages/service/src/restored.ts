@@ -1,7 +1,7 @@
 /** What a database has to be told after it was restored, whoever restored it (specification 7.5). */
 import type { Pool } from 'pg'
 import { type Tx, transaction } from './db/transaction.ts'
-import { resumeDeliveries } from './delivery/new-life.ts'
+import { resumeDeliveries } from './delivery/leases.ts'
 import { beginNewLife, type NewLife } from './journal/new-life.ts'
 import type { Clock } from './kernel/clock.ts'
 

@@ -10,7 +10,10 @@ import { recoveryMigrations } from './db/migrations/recoveries.ts'
 import { restoreMigrations } from './db/migrations/restores.ts'
 import { searchMigrations } from './db/migrations/search.ts'
 import { webhookMigrations } from './db/migrations/webhooks.ts'
-import { deliveryFunctions } from './delivery/functions.ts'
+import { completeFunction } from './delivery/complete.ts'
+import { disableFunction, failPendingFunction } from './delivery/endpoint-queues.ts'
+import { fanOutFunction } from './delivery/fan-outs.ts'
+import { recoverFunction } from './delivery/recoveries.ts'
 import { expireFunction } from './delivery/registrants.ts'
 import { commitFunction } from './journal/commit-function.ts'
 import { keepAnswerFunction } from './journal/kept-answers.ts'
@@ -46,7 +49,11 @@ export function schemaOf(
     functions: [
       commit,
       keepAnswerFunction,
-      ...deliveryFunctions,
+      completeFunction,
+      disableFunction,
+      failPendingFunction,
+      recoverFunction,
+      fanOutFunction,
       expireFunction,
       ...webhookFunctions,
       ...logFunctions,

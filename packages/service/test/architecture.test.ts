@@ -83,6 +83,21 @@ test.each(sources.map(({ path }) => path))('%s imports only from rooms below', (
   expect(upward).toEqual([])
 })
 
+test('no file imports another that imports it, through however many and for its types alone', () => {
+  const importsOf = new Map(sources.map(({ path, imports }) => [path, imports]))
+  const done = new Set<string>()
+  const circles: string[] = []
+  const visit = (path: string, way: readonly string[]) => {
+    const begins = way.indexOf(path)
+    if (begins >= 0) circles.push([...way.slice(begins), path].join(' → '))
+    if (begins >= 0 || done.has(path)) return
+    for (const imported of importsOf.get(path) ?? []) visit(imported, [...way, path])
+    done.add(path)
+  }
+  for (const { path } of sources) visit(path, [])
+  expect(circles).toEqual([])
+})
+
 test('a folder of resources imports the machinery, and no other but what it moves', () => {
   const across = sources
     .filter(({ room, path }) => room === 'resources' && path !== 'resources/index.ts')
@@ -175,9 +190,9 @@ describe('SQL', () => {
       'backup/tables.ts: select c.relname::text as name, array_agg(a.attnam',
       'backup/tables.ts: select id from schema_migrations order by id',
       // All of them are told of a restore, before anybody works on the database.
-      'delivery/new-life.ts: update lanes set lease_id = null, lease_until = nu',
-      'delivery/new-life.ts: update recoveries set lease_id = null, lease_until',
-      'delivery/new-life.ts: update webhook_health set failing_since = $1 where',
+      'delivery/leases.ts: update lanes set lease_id = null, lease_until = nu',
+      'delivery/leases.ts: update recoveries set lease_id = null, lease_until',
+      'delivery/leases.ts: update webhook_health set failing_since = $1 where',
       'http/health.ts: select i.epoch from installation i where i.singlet',
       // No table of their own: what looks into one stands in a literal that names the organization.
       "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",

@@ -2,9 +2,9 @@
  * The database's clock, kept by this machine's monotonic time in between: all processes of an installation agree on what
  * time it is, though their machines do not, and a machine whose clock is set changes nothing for them.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { type Clock, stopwatch, systemClock } from '../kernel/clock.ts'
+import { periodic } from '../kernel/periodic.ts'
 
 export interface FollowingClock extends Clock {
   /** Resolves when the database was asked for the first time; until then it is the machine's clock. Never rejects. */
@@ -23,7 +23,6 @@ export function followDatabaseClock(pool: Pick<Pool, 'query'>): FollowingClock {
   const elapsed = stopwatch()
   let ahead = systemClock.now()
   const { promise: ready, resolve } = Promise.withResolvers<void>()
-  const stopped = new AbortController()
 
   async function ask(): Promise<number> {
     let best = { took: Number.POSITIVE_INFINITY, ahead }
@@ -38,25 +37,22 @@ export function followDatabaseClock(pool: Pick<Pool, 'query'>): FollowingClock {
     return best.ahead
   }
 
-  async function follow(): Promise<void> {
-    while (!stopped.signal.aborted) {
-      let wait = askEvery
-      try {
-        ahead = await ask()
-        resolve()
-      } catch {
-        // Time goes on without it.
-        wait = askAgainAfter
-      }
-      await delay(wait, undefined, { signal: stopped.signal, ref: false }).catch(() => {})
-    }
-  }
-
-  void follow()
+  const following = periodic({
+    every: askEvery,
+    everyAfterFailure: askAgainAfter,
+    stopWithin: 0,
+    async run() {
+      ahead = await ask()
+      resolve()
+    },
+    // Time goes on without it.
+    onFailure() {},
+  })
+  following.start()
   return {
     now: () => Math.floor(ahead + elapsed()),
     ready,
-    stop: () => stopped.abort(),
+    stop: () => void following.stop(),
   }
 }
 

@@ -41,7 +41,7 @@ function placesOf(connections: number): TurnLimits {
 
 /** Statements that may wait at once; each of them is the request of somebody who waits. */
 const waitingAtMost = 20_000
-/** How long one waits, in milliseconds, before its client is told to come again. */
+/** How long one waits, in milliseconds, before its client is told to come again; where nobody is, it may wait for ever. */
 const waitAtMost = 20_000
 
 export interface PoolObserver {
@@ -125,11 +125,12 @@ export class FairPool implements Database {
           reject(error)
         }
       })
-      const timer = setTimeout(() => {
+      const giveUp = () => {
         this.#turns.leave(waiting)
         over()
         reject(new ShareExceeded('all_taken', 'database_time'))
-      }, this.#waitAtMost)
+      }
+      const timer = Number.isFinite(this.#waitAtMost) ? setTimeout(giveUp, this.#waitAtMost) : undefined
     })
   }
 }

@@ -5,9 +5,14 @@ import type { Clock } from '../kernel/clock.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { version } from '../kernel/version.ts'
 import { type AttemptOutcome, decide } from './decide.ts'
-import { envelope } from './envelope.ts'
-import type { AttemptResult, Taken, TakenDelivery } from './lanes.ts'
-import type { DeliverySchedule } from './schedule.ts'
+import type {
+  AttemptResult,
+  Claim,
+  ClaimedDelivery,
+  DeliveryObserver,
+  DeliverySchedule,
+  EndpointKey,
+} from './model.ts'
 import type { Sign } from './signer.ts'
 
 /** What sending needs to know, and what it answers. */
@@ -30,9 +35,9 @@ export interface AttemptServices {
 
 /** An endpoint as it is to be sent to. */
 export interface Destination {
-  readonly taken: Taken
+  readonly claim: Claim
   readonly sign: Sign
-  /** Why it is disabled, also if that came after it was taken. */
+  /** Why it is disabled, also if that came after it was claimed. */
   readonly disabled: string | null
   /** Whether it may well not answer, as it did not the last time. */
   readonly doubtful: boolean
@@ -42,7 +47,7 @@ export interface Destination {
 export async function attempt(
   services: AttemptServices,
   destination: Destination,
-  delivery: TakenDelivery,
+  delivery: ClaimedDelivery,
 ): Promise<AttemptResult> {
   const { clock, log } = services
   const startedAt = clock.now()
@@ -50,30 +55,30 @@ export async function attempt(
     unsendable(services, destination, error, startedAt),
   )
   if (outcome.kind === 'failed' && outcome.block !== undefined) {
-    const { organizationId, webhookId } = destination.taken
+    const { organizationId, webhookId } = destination.claim
     log.warn(
       { organizationId, webhookId, block: outcome.block },
       'an endpoint leads to an address that is not public',
     )
   }
-  return resultOf(services, destination.taken, delivery, outcome, startedAt)
+  return resultOf(services, destination.claim, delivery, outcome, startedAt)
 }
 
 /** The attempt that a delivery had which was being sent alone, since `startedAt`, when its worker died. */
 export function lostAttempt(
   services: Pick<AttemptServices, 'clock' | 'schedule'>,
-  taken: Taken,
-  delivery: TakenDelivery,
+  claim: Claim,
+  delivery: ClaimedDelivery,
   startedAt: number,
 ): AttemptResult {
   const message = 'the worker ended while it sent this delivery alone; it may have arrived'
-  return resultOf(services, taken, delivery, { kind: 'worker_lost', message }, startedAt)
+  return resultOf(services, claim, delivery, { kind: 'worker_lost', message }, startedAt)
 }
 
 function resultOf(
   { clock, schedule }: Pick<AttemptServices, 'clock' | 'schedule'>,
-  taken: Taken,
-  delivery: TakenDelivery,
+  claim: Claim,
+  delivery: ClaimedDelivery,
   outcome: AttemptOutcome,
   startedAt: number,
 ): AttemptResult {
@@ -81,7 +86,7 @@ function resultOf(
   const isPing = delivery.event.type === 'ping'
   return {
     delivery,
-    url: taken.endpoint.url,
+    url: claim.endpoint.url,
     verdict: decide({ ...delivery, isPing }, outcome, endedAt, schedule.retryDelays),
     startedAt,
     endedAt,
@@ -94,10 +99,10 @@ function resultOf(
 
 async function outcomeOf(
   { clock, send, scopeOf }: AttemptServices,
-  { taken, sign, disabled, doubtful }: Destination,
-  { event, data }: TakenDelivery,
+  { claim, sign, disabled, doubtful }: Destination,
+  { event, data }: ClaimedDelivery,
 ): Promise<AttemptOutcome> {
-  const { endpoint } = taken
+  const { endpoint } = claim
   if (disabled !== null && event.type !== 'ping') {
     return { kind: 'endpoint_disabled', message: `the endpoint was disabled: ${disabled}` }
   }
@@ -106,9 +111,9 @@ async function outcomeOf(
   if (scope !== null && !grants(endpoint.scopes ?? [], scope)) {
     return { kind: 'subject_unavailable', message: `the registrant's key lacks the scope ${scope}` }
   }
-  const body = envelope(taken, event, data)
+  const body = envelope(claim, event, data)
   return send({
-    organizationId: taken.organizationId,
+    organizationId: claim.organizationId,
     url: endpoint.url,
     headers: {
       'content-type': 'application/json',
@@ -124,7 +129,7 @@ async function outcomeOf(
 
 function unsendable(
   { clock, log }: AttemptServices,
-  { taken: { organizationId, webhookId } }: Destination,
+  { claim: { organizationId, webhookId } }: Destination,
   error: Error,
   startedAt: number,
 ): AttemptOutcome {
@@ -138,4 +143,24 @@ function unsendable(
     message: "It could not be sent; the service's log says why",
     durationMs: Math.max(0, clock.now() - startedAt),
   }
+}
+
+/**
+ * The body of a delivery. `data` is a representation as it is stored: the bytes that the matching GET answers.
+ */
+function envelope({ organizationId }: EndpointKey, event: ClaimedDelivery['event'], data: string): string {
+  const { id, type, createdAt } = event
+  return `{"id":"${id}","type":"${type}","apiVersion":"v1","createdAt":"${createdAt}","organizationId":"${organizationId}","data":${data}}`
+}
+
+/** Tells whoever counts of a result, if an attempt was made. */
+export function tell(observer: DeliveryObserver, result: AttemptResult): void {
+  const { verdict, durationMs, startedAt, delivery } = result
+  if (!verdict.attempted) return
+  observer.attempted({
+    outcome: verdict.error?.code ?? 'succeeded',
+    durationMs,
+    // It may have been made by a process whose clock is a little ahead.
+    waitedMs: delivery.attemptCount > 0 ? null : Math.max(0, startedAt - delivery.dueAt),
+  })
 }

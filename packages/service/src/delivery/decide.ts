@@ -1,20 +1,8 @@
 /**
- * What an attempt's outcome means for its delivery and its endpoint: pure, and total over the outcomes. Nothing
- * else in the house knows the rules of specification 10.3 and specification 10.4.
+ * What is decided of deliveries, all of it pure: what an attempt's outcome means for its delivery and its endpoint, total over
+ * the outcomes; when an endpoint has failed for too long; and what of a claim is sent now. Nothing else in the house knows these rules.
  */
-
-/** Why a delivery has not arrived (specification 11.2). */
-export type DeliveryErrorCode =
-  | 'timeout'
-  | 'connection_failed'
-  | 'tls_error'
-  | 'redirect'
-  | 'non_2xx'
-  | 'address_not_public'
-  | 'resolver_failed'
-  | 'endpoint_disabled'
-  | 'subject_unavailable'
-  | 'worker_lost'
+import type { Claim, ClaimedDelivery, DeliveryError, Verdict } from './model.ts'
 
 /** How an attempt ended, or why none was made. */
 export type AttemptOutcome =
@@ -47,25 +35,6 @@ export interface DeliveryState {
   readonly attemptsBefore: number
   readonly maxAttempts: number
   readonly isPing: boolean
-}
-
-export interface DeliveryError {
-  readonly code: DeliveryErrorCode
-  readonly message: string
-}
-
-export interface Verdict {
-  /** Where the delivery stands now. */
-  readonly status: 'pending' | 'succeeded' | 'failed'
-  readonly error: DeliveryError | null
-  /** Whether an attempt was made; it is then logged. */
-  readonly attempted: boolean
-  /** Milliseconds since the Unix epoch; null unless pending. */
-  readonly nextAttemptAt: number | null
-  /** What it says of the endpoint. */
-  readonly counts: 'success' | 'failure' | 'nothing'
-  /** The endpoint is to be disabled at once. */
-  readonly disable: 'address_not_public' | null
 }
 
 /** The verdict on an attempt that ended at `now` (milliseconds since the Unix epoch). `delays`: one a retry, in ms. */
@@ -160,4 +129,41 @@ export function foldHealth(change: HealthChange, verdict: Verdict, now: number):
  */
 export function hasFailedTooLong(failingSince: number | null, now: number, disableAfter: number): boolean {
   return failingSince !== null && now - failingSince >= disableAfter
+}
+
+/** The part of its time that an endpoint has been failing for, as far as it is worth a warning; null before. Milliseconds. */
+export function warningStage(
+  failingSince: number | null,
+  now: number,
+  disableAfter: number,
+  stages: readonly number[],
+): number | null {
+  if (failingSince === null) return null
+  return stages.find((part) => now - failingSince >= part * disableAfter) ?? null
+}
+
+export type Share =
+  /** All of these at once. What was claimed behind them is left. */
+  | { readonly kind: 'together'; readonly deliveries: readonly ClaimedDelivery[] }
+  /** This one while nothing else is under way. */
+  | { readonly kind: 'alone'; readonly delivery: ClaimedDelivery }
+  /** This one was alone when its worker died, since `since` (milliseconds since the Unix epoch): that was its attempt. */
+  | { readonly kind: 'lost'; readonly delivery: ClaimedDelivery; readonly since: number }
+
+/**
+ * What of the deliveries that were claimed is to be sent now. After three lost leases in a row an endpoint's deliveries are sent one
+ * at a time, until those that may have been under way with the workers that died are through. The one that was alone when its worker
+ * died gets the attempt `worker_lost`, and is sent alone from there on.
+ */
+export function shareOf({
+  deliveries,
+  aloneLeft,
+  lost,
+}: Pick<Claim, 'deliveries' | 'aloneLeft' | 'lost'>): Share {
+  const victim = lost === null ? undefined : deliveries.find(({ id }) => id === lost.id)
+  if (lost !== null && victim !== undefined) return { kind: 'lost', delivery: victim, since: lost.since }
+  const [first] = deliveries
+  if (first !== undefined && (aloneLeft > 0 || first.lostWorker)) return { kind: 'alone', delivery: first }
+  const suspect = deliveries.findIndex(({ lostWorker }) => lostWorker)
+  return { kind: 'together', deliveries: suspect === -1 ? deliveries : deliveries.slice(0, suspect) }
 }

@@ -1,22 +1,19 @@
 /**
- * The engine: finds lanes with something due and runs their turns, many at once, each its own. It is woken right after a
+ * The engine: finds endpoint queues with something due and drains them, many at once, each by itself. It is woken right after a
  * commit, and looks besides: a notification is a hint, the table is the truth.
  */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { stopwatch } from '../kernel/clock.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
-import { Alarm } from './alarm.ts'
-import { createDisabler } from './disabler.ts'
-import { Halt } from './halt.ts'
-import type { Place } from './lane-sweep.ts'
-import type { DueLane, LaneKey, Lanes } from './lanes.ts'
-import { tickEvery } from './pace.ts'
-import { leaseOf } from './schedule.ts'
-import { type SlotLimits, Slots } from './slots.ts'
-import { foundAtOnce, tiers } from './tiers.ts'
-import { type Shared, Turn, type TurnEnd, type TurnServices } from './turn.ts'
+import { atMost, periodic } from '../kernel/periodic.ts'
+import { ConcurrencyLimiter } from './concurrency.ts'
+import { createDisablePolicy } from './disable-policy.ts'
+import { Drain, type DrainEnd, type DrainServices, type Shared, Shutdown } from './drain.ts'
+import type { EndpointQueues } from './endpoint-queues.ts'
+import { type DueQueue, keyOf, priorityClasses } from './model.ts'
+import { createSweeper } from './sweep.ts'
+import { type DeliveryTuning, deliveryTuning } from './tuning.ts'
 
 export interface Engine {
   /** Something may be due: look at once. */
@@ -24,180 +21,134 @@ export interface Engine {
   /** Looks again and again until stopped. */
   start(): void
   /**
-   * Takes no more lanes, begins no more attempts, and waits for those under way to be settled: for 12 s, after
+   * Begins no more drains and no more attempts, and waits for those under way to be completed: for 12 s, after
    * which what is not answered is left due; and for 2 s more, after which a database that does not answer is left.
    */
   stop(): Promise<void>
-  /** Does all that is due by the clock, and answers how many turns that took. For tests and drains. */
+  /** Does all that is due by the clock, and answers how many drains that took. For tests and drains by hand. */
   runDue(): Promise<number>
   /** Attempts under way. */
   readonly inFlight: number
 }
 
-/**
- * Milliseconds from one look to the next at least: whoever is woken more often looks for all of them at once. Without it, a
- * crowd of lanes that wait for slots made thousands of searches a second.
- */
-const looksApart = 5
-/**
- * Milliseconds from one look for slow lanes to the next, at least; each finds a few. Attempts that hang together are given up
- * together: a thousand handshakes begun at once in their place held everybody else up for seconds, every ten.
- */
-export const slowApart = 80
-/** They begin one after another, in milliseconds: each may have a handshake to make, and whoever is well waits for those. */
-const slowStep = slowApart / foundAtOnce.slow
-/** How often to look without being woken, in milliseconds. */
-const pollEvery = 500
-/** How long a stop waits for attempts, and then for the database; together below the service's 15 s. */
-const attemptsMayTake = 12_000
-const settlingMayTake = 2_000
-/** How often to look for due deliveries whose lane does not say so, in milliseconds. */
-const sweepEvery = 30_000
-/** Clocks of workers may differ by so much, in milliseconds, before one takes the other's leases for impossible. */
-const clocksDiffer = 60_000
-/** A clock that goes back by more was set back, in milliseconds; others may follow it within so many sweeps, which search again. */
-const setBackBy = 1_000
-const suspiciousSweeps = 4
-
-interface RunningTurn {
-  readonly turn: Turn
-  readonly ended: Promise<TurnEnd>
+interface RunningDrain {
+  readonly drain: Drain
+  readonly ended: Promise<DrainEnd>
 }
 
 export function createEngine(
-  services: TurnServices,
+  services: Omit<DrainServices, 'tuning'>,
   options: {
-    readonly slots?: SlotLimits
     /** Whose leases these are: whoever learns of the worker's death gives them back by it. */
     readonly workerId?: string
-    /** For turns of all but the light, who are not to wait for a connection behind them. */
-    readonly otherLanes?: Lanes
+    /** For drains of all but the light, who are not to wait for a connection behind them. */
+    readonly otherQueues?: EndpointQueues
     /** Calls that take an organization's clock row, one at a time of each. */
     readonly clockTurns?: KeyedQueue
+    readonly tuning?: DeliveryTuning
   } = {},
 ): Engine {
-  const { lanes, clock, log, schedule } = services
+  const { queues, clock, log } = services
   const {
-    slots: limits,
     workerId = randomUUID(),
-    otherLanes = lanes,
+    otherQueues = queues,
     clockTurns = createKeyedQueue(),
+    tuning = deliveryTuning,
   } = options
-  const disabler = createDisabler({ ...services, lanes: otherLanes, clockTurns, onDisabled })
-  const running = new Map<string, RunningTurn>()
-  const halt = new Halt()
-  const shared: Shared = {
-    workerId,
-    slots: new Slots(limits),
-    alarm: new Alarm(),
-    disabler,
-    halt,
-    payloads: 0,
-  }
-  let sweeping: Promise<void> | null = null
-  let searching: Promise<unknown> | null = null
-  /** Where the search for what a clock left in the future goes on; null at its beginning. */
-  let place: Place | null = null
-  let timers: NodeJS.Timeout[] = []
-  let ticker: NodeJS.Timeout | undefined
-  let looking: Promise<void> | null = null
-  let lookAgain = false
-  /** Lanes may be waiting for a slot. */
+  const { foundAtOnce, looksApart, pollEvery, slowApart, attemptsMayTake, completingMayTake } = tuning.engine
+  const stopWithin = attemptsMayTake + completingMayTake
+  const drainServices: DrainServices = { ...services, tuning }
+  const limiter = new ConcurrencyLimiter(tuning.concurrency)
+  const shutdown = new Shutdown()
+  const disablePolicy = createDisablePolicy({
+    ...services,
+    queues: otherQueues,
+    clockTurns,
+    tuning: tuning.disabling,
+    onDisabled: wakeUnlessDraining,
+  })
+  const shared: Shared = { workerId, limiter, disablePolicy, shutdown }
+  const running = new Map<string, RunningDrain>()
+  const looking = periodic({
+    every: pollEvery,
+    apart: looksApart,
+    stopWithin,
+    run: async () => {
+      await look()
+    },
+    onFailure: (error) => log.warn({ err: loggable(error) }, 'due deliveries cannot be found; looking again'),
+  })
+  /** While something is being drained. */
+  const ticking = periodic({
+    every: tuning.concurrency.tickEvery,
+    stopWithin: 0,
+    run() {
+      for (const { drain } of running.values()) drain.tick()
+    },
+    onFailure: (error) => log.warn({ err: loggable(error) }, 'drains could not be looked after'),
+  })
+  const sweeper = createSweeper(drainServices, { stopWithin, onDeliveries: wakeUnlessDraining })
+  /** Queues may be waiting for room. */
   let behind = false
-  /** Somebody drains by hand, and looks again by itself. */
+  /** Somebody drains by hand, and looks again by himself. */
   let draining = false
-  /** Nothing is known of the time before the first look: the clock may have been set back then. */
-  let lastLook = Number.POSITIVE_INFINITY
-  /** Searches to be made for what a clock left in the future. */
-  let suspicions = 0
-  let sinceLook = () => Number.POSITIVE_INFINITY
   let sinceSlow = () => Number.POSITIVE_INFINITY
-  /** Wakes when slow lanes may be looked for again. */
+  /** Wakes when slow queues may be looked for again. */
   let slowTimer: NodeJS.Timeout | null = null
 
   return {
-    wake,
-    start,
+    wake: looking.wake,
+    start() {
+      looking.start()
+      sweeper.start()
+    },
     stop,
     runDue,
     get inFlight() {
-      return shared.slots.inUse
+      return limiter.inUse
     },
   }
 
-  function wake(): void {
-    if (halt.requested) return
-    if (looking !== null) {
-      lookAgain = true
-      return
-    }
-    looking = lookInTime()
-      .then(
-        () => {},
-        (error: Error) => log.warn({ err: loggable(error) }, 'due deliveries cannot be found; looking again'),
-      )
-      .finally(() => {
-        looking = null
-        if (lookAgain) {
-          lookAgain = false
-          wake()
-        }
-      })
+  function wakeUnlessDraining(): void {
+    if (!draining) looking.wake()
   }
 
-  async function lookInTime(): Promise<unknown> {
-    const since = sinceLook()
-    if (since < looksApart) await delay(looksApart - since)
-    sinceLook = stopwatch()
-    return look()
-  }
-
-  /** Begins turns of what is due, as many as there are slots for. */
-  async function look(): Promise<readonly RunningTurn[]> {
+  /** Begins drains of what is due, as many as there is room for. */
+  async function look(): Promise<readonly RunningDrain[]> {
     const now = clock.now()
-    if (now < lastLook - setBackBy) {
-      suspicions = 1 + suspiciousSweeps
-      // What is due does not wait for it: there may be a million that are not.
-      const searched = searchFuture()
-      if (draining) await searched
-      else searched.catch(complain)
-    }
-    lastLook = now
-    const withRoom = tiers.filter((tier) => shared.slots.hasRoom(tier))
-    const open = draining || mayBeSlow() ? withRoom : withRoom.filter((tier) => tier !== 'slow')
-    const due = open.length === 0 ? [] : await lanes.findDue(shared.workerId, now, open)
-    const begun: RunningTurn[] = []
-    behind = withRoom.length < tiers.length
-    const full = open.some((tier) => due.filter((lane) => lane.tier === tier).length === foundAtOnce[tier])
+    await sweeper.noticed(now, draining)
+    const withRoom = priorityClasses.filter((priority) => limiter.hasRoom(priority))
+    const open = draining || mayBeSlow() ? withRoom : withRoom.filter((priority) => priority !== 'slow')
+    const due = open.length === 0 ? [] : await queues.findDue(workerId, now, open)
+    const begun: RunningDrain[] = []
+    behind = withRoom.length < priorityClasses.length
+    const foundOf = Map.groupBy(due, ({ priority }) => priority)
+    const isFull = open.some((priority) => foundOf.get(priority)?.length === foundAtOnce[priority])
     let slow = 0
-    for (const lane of due) {
-      if (lane.tier === 'slow' && !draining && slow++ > 0) {
-        setTimeout(begin, (slow - 1) * slowStep, lane)
+    for (const queue of due) {
+      if (queue.priority === 'slow' && !draining && slow++ > 0) {
+        // One after another: each may have a handshake to make, and whoever is well waits for those.
+        setTimeout(begin, ((slow - 1) * slowApart) / foundAtOnce.slow, queue)
         continue
       }
-      const turn = begin(lane)
-      if (turn !== null) begun.push(turn)
+      const drain = begin(queue)
+      if (drain !== null) begun.push(drain)
     }
     // There are more where those came from.
-    if (full && (begun.length > 0 || slow > 1) && !draining) wake()
+    if (isFull && (begun.length > 0 || slow > 1)) wakeUnlessDraining()
     return begun
   }
 
-  /** Wakes the lane's turn, or begins one, which it then answers. */
-  function begin(lane: DueLane): RunningTurn | null {
-    const known = running.get(keyOf(lane))
-    known?.turn.wake()
-    const turn = known === undefined ? launch(lane) : null
-    if (known === undefined && turn === null) behind = true
-    return turn
+  /** Wakes the queue's drain, or begins one, which it then answers. */
+  function begin(queue: DueQueue): RunningDrain | null {
+    const known = running.get(keyOf(queue))
+    known?.drain.wake()
+    const begun = known === undefined ? launch(queue) : null
+    if (known === undefined && begun === null) behind = true
+    return begun
   }
 
-  /** What is pending on it has to fail. */
-  function onDisabled(): void {
-    if (!draining) wake()
-  }
-
-  /** Whether slow lanes may be looked for now; if not, they are when it is time. */
+  /** Whether slow queues may be looked for now; if not, they are when it is time. */
   function mayBeSlow(): boolean {
     const since = sinceSlow()
     if (since >= slowApart) {
@@ -206,120 +157,57 @@ export function createEngine(
     }
     slowTimer ??= setTimeout(() => {
       slowTimer = null
-      wake()
+      looking.wake()
     }, slowApart - since)
     return false
   }
 
-  function launch(lane: DueLane): RunningTurn | null {
-    const slot = halt.requested ? null : shared.slots.enter(lane.tier)
-    if (slot === null) return null
-    const turn = new Turn(
-      { ...services, lanes: lane.tier === 'light' ? lanes : otherLanes },
-      shared,
-      lane,
-      slot,
-    )
-    const ended = turn
+  function launch(queue: DueQueue): RunningDrain | null {
+    const own = shutdown.isRequested ? null : limiter.open(queue.priority)
+    if (own === null) return null
+    const servedBy = queue.priority === 'light' ? queues : otherQueues
+    const drain = new Drain({ ...drainServices, queues: servedBy }, shared, queue, own)
+    const ended = drain
       .run()
       .catch((error: Error) => {
-        // The lease runs out and the lane is found again.
-        const { organizationId, webhookId } = lane
-        log.warn({ organizationId, webhookId, err: loggable(error) }, 'a turn failed')
+        // The lease runs out and the queue is found again.
+        const { organizationId, webhookId } = queue
+        log.warn({ organizationId, webhookId, err: loggable(error) }, 'a drain failed')
         return { ran: false, more: false }
       })
       .finally(() => {
-        running.delete(keyOf(lane))
-        if (running.size === 0) clearInterval(ticker)
+        running.delete(keyOf(queue))
+        if (running.size === 0) ticking.pause()
       })
-    if (running.size === 0) ticker = setInterval(tick, tickEvery)
-    const begun = { turn, ended }
-    running.set(keyOf(lane), begun)
+    if (running.size === 0) ticking.start()
+    const begun = { drain, ended }
+    running.set(keyOf(queue), begun)
     void ended.then(({ more }) => {
-      // On this lane, or on one that has waited for a slot.
-      if ((more || behind) && !draining) wake()
+      // At this endpoint, or at one that has waited for room.
+      if (more || behind) wakeUnlessDraining()
     })
     return begun
   }
 
-  function tick(): void {
-    for (const { turn } of running.values()) turn.tick()
-  }
-
-  function start(): void {
-    timers = [setInterval(wake, pollEvery), setInterval(sweep, sweepEvery)]
-    wake()
-    sweep()
-  }
-
-  function sweep(): void {
-    sweeping ??= sweepOnce()
-      .then((woken) => {
-        if (woken > 0) log.warn({ lanes: woken }, 'due deliveries were found whose lanes did not say so')
-      }, complain)
-      .finally(() => {
-        sweeping = null
-      })
-  }
-
-  async function sweepOnce(): Promise<number> {
-    const woken = await lanes.sweep(clock.now(), leaseOf(schedule) + clocksDiffer)
-    if (suspicions > 0) await searchFuture()
-    return woken
-  }
-
-  /** Looks through all that is pending and not due, piece by piece; what failed goes on where it was. */
-  function searchFuture(): Promise<unknown> {
-    searching ??= walk().finally(() => {
-      searching = null
-    })
-    return searching
-  }
-
-  async function walk(): Promise<void> {
-    do {
-      const { woken, next } = await lanes.wakeFromTheFuture(clock.now(), place)
-      place = next
-      if (woken > 0) {
-        log.warn({ deliveries: woken }, 'deliveries were found that a clock had left in the future')
-        // Whoever drains looks when this is done.
-        if (!draining) wake()
-      }
-    } while (place !== null && !halt.requested)
-    if (place === null) suspicions--
-  }
-
-  function complain(error: Error): void {
-    log.warn({ err: loggable(error) }, 'the sweep for stray deliveries failed; it will be tried again')
-  }
-
   async function stop(): Promise<void> {
-    halt.request()
-    disabler.stop()
-    for (const timer of timers) clearInterval(timer)
+    shutdown.request()
+    disablePolicy.stop()
     if (slowTimer !== null) clearTimeout(slowTimer)
-    const turns = () => Promise.all([...running.values()].map(({ ended }) => ended))
-    const ended = Promise.all([sweeping, searching?.catch(() => {}), Promise.resolve(looking).then(turns)])
-    const over = new AbortController()
-    const limit = (milliseconds: number) =>
-      delay(milliseconds, undefined, { signal: over.signal }).catch(() => {})
-    await Promise.race([ended, limit(attemptsMayTake)])
-    halt.cut()
-    await Promise.race([ended, limit(settlingMayTake)])
-    over.abort()
+    const drains = () => Promise.all([...running.values()].map(({ ended }) => ended))
+    const ended = Promise.all([sweeper.stop(), looking.stop().then(drains)])
+    await atMost(attemptsMayTake, ended)
+    shutdown.cut()
+    await atMost(completingMayTake, ended)
+    await ticking.stop()
   }
 
   async function runDue(): Promise<number> {
     draining = true
-    for (let turns = 0; ; ) {
+    for (let drains = 0; ; ) {
       const begun = await look()
-      if (begun.length === 0) return turns
+      if (begun.length === 0) return drains
       const ends = await Promise.all(begun.map(({ ended }) => ended))
-      turns += ends.filter(({ ran }) => ran).length
+      drains += ends.filter(({ ran }) => ran).length
     }
   }
-}
-
-function keyOf({ organizationId, webhookId }: LaneKey): string {
-  return `${organizationId} ${webhookId}`
 }

@@ -1,14 +1,18 @@
 /**
  * Large commits: makes the deliveries that they have left to be made, beside the engine, which sends them. In each round every
- * organization that has some has one piece, so that none waits for all of another's.
+ * organization that has some has one piece, so that none waits for all of another's. First who does them, then what a piece does in
+ * the database, under the organization's clock row.
  */
 import type { FastifyBaseLogger } from 'fastify'
-import type { Pool } from 'pg'
 import { unlessBusy } from '../db/call-function.ts'
+import type { Database } from '../db/fair-pool.ts'
+import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { lockClock } from '../journal/call-fragments.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { loggable } from '../kernel/loggable.ts'
+import { periodic } from '../kernel/periodic.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { fanOutFunction } from './fan-out-function.ts'
+import { deliveryTuning, type FanOutTuning } from './tuning.ts'
 
 export interface FanOuts {
   /** Looks again and again until stopped. */
@@ -17,48 +21,38 @@ export interface FanOuts {
   wake(): void
   /** Begins no more pieces, and waits for those under way. */
   stop(): Promise<void>
-  /** Does all that is due by the clock, and answers how many pieces that took. For tests and drains. */
+  /** Does all that is due by the clock, and answers how many pieces that took. For tests and drains by hand. */
   runDue(): Promise<number>
 }
 
-/** Pieces done at once, each of another organization: a piece holds a connection. */
-const atOnce = 2
-/** Organizations found at once. */
-const foundAtOnce = 100
-/** How often to look without being woken, in milliseconds. */
-const pollEvery = 250
-/** Events looked at in one piece, for which the organization's writers wait. */
-const eventsAtOnce = 1_000
-/** And of those, for one commit and endpoint. */
-const eventsOfOne = 500
-/** Deliveries due at an endpoint beyond which nothing more is brought to it just then. */
-const backlogAtMost = 1_000
+/** A stop waits no longer for pieces under way, in milliseconds: they wait 250 ms for the clock row, and end with their connection. */
+const stopWithin = 10_000
 
 export function createFanOuts(services: {
-  readonly pool: Pool
+  readonly database: Database
   readonly clock: Clock
   readonly log: Pick<FastifyBaseLogger, 'warn'>
   /** Deliveries may be due. */
   readonly onDeliveries: () => void
+  readonly tuning?: FanOutTuning
 }): FanOuts {
-  const { pool, clock, log, onDeliveries } = services
-  let stopping = false
-  let timer: NodeJS.Timeout | undefined
-  let working: Promise<void> | null = null
-  /** Woken while at work: what it was woken for may have been made after it was looked for. */
-  let again = false
+  const { database, clock, log, onDeliveries } = services
+  const { atOnce, backlogAtMost, eventsAPiece, eventsOfOne, foundAtOnce, pollEvery } =
+    services.tuning ?? deliveryTuning.fanOuts
+  const looking = periodic({
+    every: pollEvery,
+    stopWithin,
+    async run() {
+      while (!isStopped() && (await round()).more);
+    },
+    onFailure: (error) => log.warn({ err: loggable(error) }, 'large commits cannot be found; looking again'),
+  })
+  const isStopped = () => looking.status === 'stopped'
 
   return {
-    start() {
-      timer = setInterval(wake, pollEvery)
-      wake()
-    },
-    wake,
-    async stop() {
-      stopping = true
-      clearInterval(timer)
-      await working
-    },
+    start: looking.start,
+    wake: looking.wake,
+    stop: looking.stop,
     async runDue() {
       for (let pieces = 0; ; ) {
         const { done, more } = await round()
@@ -68,36 +62,14 @@ export function createFanOuts(services: {
     },
   }
 
-  function wake(): void {
-    if (stopping) return
-    if (working !== null) {
-      again = true
-      return
-    }
-    working = work()
-      .catch((error: Error) =>
-        log.warn({ err: loggable(error) }, 'large commits cannot be found; looking again'),
-      )
-      .finally(() => {
-        working = null
-        if (!again) return
-        again = false
-        wake()
-      })
-  }
-
-  async function work(): Promise<void> {
-    while (!stopping && (await round()).more);
-  }
-
   /** A piece for each organization that has one due. */
   async function round(): Promise<{ done: number; more: boolean }> {
-    const due = (await findDue(pool, clock.now())).values()
+    const due = (await findDue(database, clock.now(), foundAtOnce)).values()
     let done = 0
     let more = false
     const worker = async () => {
       for (const organizationId of due) {
-        if (stopping) return
+        if (isStopped()) return
         const came = await piece(organizationId)
         if (came === 'busy') continue
         done++
@@ -112,9 +84,9 @@ export function createFanOuts(services: {
   /** It is found again when it fails; others go on. */
   async function piece(organizationId: string): Promise<'more' | 'done' | 'busy'> {
     try {
-      const called = pool.query<{ came: 'more' | 'done' | 'busy' }>({
+      const called = database.ofLong(organizationId).query<{ came: 'more' | 'done' | 'busy' }>({
         name: fanOutFunction.name,
-        text: `select ${fanOutFunction.name}($1, $2, ${eventsAtOnce}, ${eventsOfOne}, ${backlogAtMost}) as came`,
+        text: `select ${fanOutFunction.name}($1, $2, ${eventsAPiece}, ${eventsOfOne}, ${backlogAtMost}) as came`,
         values: [organizationId, formatTimestamp(clock.now())],
       })
       const answer = await unlessBusy(called)
@@ -127,8 +99,8 @@ export function createFanOuts(services: {
 }
 
 /** Organizations that have a piece due, that which had one last at the end. */
-async function findDue(pool: Pool, now: number): Promise<readonly string[]> {
-  const { rows } = await pool.query<{ organization_id: string }>({
+async function findDue(database: Database, now: number, foundAtOnce: number): Promise<readonly string[]> {
+  const { rows } = await database.together.query<{ organization_id: string }>({
     name: 'find_due_fan_outs',
     text: `select f.organization_id from fan_outs f where f.due_at <= $1
              group by f.organization_id order by max(f.due_at) limit ${foundAtOnce}`,
@@ -136,3 +108,103 @@ async function findDue(pool: Pool, now: number): Promise<readonly string[]> {
   })
   return rows.map(({ organization_id }) => organization_id)
 }
+
+/** PostgreSQL's number for "the pieces of an organization": any constant that nothing else on the server locks by. */
+const lockNumber = 673_720_110
+
+/**
+ * Looks at up to p_events events of an organization's large commits, p_each of one commit and endpoint at a time, and makes
+ * the deliveries to the endpoints that were active and subscribed at the commit (docs/specification.md). What has had a
+ * piece waits behind what has not, so that no endpoint and no commit waits for all of another. An event that has a delivery
+ * to the endpoint is passed over, settled or not. An endpoint that is disabled now gets deliveries that have failed for
+ * that; to one where p_backlog deliveries are due nothing more is brought just then, so that what happens now does not
+ * stand behind all of a large commit.
+ *
+ * What is left moves on in the same commit, so a delivery is made once, whoever dies. One piece of an organization is done
+ * at a time, and waits 250 ms for its clock: it raises lock_not_available then, and nothing was done.
+ *
+ * Answers 'more'; 'done' when nothing is due now; 'busy' when another does a piece of the organization.
+ */
+export const fanOutFunction: SchemaFunction = schemaFunction(
+  'fan_out_piece',
+  {
+    arguments: 'p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int',
+    returns: 'text',
+  },
+  `declare
+  v_webhook_id uuid;
+  v_stamp timestamptz(3);
+  v_types text[];
+  v_position uuid;
+  v_max_attempts int;
+  v_reason text;
+  v_left int := p_events;
+  v_step int;
+  v_seen int;
+  v_last uuid;
+  v_events uuid[];
+  v_known uuid[];
+begin
+  if not pg_try_advisory_xact_lock(${lockNumber}, hashtext(p_organization_id::text)) then
+    return 'busy';
+  end if;
+  ${lockClock}
+  while v_left > 0 loop
+    select f.webhook_id, f.stamp, f.types, f.position, f.max_attempts, w.disabled_reason
+      into v_webhook_id, v_stamp, v_types, v_position, v_max_attempts, v_reason
+      from fan_outs f join webhooks w on w.organization_id = f.organization_id and w.id = f.webhook_id
+      where f.organization_id = p_organization_id and f.due_at <= p_now
+      order by f.due_at, f.stamp, f.webhook_id limit 1;
+    if not found then
+      return 'done';
+    end if;
+
+    if v_reason is null then
+      perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id
+        and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;
+      if found then
+        update fan_outs set due_at = p_now + interval '250 milliseconds'
+          where organization_id = p_organization_id and webhook_id = v_webhook_id and stamp = v_stamp;
+        continue;
+      end if;
+    end if;
+
+    v_step := least(p_each, v_left);
+    select count(*), array_agg(x.id) filter (where x.type = any(v_types)), (array_agg(x.id order by x.id desc))[1]
+      into v_seen, v_events, v_last
+      from (select e.id, e.type from events e where e.organization_id = p_organization_id
+        and e.id > v_position and e.id < first_uuid_v7(v_stamp + interval '1 millisecond')
+        order by e.id limit v_step) x;
+    v_left := v_left - greatest(v_seen, 1);
+    if v_events is not null then
+      -- A delivery is no older than its event, but for what clocks are apart: a day is plenty.
+      select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id and d.event_id = any(v_events)
+          and d.log_day >= (v_stamp at time zone 'UTC')::date - 1;
+      insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
+          subject_kind, subject_id, status, payload, attempt_count, max_attempts, last_error_code, last_error_message,
+          next_attempt_at, created_at, updated_at)
+        select p_organization_id, new_uuid_v7(p_now), v_webhook_id,
+            case when v_reason is null then 'infinity' else (p_now at time zone 'UTC')::date end, e.id, e.type, e.created_at,
+            e.subject_kind, e.subject_id, case when v_reason is null then 'pending' else 'failed' end, 'current', 0,
+            v_max_attempts, case when v_reason is not null then 'endpoint_disabled' end,
+            'the endpoint was disabled: ' || v_reason, case when v_reason is null then p_now end, p_now, p_now
+          from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
+      if v_reason is null then
+        -- The lane is locked, not only woken, as by a commit.
+        perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = v_webhook_id for update;
+        update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = v_webhook_id
+          and (due_at is null or due_at > p_now) and (lease_id is null or listening);
+      end if;
+    end if;
+    if v_seen < v_step then
+      delete from fan_outs
+        where organization_id = p_organization_id and webhook_id = v_webhook_id and stamp = v_stamp;
+    else
+      update fan_outs set position = v_last, due_at = p_now
+        where organization_id = p_organization_id and webhook_id = v_webhook_id and stamp = v_stamp;
+    end if;
+  end loop;
+  return 'more';
+end;`,
+)

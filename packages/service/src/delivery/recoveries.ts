@@ -1,11 +1,115 @@
-/** Recoveries in the database, as a worker finds, takes and does them. */
+/**
+ * Recoveries: the return of what an endpoint has missed, in pieces that make deliveries pending, beside the engine, which sends them.
+ * First who does them, a few at a time and each for a while only, so that one of a million events keeps none of a hundred waiting; then
+ * how they stand in the database; then what a piece does there, under the organization's clock row.
+ */
+import { randomUUID } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { unlessBusy } from '../db/call-function.ts'
+import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { lockClock } from '../journal/call-fragments.ts'
+import { type Clock, stopwatch } from '../kernel/clock.ts'
+import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
+import { loggable } from '../kernel/loggable.ts'
+import { periodic } from '../kernel/periodic.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import type { LaneKey } from './lanes.ts'
-import { recoverFunction } from './recovery-function.ts'
+import { startAnew, wakeQueue } from './endpoint-queues.ts'
+import type { EndpointKey } from './model.ts'
+import { deliveryTuning, type RecoveryTuning } from './tuning.ts'
 
-export interface RecoveryKey extends LaneKey {
+export interface Recoverer {
+  /** Looks again and again until stopped. */
+  start(): void
+  /** Begins no more pieces, and waits for those under way; gives leases back. */
+  stop(): Promise<void>
+  /** Does all that is due by the clock, and answers how many runs of pieces that took. For tests and drains by hand. */
+  runDue(): Promise<number>
+}
+
+export function createRecoverer(services: {
+  readonly recoveries: Recoveries
+  readonly clock: Clock
+  readonly log: Pick<FastifyBaseLogger, 'warn'>
+  /** Deliveries may be due. */
+  readonly onDeliveries: () => void
+  /** Calls that take an organization's clock row, one at a time of each. */
+  readonly clockTurns?: KeyedQueue
+  readonly tuning?: RecoveryTuning
+}): Recoverer {
+  const { recoveries, clock, log, onDeliveries, clockTurns = createKeyedQueue() } = services
+  const { atOnce, busyPause, leaseFor, piecesInARow, pollEvery } =
+    services.tuning ?? deliveryTuning.recoveries
+  /** By organization: recoveries of the same one would wait for each other, and others for both. */
+  const running = new Map<string, Promise<unknown>>()
+  /** Organizations whose clock row others hold, and since when: to be left alone for a while. */
+  const paused = new Map<string, () => number>()
+  const looking = periodic({
+    every: pollEvery,
+    // A piece waits no longer for the clock row.
+    stopWithin: leaseFor,
+    run: look,
+    onFailure: (error) => log.warn({ err: loggable(error) }, 'recoveries cannot be found; looking again'),
+  })
+  const isStopped = () => looking.status === 'stopped'
+
+  return {
+    start: looking.start,
+    async stop() {
+      await looking.stop()
+      await Promise.all(running.values())
+    },
+    async runDue() {
+      const busy: string[] = []
+      for (let runs = 0; ; ) {
+        const [recovery] = await recoveries.findDue(clock.now(), 1, busy)
+        if (recovery === undefined || isStopped()) return runs
+        if ((await run(recovery)) === 'busy') busy.push(recovery.organizationId)
+        runs++
+      }
+    },
+  }
+
+  async function look(): Promise<void> {
+    for (const [organizationId, since] of paused) if (since() >= busyPause) paused.delete(organizationId)
+    while (!isStopped() && running.size < atOnce) {
+      const [recovery] = await recoveries.findDue(clock.now(), 1, [...running.keys(), ...paused.keys()])
+      if (recovery === undefined || isStopped()) return
+      const { organizationId } = recovery
+      const done = run(recovery)
+        .then(
+          (came) => {
+            if (came === 'busy') paused.set(organizationId, stopwatch())
+          },
+          // The lease runs out and it is found again.
+          (error: Error) => log.warn({ ...recovery, err: loggable(error) }, 'a recovery was interrupted'),
+        )
+        .finally(() => {
+          running.delete(organizationId)
+          looking.wake()
+        })
+      running.set(organizationId, done)
+    }
+  }
+
+  /** Takes the recovery and does its pieces while there are some, it is active, and this worker goes on. */
+  async function run(recovery: RecoveryKey): Promise<Piece> {
+    const leaseId = randomUUID()
+    if (!(await recoveries.take(recovery, leaseId, clock.now(), clock.now() + leaseFor))) return 'lost'
+    let came: Piece = 'more'
+    for (let pieces = 0; came === 'more' && pieces < piecesInARow && !isStopped(); pieces++) {
+      const now = clock.now()
+      came = await clockTurns.run(recovery.organizationId, () =>
+        recoveries.piece(recovery, leaseId, now, now + leaseFor),
+      )
+      if (came === 'more' || came === 'done') onDeliveries()
+    }
+    if (came === 'more' || came === 'busy') await recoveries.release(recovery, leaseId)
+    return came
+  }
+}
+
+export interface RecoveryKey extends EndpointKey {
   readonly recoveryId: string
 }
 
@@ -22,13 +126,12 @@ export interface Recoveries {
   release(recovery: RecoveryKey, leaseId: string): Promise<void>
 }
 
-/** Events looked at in one piece, for which the organization's writers wait. Measured: 200 take 4 to 10 ms. */
-const eventsAtOnce = 200
-/** Deliveries due at an endpoint beyond which nothing more is brought back just then. */
-const backlogAtMost = 1_000
-
 /** `attempts`: how many a delivery has. */
-export function createRecoveries(pool: Pool, attempts: number): Recoveries {
+export function createRecoveries(
+  pool: Pool,
+  attempts: number,
+  { eventsAPiece, backlogAtMost }: RecoveryTuning = deliveryTuning.recoveries,
+): Recoveries {
   return {
     async findDue(now, limit, except = []) {
       const { rows } = await pool.query<{ organization_id: string; webhook_id: string; id: string }>({
@@ -58,7 +161,7 @@ export function createRecoveries(pool: Pool, attempts: number): Recoveries {
     async piece({ organizationId, webhookId, recoveryId }, leaseId, now, leaseUntil) {
       const called = pool.query<{ came: Piece }>({
         name: recoverFunction.name,
-        text: `select ${recoverFunction.name}($1, $2, $3, $4, $5, $6, ${eventsAtOnce}, ${backlogAtMost}, $7) as came`,
+        text: `select ${recoverFunction.name}($1, $2, $3, $4, $5, $6, ${eventsAPiece}, ${backlogAtMost}, $7) as came`,
         values: [
           organizationId,
           webhookId,
@@ -82,3 +185,101 @@ export function createRecoveries(pool: Pool, attempts: number): Recoveries {
     },
   }
 }
+
+/**
+ * Looks at the next p_events events of a recovery's window, in the order of their commits, and for those of the types that
+ * the endpoint is subscribed to now retries what has failed and makes what is missing; what is pending or has succeeded
+ * is left. A retried delivery goes out with its stored payload, one that is made reads anew.
+ *
+ * The recovery moves on in the same commit, so a piece is done once, whoever dies. Under the clock row no other recovery
+ * of the endpoint, no retry and no disabling can come between what is looked at and what is done; settling can, and
+ * makes a failed delivery of none that this changes.
+ *
+ * Answers 'more', or that the lease is given back: 'done'; 'waiting' while p_backlog deliveries are due at the endpoint,
+ * so that what happens now does not stand behind all of the past, or while deliveries of a large commit in its window are
+ * still to be made to the endpoint; 'disabled', to be looked at again in a minute; 'lost'
+ * when the recovery is another worker's or gone.
+ */
+export const recoverFunction: SchemaFunction = schemaFunction(
+  'recover_piece',
+  {
+    arguments:
+      'p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int',
+    returns: 'text',
+  },
+  `declare
+  v_position uuid;
+  v_end uuid;
+  v_waits boolean;
+  v_types text[];
+  v_since date;
+  v_seen int;
+  v_events uuid[];
+  v_known uuid[];
+  v_retried int := 0;
+  v_created int := 0;
+begin
+  ${lockClock}
+  select r.position, first_uuid_v7(r.until + interval '1 millisecond'), exists (select 1 from fan_outs f
+        where f.organization_id = p_organization_id and f.webhook_id = p_webhook_id and f.stamp between r.since and r.until)
+      into v_position, v_end, v_waits from recoveries r
+    where r.organization_id = p_organization_id and r.webhook_id = p_webhook_id and r.id = p_recovery_id
+      and r.lease_id = p_lease_id;
+  if not found then
+    return 'lost';
+  end if;
+
+  select w.events into v_types from webhooks w
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
+  if not found then
+    update recoveries set due_at = p_now + interval '1 minute', lease_id = null, lease_until = null
+      where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
+    return 'disabled';
+  end if;
+  if not v_waits then
+    perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+      and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;
+    v_waits := found;
+  end if;
+  if v_waits then
+    update recoveries set due_at = p_now + interval '250 milliseconds', lease_id = null, lease_until = null
+      where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
+    return 'waiting';
+  end if;
+
+  select count(*), array_agg(x.id) filter (where x.type = any(v_types)), (array_agg(x.id order by x.id desc))[1],
+      (min(x.created_at) at time zone 'UTC')::date - 1
+    into v_seen, v_events, v_position, v_since
+    from (select e.id, e.type, e.created_at from events e where e.organization_id = p_organization_id
+      and e.id > v_position and e.id < v_end order by e.id limit p_events) x;
+  if v_events is not null then
+    -- A delivery is no older than its event, but for what clocks are apart: a day is plenty.
+    select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_events)
+        and d.log_day >= v_since;
+    update deliveries d set ${startAnew},
+        updated_at = greatest(d.updated_at + interval '1 millisecond', p_now)
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_known)
+        and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';
+    get diagnostics v_retried = row_count;
+    insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
+        subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
+      select p_organization_id, new_uuid_v7(p_now), p_webhook_id, 'infinity', e.id, e.type, e.created_at, e.subject_kind,
+          e.subject_id, 'pending', 'current', 0, p_attempts, p_now, p_now, p_now
+        from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
+    get diagnostics v_created = row_count;
+  end if;
+
+  if v_retried + v_created > 0 then
+    ${wakeQueue}
+  end if;
+  update recoveries set position = coalesce(v_position, position), retried = retried + v_retried,
+      created = created + v_created,
+      finished_at = case when v_seen < p_events then p_now end,
+      due_at = case when v_seen < p_events then null else p_now end,
+      lease_id = case when v_seen < p_events then null else lease_id end,
+      lease_until = case when v_seen < p_events then null else p_lease_until end
+    where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
+  return case when v_seen < p_events then 'done' else 'more' end;
+end;`,
+)

@@ -11,11 +11,13 @@ import { lockClock } from '../journal/call-fragments.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
+import { periodic } from '../kernel/periodic.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import type { DeliveryObserver } from './observer.ts'
+import type { DeliveryObserver } from './model.ts'
+import { deliveryTuning, type RegistrantTuning } from './tuning.ts'
 
 /**
- * Disables the active endpoints of the key p_api_key_id, whose ids are then in v_webhook_ids, and wakes their lanes, so
+ * Disables the active endpoints of the key p_api_key_id, whose ids are then in v_webhook_ids, and wakes their queues, so
  * that a worker fails at once what is pending. Under the clock row, so that no commit makes deliveries meanwhile.
  */
 export const disableRegistered = `select array_agg(w.id) into v_webhook_ids from webhooks w
@@ -50,10 +52,8 @@ begin
 end;`,
 )
 
-/** Keys looked for at once; what is left is found right after. */
-const step = 100
-/** How often to look, in milliseconds. One index is probed, in which nothing stands but expiries to come. */
-const lookEvery = 1_000
+/** A stop waits no longer for the statement under way, in milliseconds. */
+const stopWithin = 10_000
 
 export interface Registrants {
   /**
@@ -75,10 +75,18 @@ export function createRegistrants(services: {
   readonly wake: () => void
   /** Calls that take an organization's clock row, one at a time of each. */
   readonly clockTurns?: KeyedQueue
+  readonly tuning?: RegistrantTuning
 }): Registrants {
   const { pool, clock, log, observer, wake, clockTurns = createKeyedQueue() } = services
-  let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> | null = null
+  const { foundAtOnce, pollEvery } = services.tuning ?? deliveryTuning.registrants
+  const looking = periodic({
+    every: pollEvery,
+    stopWithin,
+    run: async () => {
+      await settleExpired()
+    },
+    onFailure: (error) => log.warn({ err: loggable(error) }, 'expired keys cannot be found; looking again'),
+  })
 
   async function settleExpired(): Promise<number> {
     const busy: string[] = []
@@ -87,7 +95,7 @@ export function createRegistrants(services: {
       const { rows } = await pool.query<{ organization_id: string; id: string }>({
         name: 'find_expired_keys',
         text: `select k.organization_id, k.id from api_keys k
-               where k.expires_at <= $1 and k.expiry_settled_at is null and k.organization_id <> all($2) order by k.expires_at limit ${step}`,
+               where k.expires_at <= $1 and k.expiry_settled_at is null and k.organization_id <> all($2) order by k.expires_at limit ${foundAtOnce}`,
         values: [now, busy],
       })
       for (const row of rows) {
@@ -95,7 +103,7 @@ export function createRegistrants(services: {
         if (await settle(row.organization_id, row.id, now)) settled++
         else busy.push(row.organization_id)
       }
-      if (rows.length < step) return settled
+      if (rows.length < foundAtOnce) return settled
     }
   }
 
@@ -113,26 +121,5 @@ export function createRegistrants(services: {
     return true
   }
 
-  function look(): void {
-    looking ??= settleExpired()
-      .then(
-        () => {},
-        (error: Error) => log.warn({ err: loggable(error) }, 'expired keys cannot be found; looking again'),
-      )
-      .finally(() => {
-        looking = null
-      })
-  }
-
-  return {
-    settleExpired,
-    start() {
-      timer = setInterval(look, lookEvery)
-      look()
-    },
-    async stop() {
-      clearInterval(timer)
-      await looking
-    },
-  }
+  return { settleExpired, start: looking.start, stop: looking.stop }
 }

@@ -5,16 +5,16 @@
  */
 import { createHmac, createSecretKey } from 'node:crypto'
 import { type Hmac, signatureHeader } from '@deskwire/sdk/signature'
-import type { LaneKey } from './lanes.ts'
+import type { EndpointKey } from './model.ts'
 
 /** The value of X-Service-Signature for a body sent at `timestamp`, in whole unix seconds. */
 export type Sign = (timestamp: number, body: string | Uint8Array) => string
 
 /** What signs with these secrets of an endpoint, sealed, newest first: one `v1` for each. Throws what opening one throws. */
-export type Signer = (sealedSecrets: readonly Buffer[], owner: LaneKey) => Sign
+export type Signer = (sealedSecrets: readonly Buffer[], owner: EndpointKey) => Sign
 
 /** As a SecretBox opens it. */
-export type Open = (sealed: Buffer, owner: LaneKey) => string
+export type Open = (sealed: Buffer, owner: EndpointKey) => string
 
 /**
  * A signer that keeps the key objects of the `capacity` secrets used last, so that few are opened again; a secret that signs
@@ -22,7 +22,7 @@ export type Open = (sealed: Buffer, owner: LaneKey) => string
  */
 export function createSigner(open: Open, { capacity = 4_096 }: { capacity?: number } = {}): Signer {
   const kept = new Map<string, Hmac>()
-  const hmacOf = (sealed: Buffer, owner: LaneKey): Hmac => {
+  const hmacOf = (sealed: Buffer, owner: EndpointKey): Hmac => {
     // With its owner: whose it is said to be is part of what opening it proves.
     const name = `${owner.organizationId} ${owner.webhookId} ${sealed.toString('base64')}`
     const known = kept.get(name)

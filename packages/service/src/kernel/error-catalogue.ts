@@ -2,7 +2,38 @@
  * Every error the API can answer with, once: status, title, what it means and what a caller does about it. The problem
  * answers, `openapi.json`, the pages under `/docs/errors/` and the catalogue in the docs are all made from this table.
  */
-import type { ProblemMembers } from './errors.ts'
+
+/** One wrong place in a request body. */
+export interface FieldError {
+  /** JSON pointer into the body (RFC 6901). */
+  readonly pointer: string
+  readonly code: FieldErrorCode
+  readonly detail: string
+}
+
+export const fieldErrorCodes = [
+  'required',
+  'unknown_field',
+  'read_only',
+  'invalid_type',
+  'invalid_format',
+  'invalid_value',
+  'too_short',
+  'too_long',
+  'too_many',
+  'unknown_reference',
+] as const
+
+export type FieldErrorCode = (typeof fieldErrorCodes)[number]
+
+/** What a problem can say beside its code and detail. */
+export interface ProblemMembers {
+  readonly errors?: readonly FieldError[]
+  /** For `duplicate`: the object that has the value. */
+  readonly existingId?: string
+  /** What the operator's log says of it, and the client is not told: nothing of a body, a query or a token. */
+  readonly logged?: Readonly<Record<string, string>>
+}
 
 export interface ErrorEntry {
   readonly status: number

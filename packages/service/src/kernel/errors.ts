@@ -1,39 +1,14 @@
 /** Refusals as values: what the API answers when it does not do what was asked. */
-import type { errorCatalogue } from './error-catalogue.ts'
+import type { errorCatalogue, FieldError, ProblemMembers } from './error-catalogue.ts'
+
+export {
+  type FieldError,
+  type FieldErrorCode,
+  fieldErrorCodes,
+  type ProblemMembers,
+} from './error-catalogue.ts'
 
 export type ErrorCode = keyof typeof errorCatalogue
-
-/** One wrong place in a request body. */
-export interface FieldError {
-  /** JSON pointer into the body (RFC 6901). */
-  readonly pointer: string
-  readonly code: FieldErrorCode
-  readonly detail: string
-}
-
-export const fieldErrorCodes = [
-  'required',
-  'unknown_field',
-  'read_only',
-  'invalid_type',
-  'invalid_format',
-  'invalid_value',
-  'too_short',
-  'too_long',
-  'too_many',
-  'unknown_reference',
-] as const
-
-export type FieldErrorCode = (typeof fieldErrorCodes)[number]
-
-/** What a problem can say beside its code and detail. */
-export interface ProblemMembers {
-  readonly errors?: readonly FieldError[]
-  /** For `duplicate`: the object that has the value. */
-  readonly existingId?: string
-  /** What the operator's log says of it, and the client is not told: nothing of a body, a query or a token. */
-  readonly logged?: Readonly<Record<string, string>>
-}
 
 /** An expected refusal: what the API answers, as a value. */
 export interface Problem extends ProblemMembers {

@@ -1,6 +1,6 @@
 /** What a worker counts of its deliveries. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { DeliveryObserver } from '../delivery/observer.ts'
+import type { DeliveryObserver } from '../delivery/model.ts'
 
 /** Seconds. An attempt is over after ten, unless set otherwise. */
 const attemptBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60]

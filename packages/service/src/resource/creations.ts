@@ -16,9 +16,9 @@ import type { Problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import type { DeskReader, Moved, Read } from './alongside.ts'
+
 import { alteration, creation } from './decide.ts'
-import type { Kind, State } from './kind.ts'
+import type { DeskReader, Kind, Moved, Read, State } from './kind.ts'
 import { parseRepresentation } from './representation.ts'
 
 /** Rows of every kind. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Pool } from 'pg'
 import { type Config, settings } from '../config.ts'
 import type { DeliverySettings } from '../deliveries.ts'
-import { trustAuthorities } from '../delivery/send/authorities.ts'
+import { trustAuthorities } from '../delivery/send/dial.ts'
 import { loadOrCreateEncryptionKey } from '../webhooks/encryption-key.ts'
 import { claimKey } from '../webhooks/installation-key.ts'
 

@@ -5,9 +5,12 @@ import type { DatabaseAddress } from '../db/pool.ts'
 import { decodeNews, streamChannel } from '../journal/stream-news.ts'
 import type { WaitingReaders } from '../journal/waiting-readers.ts'
 import { loggable } from '../kernel/loggable.ts'
+import { periodic } from '../kernel/periodic.ts'
 
 /** How often to look without being told, in milliseconds; a writer that died before it told delays nobody longer. */
 const pollEvery = 1_000
+/** A stop waits no longer for the query under way, in milliseconds; it is ended with its pool. */
+const stopWithin = 1_000
 
 /** One connection and one query a second, however many wait. `close` ends both. */
 export function startStreamListener(
@@ -18,11 +21,16 @@ export function startStreamListener(
   const complain = (error: Error) =>
     log.warn({ err: loggable(error) }, 'notifications of the stream cannot be received; trying again')
   const listener = listen(address, streamChannel, (payload) => readers.hear(decodeNews(payload)), complain)
-  const timer = setInterval(() => readers.poll().catch(complain), pollEvery)
+  const polling = periodic({
+    every: pollEvery,
+    stopWithin,
+    run: () => readers.poll(),
+    onFailure: complain,
+  })
+  polling.start()
   return {
     async close() {
-      clearInterval(timer)
-      await listener.close()
+      await Promise.all([polling.stop(), listener.close()])
     },
   }
 }

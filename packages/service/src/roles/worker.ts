@@ -6,7 +6,7 @@ import { followDatabaseClock } from '../db/clock.ts'
 import { listen } from '../db/listen.ts'
 import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
 import { createWorker, type DeliverySettings } from '../deliveries.ts'
-import { attemptsOf } from '../delivery/schedule.ts'
+import { attemptsOf } from '../delivery/model.ts'
 import { deliveriesChannel, largeCommit } from '../journal/announcer.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { atMost } from '../kernel/periodic.ts'
@@ -21,7 +21,7 @@ import { keepHeapSmall } from './thrift.ts'
 
 /** Connections of a worker: its statements are few and large. */
 const connections = 5
-/** And those for lanes that are slow or have a backlog: however many statements they ask for, no others wait for these. */
+/** And those for endpoints that are slow or have a backlog: however many statements they ask for, no others wait for these. */
 const otherConnections = 4
 
 /** Settings of a worker's connections. */
@@ -29,7 +29,7 @@ export const poolSettings = {
   // What a worker notes may be lost with the machine: then a delivery goes out again, as at least once allows.
   synchronous_commit: 'off',
   // Every statement finds its rows by an index, whatever the values: planned anew for them, which PostgreSQL takes to be
-  // cheaper, a take spends a third of its time on that.
+  // cheaper, a claim spends a third of its time on that.
   plan_cache_mode: 'force_generic_plan',
 }
 
@@ -79,7 +79,7 @@ export function startWorker(options: {
     (error) => log.warn({ reason: error.message }, 'notifications are lost for now; polling goes on'),
   )
   let stopping = false
-  // A worker that is an hour ahead would take every lane from its holder.
+  // A worker that is an hour ahead would take every endpoint's queue from its holder.
   void clock.ready.then(() => {
     if (stopping) return
     worker.engine.start()

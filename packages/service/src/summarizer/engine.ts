@@ -2,9 +2,9 @@
  * The engine: looks for conversations whose delay is over, makes jobs of them, and works on a few at a time, one
  * organization after another, so that one with a million to do keeps nobody else waiting for more than its turn.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import { newId } from '../kernel/ids.ts'
 import { loggable } from '../kernel/loggable.ts'
+import { atMost, periodic } from '../kernel/periodic.ts'
 import { type AttemptServices, attemptSummary } from './attempt.ts'
 import { firstPlace, type Place, type TakenJob } from './jobs.ts'
 
@@ -47,11 +47,31 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   const stopped = new AbortController()
   const running = new Set<Promise<void>>()
   let launched = 0
-  let stopping = false
-  let timer: NodeJS.Timeout | undefined
-  let searching: Promise<void> | null = null
-  let taking: Promise<void> | null = null
-  let takeAgain = false
+  const stopWithin = attemptsMayTake + settlingMayTake
+  /** Makes jobs of what has become due, and has them begun. */
+  const searching = periodic({
+    every: pollEvery,
+    stopWithin,
+    async run() {
+      try {
+        await enqueue()
+      } finally {
+        // Also what others made jobs of.
+        taking.wake()
+      }
+    },
+    onFailure: (error) =>
+      log.warn({ err: loggable(error) }, 'conversations without a summary cannot be found; looking again'),
+  })
+  /** Takes jobs for the places that are free. */
+  const taking = periodic({
+    every: null,
+    stopWithin,
+    run: takeSome,
+    onFailure: (error) => log.warn({ err: loggable(error) }, 'summaries cannot be begun; trying again'),
+  })
+  /** Whether who ends one is to begin the next: who drains by hand takes them all. */
+  let started = false
   let place: Place = firstPlace
   /** The organizations whose turn is next, and the last one that had it. */
   let turns: readonly string[] = []
@@ -62,44 +82,12 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   return { start, stop, runDue }
 
   function start(): void {
-    timer = setInterval(search, pollEvery)
-    search()
-  }
-
-  /** Makes jobs of what has become due, and works. */
-  function search(): void {
-    searching ??= enqueue()
-      .catch((error: Error) =>
-        log.warn(
-          { err: loggable(error) },
-          'could not look for conversations without a summary; trying again',
-        ),
-      )
-      .finally(() => {
-        searching = null
-        work()
-      })
-  }
-
-  /** Takes jobs for the places that are free. */
-  function work(): void {
-    if (taking !== null) {
-      takeAgain = true
-      return
-    }
-    takeAgain = false
-    taking = takeSome()
-      .catch((error: Error) =>
-        log.warn({ err: loggable(error) }, 'could not claim summary jobs; trying again'),
-      )
-      .finally(() => {
-        taking = null
-        if (takeAgain) work()
-      })
+    started = true
+    searching.start()
   }
 
   async function takeSome(): Promise<void> {
-    while (!stopping && running.size < atOnce && clock.now() >= pausedUntil) {
+    while (taking.status !== 'stopped' && running.size < atOnce && clock.now() >= pausedUntil) {
       const taken = await takeNext(atOnce - running.size)
       if (taken === null) return
       for (const job of taken) launch(job)
@@ -119,7 +107,7 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
       })
       .finally(() => {
         running.delete(attempt)
-        if (timer !== undefined) work()
+        if (started) taking.wake()
       })
     running.add(attempt)
   }
@@ -156,17 +144,10 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   }
 
   async function stop(): Promise<void> {
-    stopping = true
-    clearInterval(timer)
-    timer = undefined
-    const ended = Promise.all([searching, taking]).then(() => Promise.all(running))
-    const over = new AbortController()
-    const limit = (milliseconds: number) =>
-      delay(milliseconds, undefined, { signal: over.signal }).catch(() => {})
-    await Promise.race([ended, limit(attemptsMayTake)])
+    const ended = Promise.all([searching.stop(), taking.stop()]).then(() => Promise.all(running))
+    await atMost(attemptsMayTake, ended)
     stopped.abort()
-    await Promise.race([ended, limit(settlingMayTake)])
-    over.abort()
+    await atMost(settlingMayTake, ended)
   }
 
   async function runDue(): Promise<number> {

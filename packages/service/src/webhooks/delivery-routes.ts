@@ -1,6 +1,6 @@
 /** The routes of deliveries: the log, its attempts, manual retry and ping (specification 11). */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { attemptsOf, type DeliverySchedule } from '../delivery/schedule.ts'
+import { attemptsOf, type DeliverySchedule } from '../delivery/model.ts'
 import { callerOf, requireScope } from '../http/authenticate.ts'
 import { parseWord } from '../http/list-parameters.ts'
 import { parsePaging } from '../http/page.ts'

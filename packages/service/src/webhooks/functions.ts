@@ -3,7 +3,7 @@
  * commit's fan-out and a disabling, an enabling or a deletion never cross.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { startAnew, wakeLane } from '../delivery/call-fragments.ts'
+import { startAnew, wakeQueue } from '../delivery/endpoint-queues.ts'
 import { keepAnswerAbout, lockClock, replayed } from '../journal/call-fragments.ts'
 
 const keepAnswer = keepAnswerAbout('p_webhook_id')
@@ -76,7 +76,7 @@ export const changeFunction: SchemaFunction = schemaFunction(
     return 'conflict';
   end if;
   -- The lane before the record of its health, as a settling takes them: the other way round the two could wait for each other.
-  ${wakeLane}
+  ${wakeQueue}
   if p_reset then
     update webhook_health set failure_count = 0, failing_since = null
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
@@ -186,7 +186,7 @@ export const pingFunction: SchemaFunction = schemaFunction(
       subject_kind, subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
     values (p_organization_id, p_delivery_id, p_webhook_id, 'infinity', p_event_id, 'ping', p_now, 'webhook',
       p_webhook_id, 'pending', 'current', 0, 1, p_now, p_now, p_now);
-  ${wakeLane}
+  ${wakeQueue}
   return 'done';
 end;`,
 )
@@ -213,7 +213,7 @@ export const retryFunction: SchemaFunction = schemaFunction(
       updated_at = p_updated_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_delivery_id
       and log_day < 'infinity' and status = 'failed';
-  ${wakeLane}
+  ${wakeQueue}
   return 'done';
 end;`,
 )

@@ -2,10 +2,9 @@
  * What the API shows of endpoints, deliveries and attempts, declared for the documents: `openapi.json`, the
  * reference and the types of the SDK are made from these tables. The compiler holds them to the records that are sent.
  */
-import type { DeliveryErrorCode } from '../delivery/decide.ts'
+import type { DeliveryErrorCode } from '../delivery/model.ts'
 import { count, field, nullable, type Shown, text, time, uuid, words } from '../resource/shown-field.ts'
-import type { recoveryRecord } from './recovery.ts'
-import type { attemptRecord, deliveryRecord, WebhookRecord } from './webhook.ts'
+import type { attemptRecord, deliveryRecord, recoveryRecord, WebhookRecord } from './webhook.ts'
 
 const errorCodes = {
   timeout: 'no complete headers of an answer in time',

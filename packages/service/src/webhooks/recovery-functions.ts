@@ -1,4 +1,4 @@
-/** The beginning of a recovery in the database. What follows is a worker's: `delivery/recovery-function.ts`. */
+/** The beginning of a recovery in the database. What follows is a worker's: `delivery/recoveries.ts`. */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { keepAnswerAbout, lockClock, replayed } from '../journal/call-fragments.ts'
 import { refuseUnlessActive } from './functions.ts'

@@ -10,9 +10,10 @@ import { newIdAt, parseId } from '../kernel/ids.ts'
 import { type Endpoints, webhookDisabled } from './endpoints.ts'
 import type { EventTypes } from './event-types.ts'
 import { keptAnswer } from './kept-answer.ts'
-import { parseWindow, type RecoveryRow, type RecoveryStore, recoveryRecord } from './recovery.ts'
+import { parseWindow, type RecoveryStore } from './recovery.ts'
 import { type WebhookAccess, type WithId, webhookOf, webhooksPath } from './routes.ts'
 import type { SecretBox } from './secrets.ts'
+import { type RecoveryRow, recoveryRecord } from './webhook.ts'
 
 interface WithRecovery {
   Params: { id: string; recoveryId: string }

@@ -8,32 +8,7 @@ import { parseCreation } from '../resource/validate.ts'
 import { recoveryShape } from './fields.ts'
 import { recoverFunction } from './recovery-functions.ts'
 import type { Keep } from './store.ts'
-
-export interface RecoveryRow {
-  readonly id: string
-  readonly webhook_id: string
-  readonly since: Date
-  readonly until: Date
-  readonly retried: number
-  readonly created: number
-  readonly created_at: Date
-  readonly finished_at: Date | null
-}
-
-export function recoveryRecord(row: RecoveryRow) {
-  return {
-    id: row.id,
-    object: 'recovery' as const,
-    webhookId: row.webhook_id,
-    since: formatTimestamp(row.since.getTime()),
-    until: formatTimestamp(row.until.getTime()),
-    status: row.finished_at === null ? ('running' as const) : ('done' as const),
-    retried: row.retried,
-    created: row.created,
-    createdAt: formatTimestamp(row.created_at.getTime()),
-    finishedAt: row.finished_at === null ? null : formatTimestamp(row.finished_at.getTime()),
-  }
-}
+import type { RecoveryRow } from './webhook.ts'
 
 /** A window in milliseconds since the Unix epoch, both ends in it. */
 export interface Window {

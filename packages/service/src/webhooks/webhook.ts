@@ -105,6 +105,32 @@ export function attemptRecord(row: AttemptRow) {
   }
 }
 
+export interface RecoveryRow {
+  readonly id: string
+  readonly webhook_id: string
+  readonly since: Date
+  readonly until: Date
+  readonly retried: number
+  readonly created: number
+  readonly created_at: Date
+  readonly finished_at: Date | null
+}
+
+export function recoveryRecord(row: RecoveryRow) {
+  return {
+    id: row.id,
+    object: 'recovery' as const,
+    webhookId: row.webhook_id,
+    since: formatTimestamp(row.since.getTime()),
+    until: formatTimestamp(row.until.getTime()),
+    status: row.finished_at === null ? ('running' as const) : ('done' as const),
+    retried: row.retried,
+    created: row.created,
+    createdAt: formatTimestamp(row.created_at.getTime()),
+    finishedAt: row.finished_at === null ? null : formatTimestamp(row.finished_at.getTime()),
+  }
+}
+
 function errorRecord(code: string | null, message: string | null) {
   return code === null ? null : { code, message }
 }

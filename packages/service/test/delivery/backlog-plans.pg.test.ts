@@ -1,10 +1,13 @@
-/** What a round costs does not grow with what else is pending on its lane, whatever the planner thinks of how much that is. */
+/** What a round costs does not grow with what else is pending at its endpoint, whatever the planner thinks of how much that is. */
+
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { noChange } from '../../src/delivery/decide.ts'
-import { createLanes, type TakenDelivery } from '../../src/delivery/lanes.ts'
+import { createEndpointQueues } from '../../src/delivery/endpoint-queues.ts'
+import type { ClaimedDelivery } from '../../src/delivery/model.ts'
 import { kinds } from '../../src/resources/index.ts'
 import { poolSettings } from '../../src/roles/worker.ts'
 import { succeeded } from '../harness/attempt-result.ts'
@@ -28,9 +31,9 @@ async function rowsRead(pool: Pool): Promise<number> {
 
 test.each([
   ['nothing of it', 'never', {}],
-  ['of a lane that was empty', 'before', {}],
+  ['of a queue that was empty', 'before', {}],
   ['all', 'after', {}],
-  ['of a lane that was empty, and plans as for a worker', 'before', poolSettings],
+  ['of a queue that was empty, and plans as for a worker', 'before', poolSettings],
 ] as const)(
   'a round of 64 reads a few rows for each, of 20,000 pending, where the planner knows %s',
   async (_, analyzed, settings) => {
@@ -46,32 +49,32 @@ test.each([
     const { encryptionKey } = deliverySettings
     const [endpoint] = await plant(pool, { organizationId, encryptionKey, urls, backlog, now })
     if (analyzed === 'after') await pool.query('analyze')
-    const lanes = createLanes(
-      pool,
+    const queues = createEndpointQueues(
+      unshared(pool),
       kinds.map(({ table }) => table),
     )
-    const lane = { organizationId, webhookId: endpoint!.id }
+    const key = { organizationId, webhookId: endpoint!.id }
     const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false }
 
     // More rounds than the five that PostgreSQL plans anew in any case.
     const rounds = 8
     const before = await rowsRead(pool)
-    let known: TakenDelivery[] = []
+    let known: ClaimedDelivery[] = []
     for (let round = 0; round < rounds; round++) {
       const ids = known.map(({ id }) => id)
-      const taken = await lanes.take(lane, () => ({ lease, now, limit: size }), ids)
-      expect(taken?.deliveries).toHaveLength(size)
+      const claim = await queues.claim(key, () => ({ lease, now, limit: size }), ids)
+      expect(claim?.deliveries).toHaveLength(size)
       const results = known.map((delivery) => succeeded(delivery, now))
-      known = [...taken!.deliveries]
-      const settling = {
+      known = [...claim!.deliveries]
+      const completion = {
         results,
         health: noChange,
         next: 'hold',
-        tier: 'heavy',
+        priority: 'heavy',
         known: known.map(({ id }) => id),
       } as const
-      const settled = await lanes.settle({ ...lane, leaseId: lease.id }, settling, now, lease.until)
-      expect(settled).toMatchObject({ held: true, more: true })
+      const completed = await queues.complete({ ...key, leaseId: lease.id }, completion, now, lease.until)
+      expect(completed).toMatchObject({ held: true, more: true })
     }
     const read = (await rowsRead(pool)) - before
     const left = await pool.query("select count(*)::int as n from deliveries d where d.status = 'pending'")

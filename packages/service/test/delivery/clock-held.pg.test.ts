@@ -2,14 +2,15 @@
  * A long commit holds an organization's clock row while the worker has to disable its endpoints, settle the expiry of its keys and
  * bring back what they missed: other organizations go on over the two connections that there are, and afterwards all is done, once.
  */
+
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import type { Send } from '../../src/delivery/attempt.ts'
-import { createLanes } from '../../src/delivery/lanes.ts'
-import { nobodyObserves } from '../../src/delivery/observer.ts'
-import { createRecoverer } from '../../src/delivery/recoverer.ts'
-import { createRecoveries } from '../../src/delivery/recoveries.ts'
+import { createEndpointQueues } from '../../src/delivery/endpoint-queues.ts'
+import { nobodyObserves } from '../../src/delivery/model.ts'
+import { createRecoverer, createRecoveries } from '../../src/delivery/recoveries.ts'
 import { createRegistrants } from '../../src/delivery/registrants.ts'
 import { kinds } from '../../src/resources/index.ts'
 import { testClock } from '../harness/clock.ts'
@@ -79,7 +80,7 @@ test.each(['address_not_public', 'registrant_revoked'])(
     const { engine } = testEngine(it.service, it.clock, {
       send,
       observer: it.observer,
-      through: () => createLanes(it.workerPool, tables),
+      through: () => createEndpointQueues(unshared(it.workerPool), tables),
     })
     const lock = await it.hold()
     engine.start()

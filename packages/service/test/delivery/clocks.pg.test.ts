@@ -1,11 +1,11 @@
 /** Clocks that are set forwards and back by an hour, and workers that do not agree on what time it is. */
 import { randomUUID } from 'node:crypto'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { followDatabaseClock } from '../../src/db/clock.ts'
 import { createRecoveries } from '../../src/delivery/recoveries.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
+import { lifeless, testEngine } from '../harness/engine.ts'
 import { heldSend } from '../harness/held-send.ts'
 import {
   attemptsOf,
@@ -20,10 +20,6 @@ import {
 import { eventually } from '../harness/locks.ts'
 import { testService } from '../harness/service.ts'
 import { at, namesFrom, desk as recoveryDesk } from '../webhooks/recovery.fixture.ts'
-
-afterEach(() => {
-  vi.useRealTimers()
-})
 
 async function desk() {
   const clock = testClock()
@@ -115,18 +111,16 @@ test.each([1, -1])(
 )
 
 test('a lease that a dead worker took while its clock was ahead lasts no longer for it', async () => {
-  // A worker that is dead looks after nothing.
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   await using it = await desk()
   await makeCustomer(it.api)
   const ahead = testClock(it.clock.now() + hour)
   const dead = heldSend()
-  const lost = testEngine(it.service, ahead, { send: dead.send }).engine.runDue()
+  const lost = testEngine(it.service, ahead, { send: dead.send, concurrency: lifeless }).engine.runDue()
   await dead.made(1)
-  const { engine, sent, lanes } = testEngine(it.service, it.clock)
+  const { engine, sent, queues } = testEngine(it.service, it.clock)
   it.clock.advance(minute)
   expect(await engine.runDue()).toBe(0)
-  expect(await lanes.sweep(it.clock.now(), minute)).toBe(1)
+  expect(await queues.sweep(it.clock.now(), minute)).toBe(1)
   expect(await engine.runDue()).toBe(1)
   expect(sent).toHaveLength(1)
   dead.attempts[0]?.answer(500)

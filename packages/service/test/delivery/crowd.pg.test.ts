@@ -1,11 +1,12 @@
 /** Many endpoints that hang, or are flooded, beside one that is well; and searches that step over none of them. */
+
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { describe, expect, test } from 'vitest'
+import { unshared } from '../../src/db/fair-pool.ts'
 import type { Send } from '../../src/delivery/attempt.ts'
-import { slowApart } from '../../src/delivery/engine.ts'
-import { createLanes, searchStatement } from '../../src/delivery/lanes.ts'
-import { foundAtOnce } from '../../src/delivery/tiers.ts'
+import { createEndpointQueues, searchStatement } from '../../src/delivery/endpoint-queues.ts'
+import { deliveryTuning } from '../../src/delivery/tuning.ts'
 import { kinds } from '../../src/resources/index.ts'
 import { testClock } from '../harness/clock.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'
@@ -17,7 +18,8 @@ import { eventually } from '../harness/locks.ts'
 import { plant } from '../harness/planted.ts'
 import { type TestService, testService } from '../harness/service.ts'
 
-const slots = { total: 24, heavy: 8, slow: 8, fresh: 4 }
+const { foundAtOnce, slowApart } = deliveryTuning.engine
+const concurrency = { total: 24, heavy: 8, slow: 8, fresh: 4 }
 const well = 'https://127.0.0.1:1/well'
 
 /** A service with a healthy endpoint, and sick ones of another organization whose attempts hang. */
@@ -36,7 +38,7 @@ async function crowd(sick: number, backlog: number) {
       return Promise.resolve({ kind: 'answered', status: 200, responseBody: '', durationMs: 1 })
     return held.send(request)
   }
-  const { engine } = testEngine(service, clock, { send, slots })
+  const { engine } = testEngine(service, clock, { send, concurrency })
   const stop = async () => {
     const stopped = engine.stop()
     let over = false
@@ -68,7 +70,7 @@ async function crowd(sick: number, backlog: number) {
   }
 }
 
-test('slow lanes begin a few at a time, however many there are, so that what was given up together does not begin again together', async () => {
+test('slow queues begin a few at a time, however many there are, so that what was given up together does not begin again together', async () => {
   const clock = testClock()
   await using service = await testService({ clock })
   const { organizationId } = await service.newOrganization()
@@ -87,15 +89,15 @@ test('slow lanes begin a few at a time, however many there are, so that what was
   engine.wake()
   await eventually('each was tried', () => began.length === urls.length)
   await engine.stop()
-  // So many each time that slow lanes are looked for, and of these one after another.
+  // So many each time that slow queues are looked for, and of these one after another.
   const looks = urls.length / foundAtOnce.slow - 1
   expect(Math.max(...began) - since).toBeGreaterThan(looks * slowApart * 0.9)
 })
 
 test.each([
-  ['a handshake made in vain ends the turn of its lane', true, 15],
+  ['a handshake made in vain ends the drain of its endpoint', true, 15],
   ['a refusal does not', false, 3],
-])('%s', async (_what, handshake, turns) => {
+])('%s', async (_what, handshake, drains) => {
   const clock = testClock()
   await using service = await testService({ clock })
   const { organizationId } = await service.newOrganization()
@@ -110,12 +112,12 @@ test.each([
     return { kind: 'failed', code: 'connection_failed', message: '', durationMs: 1, handshake }
   }
   const { engine } = testEngine(service, clock, { send })
-  expect(await engine.runDue()).toBe(turns)
+  expect(await engine.runDue()).toBe(drains)
   expect(attempts).toBe(15)
 })
 
 describe('a healthy endpoint is delivered to at once', () => {
-  test('while more endpoints than a worker has slots are known to hang', async () => {
+  test('while more endpoints than a worker has room for are known to hang', async () => {
     await using it = await crowd(60, 1)
     // Their first attempts time out; then it is known.
     it.engine.wake()
@@ -127,15 +129,15 @@ describe('a healthy endpoint is delivered to at once', () => {
       }
     }
     await eventually('all of them are parked among the slow', async () => {
-      const lanes = await standing(it.service.database.pool)
-      return lanes.every(({ tier, held }) => tier === 2 && !held) && lanes.length === 60
+      const queues = await standing(it.service.database.pool)
+      return queues.every(({ tier, held }) => tier === 2 && !held) && queues.length === 60
     })
     it.clock.advance(minute)
     it.engine.wake()
-    await it.held.made(60 + slots.slow)
+    await it.held.made(60 + concurrency.slow)
     for (let n = 0; n < 3; n++) await it.delivers()
-    expect(it.held.inFlight()).toHaveLength(slots.slow)
-    // Each gets its turn: those that wait get the slots of those that are through.
+    expect(it.held.inFlight()).toHaveLength(concurrency.slow)
+    // Each gets its turn: those that wait get the places of those that are through.
     const retried = () => new Set(it.held.attempts.slice(60).map(({ url }) => url)).size
     await eventually('every one was tried again', () => {
       for (const attempt of it.held.inFlight()) attempt.fail('timeout')
@@ -147,13 +149,13 @@ describe('a healthy endpoint is delivered to at once', () => {
     await using it = await crowd(60, 40)
     it.engine.wake()
     // More of them than there are slots; none of them is known to have a backlog.
-    await it.held.made(slots.fresh)
+    await it.held.made(concurrency.fresh)
     const flood = setInterval(() => it.held.inFlight().at(0)?.answer(200), 1)
     for (let n = 0; n < 5; n++) await it.delivers()
     clearInterval(flood)
     const { attempts, inFlight } = it.held
     const served = new Set(attempts.map(({ url }) => url)).size
-    expect(served).toBeGreaterThan(slots.total)
+    expect(served).toBeGreaterThan(concurrency.total)
     expect(inFlight().length).toBeGreaterThan(0)
   })
 })
@@ -204,7 +206,7 @@ async function nodesOf(pool: Pool, text: string, values: unknown[]): Promise<Pla
   return flatten(rows[0]['QUERY PLAN'][0].Plan)
 }
 
-test('no search steps over lanes at work or waiting, and no claim over another backlog', {
+test('no search steps over queues at work or waiting, and no claim over another backlog', {
   timeout: 120_000,
 }, async () => {
   const clock = testClock()
@@ -216,7 +218,7 @@ test('no search steps over lanes at work or waiting, and no claim over another b
     const urls = Array.from({ length: count }, (_, n) => `https://127.0.0.1:1/${name}/${n}`)
     return plant(pool, { organizationId: api.organizationId, encryptionKey, urls, backlog, now })
   }
-  // Dead endpoints with 30,000 due among them, 3,000 lanes at work, and three endpoints that are well.
+  // Dead endpoints with 30,000 due among them, 3,000 queues at work, and three endpoints that are well.
   const dead = await planted(await service.newOrganization(), 'dead', 300, 100)
   await pool.query('update lanes set tier = 2')
   await planted(await service.newOrganization(), 'at-work', 3_000, 1)
@@ -239,24 +241,24 @@ test('no search steps over lanes at work or waiting, and no claim over another b
   }
 
   const tables = kinds.map(({ table }) => table)
-  const lanes = createLanes(pool, tables)
+  const queues = createEndpointQueues(unshared(pool), tables)
   const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false }
   for (const [owner, endpoint, count] of [
     [service.api.organizationId, healthy[0]!, 2],
     [await ownerOf(pool, dead[7]!.id), dead[7]!, 16],
   ] as const) {
-    const lane = { organizationId: owner, webhookId: endpoint.id }
-    const taken = await lanes.take(lane, () => ({ lease, now, limit: 16 }))
-    expect(taken?.deliveries).toHaveLength(count)
-    // The same claim by its own words: as many rows as it takes, from the index.
-    const claim = await nodesOf(
+    const key = { organizationId: owner, webhookId: endpoint.id }
+    const claim = await queues.claim(key, () => ({ lease, now, limit: 16 }))
+    expect(claim?.deliveries).toHaveLength(count)
+    // The same claim by its own words: as many rows as it claims, from the index.
+    const nodes = await nodesOf(
       pool,
       `select d.id from deliveries d where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity'
          and d.next_attempt_at <= $3 and d.id <> all($4::uuid[]) order by d.next_attempt_at, d.id limit 16`,
       [owner, endpoint.id, new Date(now), []],
     )
-    expect(claim.some((node) => node['Index Name'] === 'deliveries_pending_due')).toBe(true)
-    for (const node of claim) expect(node['Actual Rows']).toBeLessThanOrEqual(16)
+    expect(nodes.some((node) => node['Index Name'] === 'deliveries_pending_due')).toBe(true)
+    for (const node of nodes) expect(node['Actual Rows']).toBeLessThanOrEqual(16)
   }
 })
 

@@ -7,8 +7,8 @@ import {
   foldHealth,
   hasFailedTooLong,
   noChange,
-  type Verdict,
 } from '../../src/delivery/decide.ts'
+import type { Verdict } from '../../src/delivery/model.ts'
 
 const delays = [60_000, 300_000, 1_800_000, 7_200_000, 28_800_000]
 const now = Date.parse('2026-03-01T12:00:00.000Z')

@@ -1,7 +1,8 @@
 /** A commit that would make more than 1,000 deliveries leaves them to workers: who gets what is as if it had made them. */
+
 import { describe, expect, test } from 'vitest'
-import { fanOutFunction } from '../../src/delivery/fan-out-function.ts'
-import { createFanOuts } from '../../src/delivery/fan-outs.ts'
+import { unshared } from '../../src/db/fair-pool.ts'
+import { createFanOuts, fanOutFunction } from '../../src/delivery/fan-outs.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
@@ -15,7 +16,8 @@ async function desk() {
   const service = await testService({ clock })
   const { pool } = service.database
   const worker = testEngine(service, clock)
-  const fanOutsOn = () => createFanOuts({ pool, clock, log: service.app.server.log, onDeliveries: () => {} })
+  const fanOutsOn = () =>
+    createFanOuts({ database: unshared(pool), clock, log: service.app.server.log, onDeliveries: () => {} })
   return {
     clock,
     service,
@@ -191,7 +193,7 @@ describe('between the commit and its deliveries', () => {
     await customers(it.api, 91)
     it.clock.set(it.clock.now() - 30 * minute)
     expect(await it.fanOuts.runDue()).toBe(0)
-    await it.lanes.wakeFromTheFuture(it.clock.now(), null)
+    await it.queues.wakeFromTheFuture(it.clock.now(), null)
     await it.fanOuts.runDue()
     expect(await made(it)).toEqual(each(ids, '91 pending of 91'))
   })

@@ -1,23 +1,14 @@
 /** Leases whose workers died: what they may have died of is found, is tried as often as its schedule says, and holds up no others. */
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { testClock } from '../harness/clock.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
+import { lifeless, testEngine } from '../harness/engine.ts'
 import { type HeldSend, heldSend } from '../harness/held-send.ts'
 import { attemptsOf, deliveriesOf, hour, makeWebhook, minute, readWebhook, second } from '../harness/hooks.ts'
 import { eventually } from '../harness/locks.ts'
 import { plant } from '../harness/planted.ts'
 import { testService } from '../harness/service.ts'
-
-beforeEach(() => {
-  // A worker that is dead looks after nothing.
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-})
-
-afterEach(() => {
-  vi.useRealTimers()
-})
 
 async function desk() {
   const clock = testClock()
@@ -33,7 +24,7 @@ async function desk() {
     /** A worker that sends so many, and is never heard of again; answers the ids of their events. */
     async workerDies(sends: number) {
       const held = heldSend()
-      const round = testEngine(service, clock, { send: held.send }).engine.runDue()
+      const round = testEngine(service, clock, { send: held.send, concurrency: lifeless }).engine.runDue()
       dead.push({ held, round })
       await held.made(sends)
       clock.advance(15 * second)

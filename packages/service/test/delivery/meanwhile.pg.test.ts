@@ -23,7 +23,7 @@ async function desk() {
   const { api } = service
   const webhook = await makeWebhook(api, { events: ['customer.created', 'customer.updated'] })
   const held = heldSend()
-  const { engine, lanes } = testEngine(service, clock, { send: held.send })
+  const { engine, queues } = testEngine(service, clock, { send: held.send })
   return {
     clock,
     service,
@@ -32,7 +32,7 @@ async function desk() {
     path: `/v1/webhooks/${webhook.id}`,
     held,
     engine,
-    lanes,
+    queues,
     read: () => readWebhook(api, webhook.id),
     log: () => deliveriesOf(api, webhook.id),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
@@ -116,7 +116,7 @@ describe('disabling an endpoint', () => {
     await it.api.patch(it.path, { status: 'active' })
     await makeCustomer(it.api)
     // Somebody who read it while it was disabled, and comes late.
-    await it.lanes.failPending(it.lane, 'manual', it.clock.now())
+    await it.queues.failPending(it.lane, 'manual', it.clock.now())
     expect(await it.log()).toMatchObject([{ status: 'pending' }])
   })
 

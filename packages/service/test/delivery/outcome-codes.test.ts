@@ -1,6 +1,7 @@
 /** From what a receiver does to the code in the log: every code, and what brings it about. A code without a row does not compile. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type AttemptOutcome, type DeliveryErrorCode, decide } from '../../src/delivery/decide.ts'
+import { type AttemptOutcome, decide } from '../../src/delivery/decide.ts'
+import type { DeliveryErrorCode } from '../../src/delivery/model.ts'
 import { type DnsServer, startDnsServer } from '../harness/dns-server.ts'
 import { startFullBacklog } from '../harness/full-backlog.ts'
 import { answer, type Behaviour, endless, hangUp, neverAnswer, raw, reset } from '../harness/receiver.ts'

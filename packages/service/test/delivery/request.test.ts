@@ -1,6 +1,6 @@
 /** A request as it is written: by the byte, in pieces that join to the whole, and never with a header that is two. */
 import { describe, expect, test } from 'vitest'
-import { type Request, type RequestPieces, requestPieces } from '../../src/delivery/send/request.ts'
+import { type Request, type RequestPieces, requestPieces } from '../../src/delivery/send/exchange.ts'
 
 const pieceLength = 64 * 1024
 const bytesOf = (pieces: RequestPieces) => Buffer.concat(pieces.map((piece) => Buffer.from(piece as string)))

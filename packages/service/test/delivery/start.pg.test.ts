@@ -1,9 +1,11 @@
 /** How a worker starts with much pending: it sends at once, and looks for what a clock left in the future beside it. */
+
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
+import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
-import type { Place } from '../../src/delivery/lane-sweep.ts'
-import { createLanes } from '../../src/delivery/lanes.ts'
+import { createEndpointQueues } from '../../src/delivery/endpoint-queues.ts'
+import type { Place } from '../../src/delivery/sweep.ts'
 import { kinds } from '../../src/resources/index.ts'
 import { testClock } from '../harness/clock.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'
@@ -23,11 +25,11 @@ test('what is due is sent though the search for what a clock left in the future 
   await makeCustomer(service.api)
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
   const { engine, sent } = testEngine(service, clock, {
-    through: (lanes) => ({
-      ...lanes,
+    through: (queues) => ({
+      ...queues,
       wakeFromTheFuture: async (...asked) => {
         await answered
-        return lanes.wakeFromTheFuture(...asked)
+        return queues.wakeFromTheFuture(...asked)
       },
     }),
   })
@@ -55,12 +57,12 @@ test('a search that fails goes on where it was, and what is due is sent meanwhil
   await makeCustomer(api)
   const places: (Place | null)[] = []
   const { engine, sent } = testEngine(service, clock, {
-    through: (lanes) => ({
-      ...lanes,
+    through: (queues) => ({
+      ...queues,
       wakeFromTheFuture: async (now, place) => {
         places.push(place)
         if (places.length === 2) throw new Error('the database had enough')
-        return lanes.wakeFromTheFuture(now, place)
+        return queues.wakeFromTheFuture(now, place)
       },
     }),
   })
@@ -99,15 +101,15 @@ test.each(['nothing of it', 'all'])(
       [new Date(clock.now() + minute).toISOString()],
     )
     if (analyzed === 'all') await pool.query('analyze')
-    const lanes = createLanes(
-      pool,
+    const queues = createEndpointQueues(
+      unshared(pool),
       kinds.map(({ table }) => table),
     )
     let most = 0
     let pieces = 0
     for (let place: Place | null = null; ; pieces++) {
       const before = await rowsRead(pool)
-      const { next } = await lanes.wakeFromTheFuture(clock.now(), place)
+      const { next } = await queues.wakeFromTheFuture(clock.now(), place)
       most = Math.max(most, (await rowsRead(pool)) - before)
       place = next
       if (place === null) break

@@ -1,8 +1,8 @@
 /** What came of a delivery, without an attempt being made. */
-import type { AttemptResult, TakenDelivery } from '../../src/delivery/lanes.ts'
+import type { AttemptResult, ClaimedDelivery } from '../../src/delivery/model.ts'
 
 /** It was answered with 200 at this time, in milliseconds since the Unix epoch. */
-export function succeeded(delivery: TakenDelivery, now: number): AttemptResult {
+export function succeeded(delivery: ClaimedDelivery, now: number): AttemptResult {
   return {
     delivery,
     url: 'https://hook.test/',

@@ -1,12 +1,13 @@
 /** An engine driven tick by tick: a moved clock, a real database, and receivers that are scripted functions. */
 
+import { unshared } from '../../src/db/fair-pool.ts'
 import type { Send } from '../../src/delivery/attempt.ts'
+import { createEndpointQueues, type EndpointQueues } from '../../src/delivery/endpoint-queues.ts'
 import { createEngine, type Engine } from '../../src/delivery/engine.ts'
-import { createLanes, type Lanes } from '../../src/delivery/lanes.ts'
-import { type DeliveryObserver, nobodyObserves } from '../../src/delivery/observer.ts'
-import type { DeliverySchedule } from '../../src/delivery/schedule.ts'
+import type { DeliverySchedule } from '../../src/delivery/model.ts'
+import { type DeliveryObserver, nobodyObserves } from '../../src/delivery/model.ts'
 import { createSigner } from '../../src/delivery/signer.ts'
-import type { SlotLimits } from '../../src/delivery/slots.ts'
+import { type ConcurrencyTuning, deliveryTuning } from '../../src/delivery/tuning.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { kinds } from '../../src/resources/index.ts'
 import { createSecretBox } from '../../src/webhooks/secrets.ts'
@@ -23,11 +24,14 @@ export interface Sent {
 
 export interface TestEngine {
   readonly engine: Engine
-  readonly lanes: Lanes
+  readonly queues: EndpointQueues
   readonly sent: Sent[]
   /** What the next requests are answered; the last goes on. */
   answer(...statuses: readonly number[]): void
 }
+
+/** How often a worker looks after its drains that is dead, or stands still: never, as long as a test takes. */
+export const lifeless: Partial<ConcurrencyTuning> = { tickEvery: 3_600_000 }
 
 /** An engine on the service's database whose requests are answered by script, 200 unless told. */
 export function testEngine(
@@ -36,10 +40,11 @@ export function testEngine(
   options: {
     readonly send?: Send
     readonly schedule?: DeliverySchedule
-    readonly slots?: SlotLimits
+    /** Instead of a worker's own. */
+    readonly concurrency?: Partial<ConcurrencyTuning>
     readonly observer?: DeliveryObserver
-    /** What its turns are to do with the lanes. */
-    readonly through?: (lanes: Lanes) => Lanes
+    /** What its drains are to do with the queues. */
+    readonly through?: (queues: EndpointQueues) => EndpointQueues
   } = {},
 ): TestEngine {
   const sent: Sent[] = []
@@ -51,15 +56,15 @@ export function testEngine(
   }
   const box = createSecretBox(deliverySettings.encryptionKey)
   const signer = createSigner(box.open)
-  const lanes = createLanes(
-    service.database.pool,
+  const queues = createEndpointQueues(
+    unshared(service.database.pool),
     kinds.map((kind) => kind.table),
   )
   const engine = createEngine(
     {
-      lanes: options.through?.(lanes) ?? lanes,
+      queues: options.through?.(queues) ?? queues,
       send: options.send ?? scripted,
-      signerOf: (taken) => signer(taken.endpoint.sealedSecrets, taken),
+      signerOf: (claim) => signer(claim.endpoint.sealedSecrets, claim),
       scopeOf: (subjectKind) => {
         const kind = kinds.find(({ name }) => name === subjectKind)
         return kind === undefined ? null : `${kind.plural}:read`
@@ -69,11 +74,16 @@ export function testEngine(
       log: service.app.server.log,
       observer: options.observer ?? nobodyObserves,
     },
-    options.slots === undefined ? {} : { slots: options.slots },
+    {
+      tuning: {
+        ...deliveryTuning,
+        concurrency: { ...deliveryTuning.concurrency, ...options.concurrency },
+      },
+    },
   )
   return {
     engine,
-    lanes,
+    queues,
     sent,
     answer(...statuses) {
       script = [...statuses]

@@ -1,15 +1,20 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { atMost, periodic } from '../../src/kernel/periodic.ts'
+import { atMost, type PeriodicOptions, periodic } from '../../src/kernel/periodic.ts'
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
 })
 afterEach(() => {
   vi.useRealTimers()
 })
 
 /** A loop whose runs end when they are told to. */
-function scripted(options: { ignoresSignal?: boolean } = {}) {
+function scripted({
+  ignoresSignal = false,
+  ...options
+}: { ignoresSignal?: boolean } & Partial<
+  Pick<PeriodicOptions, 'every' | 'everyAfterFailure' | 'apart'>
+> = {}) {
   const runs: PromiseWithResolvers<void>[] = []
   const failures: string[] = []
   const loop = periodic({
@@ -17,11 +22,12 @@ function scripted(options: { ignoresSignal?: boolean } = {}) {
     stopWithin: 5_000,
     run(signal) {
       const run = Promise.withResolvers<void>()
-      if (!options.ignoresSignal) signal.addEventListener('abort', () => run.reject(signal.reason))
+      if (!ignoresSignal) signal.addEventListener('abort', () => run.reject(signal.reason))
       runs.push(run)
       return run.promise
     },
     onFailure: (error) => failures.push(error.message),
+    ...options,
   })
   /** Ends the nth run, and lets what follows from it happen. */
   const end = async (n: number, error?: Error) => {
@@ -85,6 +91,83 @@ test('one that fails before it has begun to wait is no different', async () => {
   await vi.advanceTimersByTimeAsync(1_000)
   await loop.stop()
   expect(failures).toEqual(['scripted 1', 'scripted 2'])
+})
+
+test('woken before it is started it runs once, and then for whoever wakes it', async () => {
+  const { loop, runs, end } = scripted()
+  loop.wake()
+  await end(0)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(runs).toHaveLength(1)
+  loop.start()
+  await end(1)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(runs).toHaveLength(3)
+})
+
+test('paused, it ends what is under way and begins none by itself; started again, it does', async () => {
+  const { loop, runs, end } = scripted()
+  loop.start()
+  loop.pause()
+  await end(0)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(runs).toHaveLength(1)
+  loop.start()
+  await end(1)
+  loop.pause()
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(runs).toHaveLength(2)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('without a period it runs for whoever wakes it, and for nobody else', async () => {
+  const { loop, runs, end } = scripted({ every: null })
+  loop.start()
+  await end(0)
+  await vi.advanceTimersByTimeAsync(100_000)
+  expect(runs).toHaveLength(1)
+  loop.wake()
+  expect(runs).toHaveLength(2)
+})
+
+test('beginnings are as far apart as they must be: who is woken too early runs when it is time, once', async () => {
+  const { loop, runs, end } = scripted({ apart: 50 })
+  loop.start()
+  await vi.advanceTimersByTimeAsync(20)
+  loop.wake()
+  await end(0)
+  for (let n = 0; n < 3; n++) loop.wake()
+  await vi.advanceTimersByTimeAsync(29)
+  expect(runs).toHaveLength(1)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(runs).toHaveLength(2)
+  await vi.advanceTimersByTimeAsync(100)
+  await end(1)
+  loop.wake()
+  expect(runs).toHaveLength(3)
+})
+
+test('after a failure the next run may come sooner', async () => {
+  const { loop, runs, end } = scripted({ everyAfterFailure: 10 })
+  loop.start()
+  await end(0, new Error('scripted'))
+  await vi.advanceTimersByTimeAsync(10)
+  expect(runs).toHaveLength(2)
+  await end(1)
+  await vi.advanceTimersByTimeAsync(999)
+  expect(runs).toHaveLength(2)
+})
+
+test('it says what it does', async () => {
+  const { loop, end } = scripted()
+  const told = [loop.status]
+  loop.start()
+  told.push(loop.status)
+  await end(0)
+  told.push(loop.status)
+  await loop.stop()
+  told.push(loop.status)
+  expect(told).toEqual(['idle', 'running', 'waiting', 'stopped'])
 })
 
 test('stopped, it tells the run under way to end, waits for it, and begins none', async () => {

@@ -1,7 +1,7 @@
 /** A key's endpoints end with it, at once: by its revocation, and by its expiry (specification 9.4). */
 import type { Logger } from 'pino'
 import { describe, expect, test } from 'vitest'
-import { nobodyObserves } from '../../src/delivery/observer.ts'
+import { nobodyObserves } from '../../src/delivery/model.ts'
 import { createRegistrants } from '../../src/delivery/registrants.ts'
 import { startWorker } from '../../src/roles/worker.ts'
 import { type TestClock, testClock } from '../harness/clock.ts'

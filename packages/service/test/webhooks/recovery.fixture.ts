@@ -1,7 +1,6 @@
 /** An endpoint with a worker whose receiver answers by script, and what recoveries bring to it. */
 import { expect } from 'vitest'
-import { createRecoverer } from '../../src/delivery/recoverer.ts'
-import { createRecoveries } from '../../src/delivery/recoveries.ts'
+import { createRecoverer, createRecoveries } from '../../src/delivery/recoveries.ts'
 import { testClock } from '../harness/clock.ts'
 import { testEngine } from '../harness/engine.ts'
 import { dataOf, deliveriesOf, makeWebhook } from '../harness/hooks.ts'

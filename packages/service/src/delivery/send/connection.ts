@@ -1,19 +1,13 @@
 /** One connection to one checked address, and one request at a time over it. */
 import type { TLSSocket } from 'node:tls'
 import type { Clock } from '../../kernel/clock.ts'
+import { deliveryTuning } from '../tuning.ts'
 import type { Deadline } from './deadlines.ts'
+import type { RequestPieces } from './exchange.ts'
 import { type Answer, Exchange, type ExchangeEnd, type Stale } from './exchange.ts'
 import { type Failure, type Peer, peerName } from './failure.ts'
-import type { RequestPieces } from './request.ts'
 
-/**
- * Milliseconds that a connection is kept without a request: less than common servers wait before they close it (5 s and
- * more), because a request that crosses with such a close is a failed attempt. A receiver's own hint (Keep-Alive) goes
- * before, less what keeps the next request clear of that moment, up to the greatest.
- */
-const usualIdleMs = 4_000
-const clearOfCloseMs = 2_000
-const longestIdleMs = 30_000
+const { idleFor, clearOfClose, idleForAtMost } = deliveryTuning.sender
 
 export class Connection {
   /** The address it goes to. */
@@ -96,7 +90,7 @@ export class Connection {
   }
 
   #rest({ reusable, keptMs }: ExchangeEnd): void {
-    this.#idleMs = keptMs === null ? usualIdleMs : Math.min(keptMs - clearOfCloseMs, longestIdleMs)
+    this.#idleMs = keptMs === null ? idleFor : Math.min(keptMs - clearOfClose, idleForAtMost)
     if (!reusable || this.#idleMs <= 0) this.close()
   }
 

@@ -4,6 +4,7 @@
  *
  * No clock is read, so none that is set forwards or back can end or stretch an attempt.
  */
+import { deliveryTuning } from '../tuning.ts'
 
 /** One attempt's limit. */
 export interface Deadline {
@@ -39,7 +40,10 @@ class SweptDeadline implements Deadline {
 }
 
 /** Deadlines `timeoutMs` after they begin: never early, and late by about `sliceMs` at most. */
-export function createDeadlines(timeoutMs: number, sliceMs = 20): Deadlines {
+export function createDeadlines(
+  timeoutMs: number,
+  sliceMs: number = deliveryTuning.sender.deadlineSlice,
+): Deadlines {
   const timers = new Map<Slice, NodeJS.Timeout>()
   let open: Slice | null = null
   let closed = false

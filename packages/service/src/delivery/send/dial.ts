@@ -1,6 +1,9 @@
 /** The only place that opens a connection to a receiver, and only to addresses that were checked (invariant 9). */
+
+import { X509Certificate } from 'node:crypto'
 import * as net from 'node:net'
 import * as tls from 'node:tls'
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import type { Deadline } from './deadlines.ts'
 import { dialFailure, type Failure, failure, peerName } from './failure.ts'
 
@@ -115,4 +118,18 @@ function lookupOf(addresses: readonly string[]): net.LookupFunction {
       else callback(null, found[0]?.address as string, found[0]?.family as number)
     })
   }
+}
+
+/**
+ * The usual authorities, and those of `pem` (DESKWIRE_TARGET_CA) beside them. Made once for all connections: reading
+ * the authorities takes longer than a handshake. Throws when `pem` holds no certificate, or one that is broken:
+ * OpenSSL would pass over it in silence.
+ */
+export function trustAuthorities(pem: string | null): SecureContext {
+  if (pem === null) return createSecureContext()
+  const own = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
+  if (own.length === 0) throw new Error('There is no certificate in PEM form')
+  return createSecureContext({
+    ca: [...getCACertificates('default'), ...own.map((text) => new X509Certificate(text).toString())],
+  })
 }

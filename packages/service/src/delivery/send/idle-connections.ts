@@ -4,10 +4,11 @@
  * others end.
  */
 import { stopwatch } from '../../kernel/clock.ts'
+import { periodic } from '../../kernel/periodic.ts'
+import { deliveryTuning } from '../tuning.ts'
 import type { Connection } from './connection.ts'
 
-/** How often those that have waited for too long are looked for, in milliseconds: a timer for each would cost more. */
-const sweepEvery = 250
+const { idleSweepEvery } = deliveryTuning.sender
 
 interface Waiting {
   readonly pool: string
@@ -21,7 +22,16 @@ export class IdleConnections {
   /** In the order in which they were put in. */
   readonly #waiting = new Map<Connection, Waiting>()
   readonly #elapsed = stopwatch()
-  #sweeper: NodeJS.Timeout | null = null
+  /** While some wait. */
+  readonly #sweeping = periodic({
+    every: idleSweepEvery,
+    stopWithin: 0,
+    run: () => this.#sweep(),
+    // What it does cannot fail.
+    onFailure(error) {
+      throw error
+    },
+  })
 
   constructor(perPool: number) {
     this.#perPool = perPool
@@ -50,7 +60,7 @@ export class IdleConnections {
     connections.push(connection)
     this.#byPool.set(pool, connections)
     this.#waiting.set(connection, { pool, until: this.#elapsed() + connection.idleMs })
-    this.#sweeper ??= setInterval(() => this.#sweep(), sweepEvery).unref()
+    if (this.#sweeping.status === 'idle') this.#sweeping.start()
   }
 
   remove(connection: Connection): void {
@@ -71,8 +81,6 @@ export class IdleConnections {
       this.remove(connection)
       connection.close()
     }
-    if (this.#waiting.size > 0 || this.#sweeper === null) return
-    clearInterval(this.#sweeper)
-    this.#sweeper = null
+    if (this.#waiting.size === 0) this.#sweeping.pause()
   }
 }

@@ -11,15 +11,13 @@
 import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Resolution, Resolver } from '../target/resolver.ts'
-import { trustAuthorities } from './authorities.ts'
+import { deliveryTuning } from '../tuning.ts'
 import { Connection } from './connection.ts'
 import { createDeadlines, type Deadline } from './deadlines.ts'
-import { dial } from './dial.ts'
-import type { Answer, Stale } from './exchange.ts'
+import { dial, trustAuthorities } from './dial.ts'
+import { type Answer, type RequestPieces, requestPieces, type Stale } from './exchange.ts'
 import { type Failure, failure } from './failure.ts'
 import { IdleConnections } from './idle-connections.ts'
-import { Limit } from './limit.ts'
-import { type RequestPieces, requestPieces } from './request.ts'
 
 export interface SendRequest {
   /** Whose endpoint it is for: no connection, nor anything learnt over one, serves another organization. */
@@ -48,7 +46,10 @@ export type SendOutcome =
   | (Failure & { readonly durationMs: number })
 
 export interface Sender {
-  /** One attempt: a POST. Rejects only for what cannot be sent at all, such as a header with a line break. */
+  /**
+   * One attempt: a POST. Rejects only for what cannot be sent at all, such as a header with a line break, or more at once than there
+   * may be connections: how many there are is for the caller's limiter to say.
+   */
   send(request: SendRequest): Promise<SendOutcome>
   /** Ends what is under way, as `timeout`, and closes every connection. */
   close(): void
@@ -61,23 +62,11 @@ export interface SenderOptions {
   readonly answerTimeoutMs: number
   /** Authorities (PEM) trusted beside the usual ones (DESKWIRE_TARGET_CA). */
   readonly targetCa?: string | null
-  /** Connections in all, 2,048 by default. Attempts beyond wait, so keep what is in flight below it. */
+  /** Connections in all, as many as a worker's attempts by default; whoever sends begins no more at once. */
   readonly maxSockets?: number
   /** Connections of one organization to one origin that are kept while they wait for their next request. */
   readonly maxIdlePerOrigin?: number
 }
-
-/**
- * Milliseconds for one address of several, or a quarter of the deadline: enough for a first packet that is lost, which comes again
- * after a second. Node gives up one address before it tries the next, so to wait less would be to miss the one that works.
- */
-const longestPerAddressMs = 2000
-
-/**
- * Idle connections of an organization kept to one origin unless told. Many of its endpoints may share it: with as few as one of
- * them may use, a hundred endpoints of one host spent a sixth of the worker's time in handshakes.
- */
-const idlePerOrigin = 512
 
 /** Throws when `targetCa` cannot be read. */
 export function createSender(options: SenderOptions): Sender {
@@ -101,18 +90,18 @@ class TargetSender implements Sender {
   readonly #maxSockets: number
   readonly #secureContext: SecureContext
   readonly #deadlines: ReturnType<typeof createDeadlines>
-  readonly #all: Limit
   readonly #idle: IdleConnections
   readonly #open = new Set<Connection>()
   #dialing = 0
+  #underWay = 0
 
   constructor({
     resolver,
     clock,
     answerTimeoutMs,
     targetCa = null,
-    maxSockets = 2048,
-    maxIdlePerOrigin = idlePerOrigin,
+    maxSockets = deliveryTuning.concurrency.total,
+    maxIdlePerOrigin = deliveryTuning.sender.idlePerOrigin,
   }: SenderOptions) {
     this.#idle = new IdleConnections(maxIdlePerOrigin)
     this.#resolver = resolver
@@ -121,18 +110,21 @@ class TargetSender implements Sender {
     this.#maxSockets = maxSockets
     this.#secureContext = trustAuthorities(targetCa)
     this.#deadlines = createDeadlines(answerTimeoutMs)
-    this.#all = new Limit(maxSockets)
   }
 
   async send(request: SendRequest): Promise<SendOutcome> {
+    if (this.#underWay >= this.#maxSockets) throw new RangeError('more attempts at once than connections')
     const startedAt = this.#clock.now()
     const deadline = this.#deadlines.begin()
+    this.#underWay++
     try {
-      const ended = await this.#inTurn(request, deadline)
+      // No limit by URL or host: these may be shared by endpoints, each of which has its own.
+      const ended = await this.#attempt(request, deadline)
       if (ended.kind === 'failed') return { ...ended, durationMs: this.#since(startedAt, this.#clock.now()) }
       const { kind, status, responseBody, answeredAt } = ended
       return { kind, status, responseBody, durationMs: this.#since(startedAt, answeredAt) }
     } finally {
+      this.#underWay--
       this.#deadlines.end(deadline)
     }
   }
@@ -145,19 +137,6 @@ class TargetSender implements Sender {
   /** Never negative, though the clock step back. */
   #since(startedAt: number, now: number): number {
     return Math.max(0, now - startedAt)
-  }
-
-  /** No limit by URL or host: these may be shared by endpoints, each of which has its own (decision 9). */
-  async #inTurn(request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
-    const admitted = this.#all.enter(deadline)
-    if (admitted !== true && !(await admitted)) {
-      return failure('timeout', `All ${this.#maxSockets} connections of this process were busy`)
-    }
-    try {
-      return await this.#attempt(request, deadline)
-    } finally {
-      this.#all.leave()
-    }
   }
 
   async #attempt(request: SendRequest, deadline: Deadline): Promise<Answer | Failure> {
@@ -211,7 +190,7 @@ class TargetSender implements Sender {
           addresses,
           secureContext: this.#secureContext,
           doubtful,
-          addressTimeoutMs: Math.max(10, Math.min(longestPerAddressMs, this.#timeoutMs / 4)),
+          addressTimeoutMs: Math.max(10, Math.min(deliveryTuning.sender.perAddress, this.#timeoutMs / 4)),
         },
         deadline,
         // Nothing comes before it is there: it is made as soon as the handshake is done.

@@ -3,10 +3,13 @@
  * kept for their TTL, at most 30 seconds, and look-ups of one name at one time share a query; registration asks
  * afresh (specification 9.2).
  */
+
+import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { join } from 'node:path'
 import type { Clock } from '../../kernel/clock.ts'
+import { deliveryTuning } from '../tuning.ts'
 import { classify, isPublicAddress, isTrusted, type TrustedTargets } from './address.ts'
-import { createLocalNames, systemHostsFile } from './hosts-file.ts'
 import { createNameServers } from './name-servers.ts'
 
 export type Resolution =
@@ -46,15 +49,7 @@ interface Query {
   waiting: number
 }
 
-const longestUseMs = 30_000
-const cachedNames = 10_000
-/**
- * Addresses of a family that are handed on, of any number that were checked: an answer can hold thousands, and no attempt
- * has the time to try more.
- */
-const keptPerFamily = 8
-/** How much longer the slower address family is waited for: a quarter of the time allowed, up to this. */
-const longestGraceMs = 1000
+const { usedFor, remembered, perFamily, grace } = deliveryTuning.resolver
 
 /** `servers` as DESKWIRE_DNS_SERVERS lists them, or null for the system's. */
 export function createResolver(options: {
@@ -77,14 +72,14 @@ export function createResolver(options: {
     if (local.length > 0) {
       // The operator's own list: where it has a trusted address (127.0.0.1 of localhost), no other is needed.
       const own = local.filter((address) => isTrusted(address, trusted))
-      return { resolution: check(own.length > 0 ? own : local, trusted), usableMs: longestUseMs }
+      return { resolution: check(own.length > 0 ? own : local, trusted), usableMs: usedFor }
     }
-    const answer = await nameServers.ask(name, Math.min(timeoutMs / 4, longestGraceMs), wanted)
+    const answer = await nameServers.ask(name, Math.min(timeoutMs / 4, grace), wanted)
     switch (answer.found) {
       case 'addresses':
         return {
           resolution: check(answer.addresses, trusted),
-          usableMs: Math.min(answer.ttlSeconds * 1000, longestUseMs),
+          usableMs: Math.min(answer.ttlSeconds * 1000, usedFor),
         }
       case 'nothing':
         return {
@@ -113,14 +108,14 @@ export function createResolver(options: {
   /** Only what can be connected to is kept: a refusal disables the endpoint, and must be today's. */
   function keep(name: string, { resolution, usableMs }: Lookup, from: number): Resolution {
     if (resolution.outcome === 'addresses' && usableMs > 0) {
-      if (cache.size >= cachedNames) cache.delete(cache.keys().next().value as string)
+      if (cache.size >= remembered) cache.delete(cache.keys().next().value as string)
       cache.set(name, { resolution, from, usableMs })
     }
     return resolution
   }
 
   function checkedAddress(address: string): Lookup {
-    return { resolution: check([address], trusted), usableMs: longestUseMs }
+    return { resolution: check([address], trusted), usableMs: usedFor }
   }
 
   function shared(name: string, timeoutMs: number): Query {
@@ -171,7 +166,7 @@ function check(addresses: readonly string[], trusted: TrustedTargets): Resolutio
   const refused = addresses.find((address) => !isPublicAddress(address, trusted))
   if (refused === undefined) {
     const ofFamily = (family: 4 | 6) => addresses.filter((address) => isIP(address) === family)
-    const some = ([4, 6] as const).flatMap((family) => ofFamily(family).slice(0, keptPerFamily))
+    const some = ([4, 6] as const).flatMap((family) => ofFamily(family).slice(0, perFamily))
     return { outcome: 'addresses', addresses: some }
   }
   return { outcome: 'not_public', detail: notPublic, block: String(classify(refused)) }
@@ -190,4 +185,54 @@ async function within(timeoutMs: number, name: string, query: Query): Promise<Re
     query.waiting--
     clearTimeout(timer)
   }
+}
+
+/** Where this platform keeps its hosts file. */
+export const systemHostsFile =
+  process.platform === 'win32'
+    ? join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'drivers', 'etc', 'hosts')
+    : '/etc/hosts'
+
+/** The addresses of a name (lower case, no trailing dot) that need no query; empty when it has to be asked for. */
+type LocalNames = (name: string) => readonly string[]
+
+/**
+ * What stands in a hosts file now: it is read again when it has changed, and one that cannot be read is empty. In this
+ * thread, which takes microseconds: the threads that asynchronous reading goes through may all be busy, and a look-up waits
+ * for none of them.
+ */
+function createLocalNames(hostsFile: string): LocalNames {
+  let version = ''
+  let listed: ReadonlyMap<string, readonly string[]> = new Map()
+  return (name) => {
+    const { mtimeMs, size, ino } = statSync(hostsFile, { throwIfNoEntry: false }) ?? {}
+    const found = `${mtimeMs} ${size} ${ino}`
+    if (found !== version) {
+      listed = parse(mtimeMs === undefined ? '' : readIfAllowed(hostsFile))
+      version = found
+    }
+    const addresses = listed.get(name)
+    if (addresses !== undefined) return addresses
+    // Loopback whatever the name servers say (RFC 6761, section 6.3).
+    return name === 'localhost' || name.endsWith('.localhost') ? ['127.0.0.1', '::1'] : []
+  }
+}
+
+function readIfAllowed(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function parse(text: string): Map<string, readonly string[]> {
+  const listed = new Map<string, readonly string[]>()
+  for (const line of text.split('\n')) {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/)
+    // An address with a zone reaches this machine's own links at most.
+    if (isIP(address) === 0 || address.includes('%')) continue
+    for (const name of names) listed.set(name, [...new Set([...(listed.get(name) ?? []), address])])
+  }
+  return listed
 }

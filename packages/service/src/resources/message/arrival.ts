@@ -5,7 +5,7 @@
  */
 import { validationFailed } from '../../kernel/errors.ts'
 import { fail, ok } from '../../kernel/result.ts'
-import type { Alongside, DeskReader, Moved, Read } from '../../resource/alongside.ts'
+import type { Alongside, DeskReader, Moved, Read } from '../../resource/kind.ts'
 import type { Conversation } from '../conversation/fields.ts'
 import { conversation } from '../conversation/index.ts'
 import { withMessage } from '../conversation/moves.ts'

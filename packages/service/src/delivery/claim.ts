@@ -1,7 +1,8 @@
 /**
- * Taking a lane: lease, endpoint, claim and bodies in one statement. What a commit adds at that very moment the statement
- * may not see, though the lane was woken for it; settling looks again, with a later snapshot.
+ * Claiming what is due at an endpoint: lease, endpoint, deliveries and bodies in one statement. What a commit adds at that very
+ * moment the statement may not see, though the queue was woken for it; completing looks again, with a later snapshot.
  */
+import type { Database } from '../db/fair-pool.ts'
 import type { Queryable } from '../db/pool.ts'
 import {
   arrayParameter,
@@ -13,13 +14,28 @@ import {
 import { timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { countLoss } from './call-fragments.ts'
-import type { Lanes, Taken, TakenDelivery } from './lanes.ts'
+import { countLoss } from './leases.ts'
+import type { Claim, ClaimedDelivery, EndpointKey, Lease } from './model.ts'
+
+/** What is asked for when there is a connection: to wait for one shortens no lease. `now` and the lease in milliseconds. */
+export interface Asking {
+  readonly lease: Lease
+  readonly now: number
+  /** So many deliveries at most. */
+  readonly limit: number
+}
+
+/** See `EndpointQueues.claim`. */
+export type ClaimDue = (
+  key: EndpointKey,
+  asking: () => Asking,
+  known?: readonly string[],
+) => Promise<Claim | null>
 
 /** What a row says of the endpoint, which one row does. */
 interface EndpointColumns {
   readonly aloneLeft: number
-  readonly lost: Taken['lost']
+  readonly lost: Claim['lost']
   readonly url: string
   readonly disabledReason: string | null
   /** Separated by spaces, as the secrets are. */
@@ -43,22 +59,23 @@ interface DeliveryColumns {
   readonly current: string | null
 }
 
-/** The statement for one limit is made once: see `takeStatement`. */
-export function createTake(pool: Queryable, tables: readonly StreamTable[]): Lanes['take'] {
+/** The statement for one limit is made once: see `claimStatement`. */
+export function createClaim(database: Database, tables: readonly StreamTable[]): ClaimDue {
   const removals = new Set(tables.flatMap(({ removedEvent }) => removedEvent ?? []))
   /** A manual retry sends what was stored with the event; a removal and a ping have nothing but what they always had. */
   const isStored = ({ payload, eventType }: DeliveryColumns) =>
     payload === 'stored' && eventType !== 'ping' && !removals.has(eventType)
   const statements = new Map<number, PreparedStatement>()
   const statementFor = (limit: number) => {
-    const statement = statements.get(limit) ?? takeStatement(tables, limit)
+    const statement = statements.get(limit) ?? claimStatement(tables, limit)
     statements.set(limit, statement)
     return statement
   }
-  return async ({ organizationId, webhookId }, taking, known = []) => {
+  return async ({ organizationId, webhookId }, asking, known = []) => {
+    const connection = database.of(organizationId)
     let leaseId = ''
-    const rows = await queryTextWhenSent(pool, () => {
-      const { lease, now, limit } = taking()
+    const rows = await queryTextWhenSent(connection, () => {
+      const { lease, now, limit } = asking()
       leaseId = lease.id
       const values = [
         organizationId,
@@ -74,8 +91,8 @@ export function createTake(pool: Queryable, tables: readonly StreamTable[]): Lan
     })
     const endpoint = endpointIn(rows)
     if (endpoint === null) return null
-    const taken = rows.flatMap((row) => deliveryIn(row) ?? [])
-    const stored = await storedPayloads(pool, organizationId, taken.filter(isStored))
+    const claimed = rows.flatMap((row) => deliveryIn(row) ?? [])
+    const stored = await storedPayloads(connection, organizationId, claimed.filter(isStored))
     const dataOf = (row: DeliveryColumns) => {
       if (row.eventType === 'ping') return '{}'
       // Nothing is sent of what the API would not serve, whatever was stored of it.
@@ -91,7 +108,7 @@ export function createTake(pool: Queryable, tables: readonly StreamTable[]): Lan
         scopes: endpoint.scopes?.split(' ') ?? null,
         sealedSecrets: endpoint.secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
       },
-      deliveries: taken.map((row) => takenDelivery(row, dataOf(row))),
+      deliveries: claimed.map((row) => claimedDelivery(row, dataOf(row))),
       aloneLeft: endpoint.aloneLeft,
       lost: endpoint.lost,
     }
@@ -99,16 +116,16 @@ export function createTake(pool: Queryable, tables: readonly StreamTable[]): Lan
 }
 
 /** The stored payloads of these deliveries' events, by the event's id. Few deliveries need one. */
-async function storedPayloads(pool: Queryable, organizationId: string, taken: readonly DeliveryColumns[]) {
-  if (taken.length === 0) return new Map<string, string | null>()
+async function storedPayloads(pool: Queryable, organizationId: string, claimed: readonly DeliveryColumns[]) {
+  if (claimed.length === 0) return new Map<string, string | null>()
   const { rows } = await pool.query<{ id: string; body: string | null }>(
     'select e.id, e.body from events e where e.organization_id = $1 and e.id = any($2)',
-    [organizationId, taken.map(({ eventId }) => eventId)],
+    [organizationId, claimed.map(({ eventId }) => eventId)],
   )
   return new Map(rows.map(({ id, body }) => [id, body]))
 }
 
-function takenDelivery(row: DeliveryColumns, data: string | null): TakenDelivery {
+function claimedDelivery(row: DeliveryColumns, data: string | null): ClaimedDelivery {
   return {
     id: row.id,
     attemptCount: row.attemptCount,
@@ -127,7 +144,7 @@ function takenDelivery(row: DeliveryColumns, data: string | null): TakenDelivery
   }
 }
 
-/** Null when the lane was not taken. */
+/** Null when the queue is another worker's. */
 function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
   for (const [url, disabledReason = null, scopes = null, secrets = null, left, lostId, lostSince] of rows) {
     if (url == null) continue
@@ -181,7 +198,7 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
  * the endpoint stand in one row. The limit is part of the text: as a parameter the planner does not know it, and plans
  * anew each time. A lease that ran out was lost, and is counted; one that was given back is not there any more.
  */
-function takeStatement(tables: readonly StreamTable[], limit: number): PreparedStatement {
+function claimStatement(tables: readonly StreamTable[], limit: number): PreparedStatement {
   const current = tables.map(({ kind, name, removedEvent }) => {
     const exists = 't.removed_at is null'
     const readable = removedEvent === null ? exists : `(${exists}) = (d.event_type <> '${removedEvent}')`
@@ -217,5 +234,5 @@ function takeStatement(tables: readonly StreamTable[], limit: number): PreparedS
         where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity' and d.next_attempt_at <= $4
           and d.id <> all($8::uuid[])
         order by d.next_attempt_at, d.id limit ${limit}) d on true`
-  return { name: `take_lane_${limit}`, text }
+  return { name: `claim_deliveries_${limit}`, text }
 }

@@ -1,19 +1,17 @@
-/** Lanes: found, leased, settled and released, whatever else happens at that moment. */
+/** Endpoint queues: found, leased, completed and released, whatever else happens at that moment. */
 import { randomUUID } from 'node:crypto'
-import { afterEach, describe, expect, test, vi } from 'vitest'
-import { attemptsAtOnce } from '../../src/delivery/pace.ts'
+import { describe, expect, test } from 'vitest'
+import { deliveryTuning } from '../../src/delivery/tuning.ts'
 import { succeeded } from '../harness/attempt-result.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
+import { lifeless, testEngine } from '../harness/engine.ts'
 import { heldSend } from '../harness/held-send.ts'
 import { attemptsOf, deliveriesOf, makeWebhook, minute, readWebhook, second } from '../harness/hooks.ts'
 import { eventually, lockRow, waitingBackends } from '../harness/locks.ts'
 import { type Api, testService } from '../harness/service.ts'
 
-afterEach(() => {
-  vi.useRealTimers()
-})
+const attemptsAtOnce = deliveryTuning.concurrency.perEndpoint
 
 /** A service of its own, an endpoint, and an engine; with `held`, one whose attempts hang. */
 async function desk() {
@@ -21,29 +19,29 @@ async function desk() {
   const service = await testService({ clock })
   const { api, database } = service
   const webhook = await makeWebhook(api)
-  const lane = { organizationId: api.organizationId, webhookId: webhook.id as string }
+  const key = { organizationId: api.organizationId, webhookId: webhook.id as string }
   return {
     clock,
     service,
     api,
-    lane,
+    key,
     ...testEngine(service, clock),
-    log: () => deliveriesOf(api, lane.webhookId),
-    held() {
+    log: () => deliveriesOf(api, key.webhookId),
+    held(options: Parameters<typeof testEngine>[2] = {}) {
       const held = heldSend()
-      return { ...held, engine: testEngine(service, clock, { send: held.send }).engine }
+      return { ...held, engine: testEngine(service, clock, { send: held.send, ...options }).engine }
     },
-    async laneRow() {
+    async queueRow() {
       const { rows } = await database.pool.query(
         'select due_at, lease_id, lease_until from lanes where organization_id = $1 and webhook_id = $2',
-        [lane.organizationId, lane.webhookId],
+        [key.organizationId, key.webhookId],
       )
       return rows[0] as { due_at: Date | null; lease_id: string | null; lease_until: Date | null }
     },
     setDue: (at: number | null) =>
       database.pool.query('update lanes set due_at = $1 where webhook_id = $2', [
         at === null ? null : new Date(at).toISOString(),
-        lane.webhookId,
+        key.webhookId,
       ]),
     [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
   }
@@ -59,7 +57,7 @@ describe('at most sixteen attempts are in flight to an endpoint', () => {
     const engines = [1, 2].map(() => testEngine(it.service, it.clock, { send: held.send }).engine)
     const running = engines.map((engine) => engine.runDue())
     await held.made(attemptsAtOnce)
-    // The other found the lane taken, or never saw it: it is done, and sent nothing.
+    // The other found the queue claimed, or never saw it: it is done, and sent nothing.
     await Promise.race(running)
     expect(held.attempts).toHaveLength(attemptsAtOnce)
     for (let made = attemptsAtOnce; made < 40; made++) {
@@ -72,19 +70,19 @@ describe('at most sixteen attempts are in flight to an endpoint', () => {
     expect(new Set(held.attempts.map(({ eventId }) => eventId)).size).toBe(40)
     expect(held.attempts).toHaveLength(40)
     expect(new Set((await it.log()).map(({ status }) => status))).toEqual(new Set(['succeeded']))
-    expect(await it.laneRow()).toEqual(idle)
+    expect(await it.queueRow()).toEqual(idle)
   })
 })
 
-describe('a lane that does not say what is so', () => {
+describe('a queue that does not say what is so', () => {
   test('and has something due is found by the sweep', async () => {
     await using it = await desk()
     await makeCustomer(it.api)
     for (const stale of [null, it.clock.now() + minute]) {
       await it.setDue(stale)
       expect(await it.engine.runDue()).toBe(0)
-      expect(await it.lanes.sweep(it.clock.now(), minute)).toBe(1)
-      expect(await it.lanes.sweep(it.clock.now(), minute)).toBe(0)
+      expect(await it.queues.sweep(it.clock.now(), minute)).toBe(1)
+      expect(await it.queues.sweep(it.clock.now(), minute)).toBe(0)
     }
     expect(await it.engine.runDue()).toBe(1)
     expect(it.sent).toHaveLength(1)
@@ -97,7 +95,7 @@ describe('a lane that does not say what is so', () => {
     await it.engine.runDue()
     await it.setDue(null)
     it.clock.advance(minute - 1)
-    expect(await it.lanes.sweep(it.clock.now(), minute)).toBe(0)
+    expect(await it.queues.sweep(it.clock.now(), minute)).toBe(0)
     it.clock.advance(1)
     await it.setDue(it.clock.now())
     const lease = {
@@ -106,39 +104,35 @@ describe('a lane that does not say what is so', () => {
       until: it.clock.now() + 15 * second,
       listening: false,
     }
-    await it.lanes.take(it.lane, () => ({ lease, now: it.clock.now(), limit: 64 }))
+    await it.queues.claim(it.key, () => ({ lease, now: it.clock.now(), limit: 64 }))
     await it.setDue(null)
-    expect(await it.lanes.sweep(it.clock.now(), minute)).toBe(0)
+    expect(await it.queues.sweep(it.clock.now(), minute)).toBe(0)
   })
 
   test('and has nothing due parks itself, until its next delivery is due or for good', async () => {
     await using it = await desk()
     await it.setDue(it.clock.now())
     expect(await it.engine.runDue()).toBe(1)
-    expect(await it.laneRow()).toEqual(idle)
+    expect(await it.queueRow()).toEqual(idle)
     it.answer(500)
     await makeCustomer(it.api)
     await it.engine.runDue()
     const next = new Date(it.clock.now() + minute)
     await it.setDue(it.clock.now())
     expect(await it.engine.runDue()).toBe(1)
-    expect(await it.laneRow()).toEqual({ ...idle, due_at: next })
+    expect(await it.queueRow()).toEqual({ ...idle, due_at: next })
     expect(it.sent).toHaveLength(1)
   })
 })
 
 describe('a lease', () => {
-  /** A worker that is dead, or stands still, looks after nothing. */
-  const nobodyTicks = () => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-
   test('left by a worker that died is taken over when it ends, and not before', async () => {
-    nobodyTicks()
     await using it = await desk()
     await makeCustomer(it.api)
-    const dead = it.held()
+    const dead = it.held({ concurrency: lifeless })
     const round = dead.engine.runDue()
     await dead.made(1)
-    expect(await it.laneRow()).toMatchObject({ lease_until: new Date(it.clock.now() + 15 * second) })
+    expect(await it.queueRow()).toMatchObject({ lease_until: new Date(it.clock.now() + 15 * second) })
     it.clock.advance(15 * second - 1)
     expect(await it.engine.runDue()).toBe(0)
     expect(it.sent).toEqual([])
@@ -151,39 +145,37 @@ describe('a lease', () => {
   })
 
   test('that was lost: its worker settles nothing, though it had an answer', async () => {
-    nobodyTicks()
     await using it = await desk()
     await makeCustomer(it.api)
-    const slow = it.held()
+    const slow = it.held({ concurrency: lifeless })
     const round = slow.engine.runDue()
     await slow.made(1)
     it.clock.advance(15 * second)
     await it.engine.runDue()
     const [before] = await it.log()
-    const endpoint = await readWebhook(it.api, it.lane.webhookId)
+    const endpoint = await readWebhook(it.api, it.key.webhookId)
     expect(before).toMatchObject({ status: 'succeeded', attemptCount: 1 })
     slow.attempts[0]?.answer(500)
     await round
     expect(await it.log()).toEqual([before])
     expect(await attemptsOf(it.api, before)).toHaveLength(1)
-    expect(await readWebhook(it.api, it.lane.webhookId)).toEqual(endpoint)
-    expect(await it.laneRow()).toEqual(idle)
+    expect(await readWebhook(it.api, it.key.webhookId)).toEqual(endpoint)
+    expect(await it.queueRow()).toEqual(idle)
   })
 
   test('that was lost while another holds it: that one keeps it', async () => {
-    nobodyTicks()
     await using it = await desk()
     await makeCustomer(it.api)
-    const [first, second_] = [it.held(), it.held()]
+    const [first, second_] = [it.held({ concurrency: lifeless }), it.held({ concurrency: lifeless })]
     const rounds = [first.engine.runDue()]
     await first.made(1)
     it.clock.advance(15 * second)
     rounds.push(second_.engine.runDue())
     await second_.made(1)
-    const lease = await it.laneRow()
+    const lease = await it.queueRow()
     first.attempts[0]?.answer(500)
     await rounds[0]
-    expect(await it.laneRow()).toEqual(lease)
+    expect(await it.queueRow()).toEqual(lease)
     expect(await it.log()).toMatchObject([{ status: 'pending', attemptCount: 0 }])
     second_.attempts[0]?.answer(200)
     await rounds[1]
@@ -191,7 +183,6 @@ describe('a lease', () => {
   })
 
   test('goes on while results come in; they are settled before the slow ones end', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     await using it = await desk()
     await makeCustomer(it.api)
     await makeCustomer(it.api)
@@ -202,25 +193,24 @@ describe('a lease', () => {
     // So that the answer has been collected by the time the clock moves.
     await it.api.get('/healthz')
     it.clock.advance(second)
-    vi.advanceTimersByTime(second)
     await eventually('the quick one to be settled', async () =>
       (await it.log()).some(({ status }) => status === 'succeeded'),
     )
-    expect(await it.laneRow()).toMatchObject({ lease_until: new Date(it.clock.now() + 15 * second) })
+    expect(await it.queueRow()).toMatchObject({ lease_until: new Date(it.clock.now() + 15 * second) })
     held.attempts[1]?.answer(200)
     await round
     expect((await it.log()).map(({ status }) => status)).toEqual(['succeeded', 'succeeded'])
   })
 })
 
-describe('a commit that meets the release of its lane', () => {
+describe('a commit that meets the release of its queue', () => {
   test.each(['the release first', 'the commit first'])('%s: nothing is left behind', async (order) => {
     await using it = await desk()
     await makeCustomer(it.api, { name: 'one' })
     const held = it.held()
     const round = held.engine.runDue()
     await held.made(1)
-    const lock = await lockRow(it.service.database, 'lanes', it.lane)
+    const lock = await lockRow(it.service.database, 'lanes', it.key)
     const settle = async () => held.attempts[0]?.answer(200)
     const made: Promise<unknown>[] = []
     const commit = async () => made.push(makeCustomer(it.api, { name: 'two' }))
@@ -238,7 +228,7 @@ describe('a commit that meets the release of its lane', () => {
     await Promise.all([round, again])
     expect((await it.log()).map(({ status }) => status)).toEqual(['succeeded', 'succeeded'])
     expect(held.attempts).toHaveLength(2)
-    expect(await it.laneRow()).toEqual(idle)
+    expect(await it.queueRow()).toEqual(idle)
   })
 })
 
@@ -256,15 +246,15 @@ test.each([
     await makeCustomer(it.api)
     const now = it.clock.now()
     const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15 * second, listening: false }
-    const taken = await it.lanes.take(it.lane, () => ({ lease, now, limit: 64 }))
-    const results = taken!.deliveries.map((delivery) => succeeded(delivery, now))
+    const claim = await it.queues.claim(it.key, () => ({ lease, now, limit: 64 }))
+    const results = claim!.deliveries.map((delivery) => succeeded(delivery, now))
     const health = { succeededAt: now, failures: 0, failedAt: null }
     // Both stop where they are about to change the record of its health.
     const lock = await lockRow(it.service.database, 'webhook_health', it.api)
-    const changing = change(it.api, `/v1/webhooks/${it.lane.webhookId}`)
+    const changing = change(it.api, `/v1/webhooks/${it.key.webhookId}`)
     await waitingBackends(it.service.database, 1)
-    const settling = { results, health, next: 'release', tier: 'light', known: [] } as const
-    const settled = it.lanes.settle({ ...it.lane, leaseId: lease.id }, settling, now, lease.until)
+    const completion = { results, health, next: 'release', priority: 'light', known: [] } as const
+    const settled = it.queues.complete({ ...it.key, leaseId: lease.id }, completion, now, lease.until)
     await waitingBackends(it.service.database, 2)
     await lock.release()
     expect(await settled).toMatchObject({ held: status === 200 })

@@ -1,9 +1,11 @@
 /** Rounds that do not go as planned: deliveries that cannot be sent, endpoints disabled half-way, results twice. */
+
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { unshared } from '../../src/db/fair-pool.ts'
 import type { Send } from '../../src/delivery/attempt.ts'
 import { decide, foldHealth, noChange } from '../../src/delivery/decide.ts'
-import { createLanes, type Lanes } from '../../src/delivery/lanes.ts'
+import { createEndpointQueues, type EndpointQueues } from '../../src/delivery/endpoint-queues.ts'
 import { kinds } from '../../src/resources/index.ts'
 import { testClock } from '../harness/clock.ts'
 import { testEngine } from '../harness/engine.ts'
@@ -90,15 +92,15 @@ test('an endpoint that is disabled in the middle of a round gets nothing more of
   expect(await statuses(service, webhookId)).toEqual({ succeeded: 0, pending: 0, failed: 41 })
 })
 
-test('what was taken is sent, however long the taking took', async () => {
+test('what was claimed is sent, however long the claim took', async () => {
   const clock = testClock()
   await using service = await testService({ clock })
-  const through = (lanes: Lanes): Lanes => ({
-    ...lanes,
-    async take(...args) {
-      const taken = await lanes.take(...args)
+  const through = (queues: EndpointQueues): EndpointQueues => ({
+    ...queues,
+    async claim(...args) {
+      const claim = await queues.claim(...args)
       clock.advance(5_000)
-      return taken
+      return claim
     },
   })
   const { engine, sent } = testEngine(service, clock, { through })
@@ -117,12 +119,12 @@ test('a lease lasts as long when its worker has waited for a connection', async 
   const { engine } = testEngine(service, clock)
   const webhookId = await endpoint(service)
   await createCustomers(service, 1)
-  const lanes = createLanes(
-    pool,
+  const queues = createEndpointQueues(
+    unshared(pool),
     kinds.map((kind) => kind.table),
   )
-  const lane = { organizationId: service.api.organizationId, webhookId }
-  const taking = () => {
+  const key = { organizationId: service.api.organizationId, webhookId }
+  const asking = () => {
     const now = clock.now()
     return {
       lease: { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false },
@@ -131,41 +133,42 @@ test('a lease lasts as long when its worker has waited for a connection', async 
     }
   }
   const clients = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
-  const takes = lanes.take(lane, taking)
+  const claims = queues.claim(key, asking)
   clock.advance(14_000)
   for (const client of clients) client.release()
-  expect((await takes)?.deliveries).toHaveLength(1)
+  expect((await claims)?.deliveries).toHaveLength(1)
   clock.advance(14_000)
   expect(await engine.runDue()).toBe(0)
   clock.advance(1_000)
   expect(await engine.runDue()).toBe(1)
 })
 
-test('a result that is settled twice counts once', async () => {
+test('a result that is completed twice counts once', async () => {
   const clock = testClock()
   await using service = await testService({ clock })
   const { pool } = service.database
   const webhookId = await endpoint(service)
   await createCustomers(service, 1)
-  const lanes = createLanes(
-    pool,
+  const queues = createEndpointQueues(
+    unshared(pool),
     kinds.map((kind) => kind.table),
   )
   const now = clock.now()
-  const lane = { organizationId: service.api.organizationId, webhookId }
+  const key = { organizationId: service.api.organizationId, webhookId }
   const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false }
-  const taken = await lanes.take(lane, () => ({ lease, now, limit: 10 }))
-  const [delivery] = taken!.deliveries
+  const claim = await queues.claim(key, () => ({ lease, now, limit: 10 }))
+  const [delivery] = claim!.deliveries
   const verdict = decide({ ...delivery!, isPing: false }, answered(500), now, [60_000, 60_000])
   const result = { delivery: delivery!, verdict, startedAt: now, endedAt: now, responseStatus: 500 }
   const round = {
     results: [{ ...result, url: '', responseBody: '', durationMs: 1, lostHandshake: false }],
     health: foldHealth(noChange, verdict, now),
     next: 'hold' as const,
-    tier: 'light' as const,
+    priority: 'light' as const,
     known: [],
   }
-  for (let n = 0; n < 2; n++) expect((await lanes.settle(taken!, round, now, now + 15_000)).held).toBe(true)
+  for (let n = 0; n < 2; n++)
+    expect((await queues.complete(claim!, round, now, now + 15_000)).held).toBe(true)
   const { rows } = await pool.query(
     `select d.status, d.attempt_count, (select count(*)::int from attempts) as earlier from deliveries d`,
   )

@@ -1,0 +1,233 @@
+/**
+ * Completing deliveries: results are written in one call of one function, if the lease still holds. Its parameters are the
+ * round's own, and of the results an array a column. Read as JSON they took the database a seventh of all that a delivery costs it.
+ */
+import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import type { Queryable } from '../db/pool.ts'
+import { arrayParameter, type Parameter, type PreparedStatement, queryText } from '../db/text-query.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+import type { HealthChange } from './decide.ts'
+import { type AttemptResult, type LeasedQueue, type PriorityClass, priorityClasses } from './model.ts'
+
+export interface Completion {
+  readonly results: readonly AttemptResult[]
+  readonly health: HealthChange
+  /**
+   * What becomes of the queue: it is let go, or kept; and if kept, whether its holder wants to hear of what comes in, as it
+   * has attempts to spare, or looks again by itself.
+   */
+  readonly next: 'release' | 'listen' | 'hold'
+  /** Where the queue waits when it is let go: a light or a heavy one in the one or the other, by its backlog. */
+  readonly priority: PriorityClass
+  /** Ids of deliveries that its holder has claimed and not completed yet. */
+  readonly known: readonly string[]
+}
+
+/** What came of completing. */
+export interface Completed {
+  /** False when the queue is no longer this worker's: nothing was changed. */
+  readonly held: boolean
+  /** Something is due on the queue that is not `known`. */
+  readonly more: boolean
+  /** Milliseconds; the endpoint's first failure since its last success, when these results changed its record. */
+  readonly failingSince: number | null
+}
+
+interface Column<Told> {
+  /** The parameter is called `p_` and this. */
+  readonly name: string
+  readonly type: string
+  readonly value: (told: Told) => string | number | boolean | null
+}
+
+const roundColumns: readonly Column<Omit<Completion, 'results'>>[] = [
+  { name: 'next', type: 'text', value: ({ next }) => next },
+  { name: 'tier', type: 'int', value: ({ priority }) => priorityClasses.indexOf(priority) },
+  { name: 'known', type: 'uuid[]', value: ({ known }) => arrayParameter(known) },
+  { name: 'succeeded_at', type: 'timestamptz', value: ({ health }) => timeText(health.succeededAt) },
+  { name: 'failures', type: 'int', value: ({ health }) => health.failures },
+  { name: 'failed_at', type: 'timestamptz', value: ({ health }) => timeText(health.failedAt) },
+]
+
+/** Times in milliseconds since the Unix epoch. */
+const resultColumns: readonly Column<AttemptResult>[] = [
+  { name: 'id', type: 'uuid', value: ({ delivery }) => delivery.id },
+  { name: 'number', type: 'int', value: ({ delivery }) => delivery.attemptCount + 1 },
+  { name: 'seen', type: 'float8', value: ({ delivery }) => delivery.updatedAt },
+  { name: 'status', type: 'text', value: ({ verdict }) => verdict.status },
+  { name: 'attempted', type: 'boolean', value: ({ verdict }) => verdict.attempted },
+  { name: 'started_at', type: 'float8', value: ({ startedAt }) => startedAt },
+  { name: 'ended_at', type: 'float8', value: ({ endedAt }) => endedAt },
+  { name: 'response_status', type: 'int', value: ({ responseStatus }) => responseStatus },
+  { name: 'response_body', type: 'text', value: ({ responseBody }) => responseBody },
+  { name: 'error_code', type: 'text', value: ({ verdict }) => verdict.error?.code ?? null },
+  { name: 'error_message', type: 'text', value: ({ verdict }) => verdict.error?.message ?? null },
+  { name: 'duration_ms', type: 'int', value: ({ durationMs }) => durationMs },
+  { name: 'next_attempt_at', type: 'float8', value: ({ verdict }) => verdict.nextAttemptAt },
+]
+
+function timeText(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : formatTimestamp(milliseconds)
+}
+
+/** The parameters as the function declares them. */
+const completionArguments: string = [
+  ...roundColumns.map(({ name, type }) => `p_${name} ${type}`),
+  ...resultColumns.map(({ name, type }) => `p_${name} ${type}[]`),
+].join(', ')
+
+/**
+ * The results as rows, within the function. The planner takes an array of unknown length for ten rows, and would compare each
+ * with each; it takes subscripts for a thousand.
+ */
+const completedRows: string = `rows from (${resultColumns.map(({ name }) => `unnest(p_${name})`).join(', ')},
+        generate_subscripts(p_id, 1)) as r(${resultColumns.map(({ name }) => name).join(', ')}, place)`
+
+/** How many parameters there are. */
+const completionParameters: number = roundColumns.length + resultColumns.length
+
+/** Where a settled delivery stands in the log. What is pending stands apart, under the day 'infinity'. */
+export function logDay(delivery: string): string {
+  return `(${delivery}.created_at at time zone 'UTC')::date`
+}
+
+/**
+ * A delivery's row holds its last attempt. Those before it stand in a table of their own, to which this takes the last of these
+ * deliveries, before its row tells of something else: most need one attempt, and no row there. One may stand there already, as
+ * a row also tells why nothing was attempted.
+ */
+export const takeLastAttempts = (
+  ids: string,
+) => `insert into attempts (organization_id, delivery_id, number, at, response_status,
+      error_code, error_message, duration_ms, response_body)
+    select p_organization_id, d.id, d.attempt_count, d.last_attempt_at, d.response_status, d.last_error_code,
+        d.last_error_message, d.duration_ms, d.response_body
+      from deliveries d
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(${ids})
+        and d.log_day = 'infinity' and d.last_attempt_at is not null
+    on conflict do nothing;`
+
+/** A time that came as milliseconds since the Unix epoch. */
+const time = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`
+
+/**
+ * Completes a round's results, fenced by the lease: a worker that lost the queue changes nothing. The queue's row is locked in
+ * one statement and what is due computed in a later one, whose snapshot sees every commit that filled the queue before
+ * it was locked; in one statement, with its older snapshot, a delivery could be left behind. A delivery is completed
+ * only as it was when it was claimed: a queue claimed while another completes it shows what was due before that, and what was
+ * begun anew meanwhile, by a retry or a recovery, is not to end with an attempt from before.
+ */
+export const completeFunction: SchemaFunction = schemaFunction(
+  'settle_lane',
+  {
+    arguments: `p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+      ${completionArguments}`,
+    returns: 'jsonb',
+  },
+  `declare
+  v_failing_since timestamptz(3);
+  v_due timestamptz(3);
+begin
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id
+    and l.lease_id = p_lease_id for update;
+  if not found then
+    return jsonb_build_object('held', false);
+  end if;
+
+  if 1 < any(p_number) then
+    ${takeLastAttempts('p_id')}
+  end if;
+  -- The rows are found by their ids, each by the index: a join with what came would read all that is pending.
+  update deliveries d set status = r.status, attempt_count = d.attempt_count + r.attempted::int,
+        response_status = case when r.attempted then r.response_status else d.response_status end,
+        response_body = case when r.attempted then r.response_body else d.response_body end,
+        last_error_code = r.error_code, last_error_message = r.error_message,
+        duration_ms = case when r.attempted then r.duration_ms else d.duration_ms end,
+        last_attempt_at = case when r.attempted then ${time('r.started_at')} else d.last_attempt_at end,
+        next_attempt_at = ${time('r.next_attempt_at')}, updated_at = greatest(d.updated_at, p_now),
+        delivered_at = case when r.status = 'succeeded' then ${time('r.ended_at')} end,
+        log_day = case when r.status = 'pending' then 'infinity' else ${logDay('d')} end
+      from ${completedRows}
+      where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
+        and d.log_day = 'infinity' and d.attempt_count = r.number - 1 and d.updated_at = ${time('r.seen')};
+
+  if p_succeeded_at is not null or p_failures > 0 then
+    update webhook_health h set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
+        failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
+        failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at)
+      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
+      returning h.failing_since into v_failing_since;
+  end if;
+
+  select d.next_attempt_at into v_due from deliveries d
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+      and d.id <> all(p_known)
+    order by d.next_attempt_at, d.id limit 1;
+  if p_next = 'release' then
+    -- Disabled meanwhile: what is pending is not to wait for its next attempt, but to fail now.
+    if v_due > p_now and exists (select 1 from webhooks w where w.organization_id = p_organization_id
+        and w.id = p_webhook_id and w.status = 'disabled') then
+      v_due := p_now;
+    end if;
+    -- A backlog waits behind those that have waited longer: its lane has just had its turn.
+    update lanes set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
+        lease_id = null, lease_until = null, worker_id = null, listening = false,
+        lost_leases = 0, alone_id = null, alone_since = null,
+        alone_left = case when alone_left > 0 and v_due <= p_now then alone_left - 1 else 0 end,
+        tier = case when p_tier >= 2 then p_tier when v_due <= p_now then 1 else 0 end
+      where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  else
+    -- Until then only its holder has to look at it.
+    update lanes set lease_until = p_lease_until, listening = p_next = 'listen',
+        due_at = case when p_next = 'listen' then least(v_due, p_lease_until) else p_lease_until end
+      where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  end if;
+  return jsonb_build_object('held', true, 'failing_since', v_failing_since, 'more', v_due is not null and v_due <= p_now);
+end;`,
+)
+
+const completeStatement: PreparedStatement = {
+  name: completeFunction.name,
+  text: `select ${completeFunction.name}($1, $2, $3, $4, $5,
+    ${Array.from({ length: completionParameters }, (_, n) => `$${n + 6}`).join(', ')}) as completed`,
+}
+
+interface CompletedText {
+  readonly held: boolean
+  readonly failing_since: string | null
+  readonly more: boolean | null
+}
+
+/** See `EndpointQueues.complete`. */
+export async function complete(
+  pool: Queryable,
+  { organizationId, webhookId, leaseId }: LeasedQueue,
+  completion: Completion,
+  now: number,
+  leaseUntil: number,
+): Promise<Completed> {
+  const [row] = await queryText(pool, completeStatement, [
+    organizationId,
+    webhookId,
+    leaseId,
+    formatTimestamp(now),
+    formatTimestamp(leaseUntil),
+    ...encodeCompletion(completion),
+  ])
+  const told = JSON.parse(row?.[0] ?? '{}') as Partial<CompletedText>
+  const failingSince = told.failing_since ?? null
+  return {
+    held: told.held ?? false,
+    more: told.more ?? false,
+    failingSince: failingSince === null ? null : Date.parse(failingSince),
+  }
+}
+
+/** The parameters' values, in their order. */
+function encodeCompletion({ results, ...round }: Completion): readonly Parameter[] {
+  const text = (value: string | number | boolean | null) => (value === null ? null : String(value))
+  return [
+    ...roundColumns.map(({ value }) => text(value(round))),
+    ...resultColumns.map(({ value }) => arrayParameter(results.map(value))),
+  ]
+}

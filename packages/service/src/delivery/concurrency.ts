@@ -1,0 +1,299 @@
+/**
+ * The concurrency limiter: may another attempt begin? `mayStart` is the one answer, and pure; the two classes keep the
+ * figures that it goes by, one for a worker and one for each drain.
+ *
+ * A worker's attempts are shared among the priority classes. Whatever hangs or is flooded, a part of them is left to those who need
+ * one for a moment. How many an endpoint gets, and in which class it waits, follows from how it answers.
+ */
+import type { PriorityClass } from './model.ts'
+import { type ConcurrencyTuning, deliveryTuning } from './tuning.ts'
+
+/** A worker's attempts, and drains about to make one, by the class that each is charged to at the moment. */
+export type WorkerUsage = Readonly<Record<PriorityClass, number>>
+
+/** What bears on the next attempt to an endpoint. */
+export interface EndpointUsage {
+  readonly priority: PriorityClass
+  /** Attempts under way, and those of them that take too long: they hold up no other. */
+  readonly underWay: number
+  readonly overdue: number
+  /** So many attempts may be under way beside those that are overdue. */
+  readonly window: number
+  /** Whether an attempt was answered since the drain began, and the last of them in time. */
+  readonly isProven: boolean
+  /**
+   * Whether the drain has had its turn: a handshake was made in vain, and others would wait behind the next. A crowd of
+   * endpoints with the wrong certificate, each with a backlog, left the worker time for nothing else.
+   */
+  readonly isSpent: boolean
+  /** Whether the permit that the drain came with is in no attempt. */
+  readonly hasSparePermit: boolean
+}
+
+/**
+ * May another attempt to the endpoint begin? Never refused to an endpoint that has none under way, unless it is spent. Who may be
+ * about to hang gets more than one only while there is plenty: they would stand in each other's way.
+ */
+export function mayStart(worker: WorkerUsage, endpoint: EndpointUsage, tuning: ConcurrencyTuning): boolean {
+  const { priority, underWay, overdue, window } = endpoint
+  if (endpoint.isSpent || underWay >= tuning.perEndpoint || underWay - overdue >= window) return false
+  if (endpoint.hasSparePermit) return true
+  return hasRoom(worker, priority, tuning) && (endpoint.isProven || hasPlenty(worker, priority, tuning))
+}
+
+/** Whether there is one more for the class: a drain of it may begin. */
+export function hasRoom(worker: WorkerUsage, priority: PriorityClass, tuning: ConcurrencyTuning): boolean {
+  // A fresh endpoint that hangs becomes a slow one, and must not take by that what is left for the others.
+  if (priority === 'fresh' && worker.slow + worker.fresh >= tuning.slow + tuning.fresh) return false
+  return inAll(worker) < tuning.total && worker[priority] < mostOf(priority, tuning)
+}
+
+/** Whether less than half of all is in use, and of the class's; of the slow an eighth. */
+export function hasPlenty(worker: WorkerUsage, priority: PriorityClass, tuning: ConcurrencyTuning): boolean {
+  const part = priority === 'slow' ? tuning.plentyOfSlow : tuning.plenty
+  return inAll(worker) < tuning.total * tuning.plenty && worker[priority] < mostOf(priority, tuning) * part
+}
+
+/** The light may have all that the others leave. */
+function mostOf(priority: PriorityClass, tuning: ConcurrencyTuning): number {
+  return priority === 'light' ? tuning.total : tuning[priority]
+}
+
+function inAll({ light, heavy, slow, fresh }: WorkerUsage): number {
+  return light + heavy + slow + fresh
+}
+
+/** The right to one attempt; it counts for the class that it is charged to at the moment. */
+export interface Permit {
+  priority: PriorityClass
+}
+
+/** The figures of one worker. */
+export class ConcurrencyLimiter {
+  readonly #tuning: ConcurrencyTuning
+  readonly #used: Record<PriorityClass, number> = { light: 0, heavy: 0, slow: 0, fresh: 0 }
+  #payloads = 0
+
+  constructor(tuning: ConcurrencyTuning = deliveryTuning.concurrency) {
+    this.#tuning = tuning
+  }
+
+  get used(): WorkerUsage {
+    return this.#used
+  }
+
+  /** Attempts under way, and drains about to make one. */
+  get inUse(): number {
+    return inAll(this.#used)
+  }
+
+  hasRoom(priority: PriorityClass): boolean {
+    return hasRoom(this.#used, priority, this.#tuning)
+  }
+
+  hasPlenty(priority: PriorityClass): boolean {
+    return hasPlenty(this.#used, priority, this.#tuning)
+  }
+
+  /** The class has more than its limit, as some permits were charged to it later. */
+  isOver(priority: PriorityClass): boolean {
+    return this.#used[priority] > mostOf(priority, this.#tuning)
+  }
+
+  /** What a drain begins with; null when there is no room for another of its class. */
+  open(priority: PriorityClass): EndpointLimiter | null {
+    const permit = this.acquire(priority)
+    return permit === null ? null : new EndpointLimiter(this, permit, this.#tuning)
+  }
+
+  /** Null when there is no room. What is acquired is to be released once. */
+  acquire(priority: PriorityClass): Permit | null {
+    if (!this.hasRoom(priority)) return null
+    this.#used[priority]++
+    return { priority }
+  }
+
+  /** Charges the permit to another class, which may have more than its limit by that: then it gets no more for a while. */
+  charge(permit: Permit, priority: PriorityClass): void {
+    this.#used[permit.priority]--
+    permit.priority = priority
+    this.#used[priority]++
+  }
+
+  release(permit: Permit): void {
+    this.#used[permit.priority]--
+  }
+
+  /** So many characters of payloads were claimed, or, where negative, are sent or left. */
+  holdPayload(characters: number): void {
+    this.#payloads += characters
+  }
+
+  /** Payloads fill the memory that they may have. */
+  get isFullOfPayloads(): boolean {
+    return this.#payloads > this.#tuning.payloadsInMemory
+  }
+}
+
+/** An attempt under way, and for how many ticks. */
+export interface RunningAttempt {
+  readonly permit: Permit
+  ticks: number
+}
+
+/** How an attempt ended, as far as it bears on the next ones. */
+export interface EndedAttempt {
+  /** False when nothing was sent after all. */
+  readonly attempted: boolean
+  readonly answered: boolean
+  /** Whether a TLS handshake was made for it in vain. */
+  readonly lostHandshake: boolean
+}
+
+/** The figures of one drain: one permit for as long as it lasts, and another for each attempt beside the first. */
+export class EndpointLimiter {
+  readonly #worker: ConcurrencyLimiter
+  readonly #tuning: ConcurrencyTuning
+  readonly #usage: { -readonly [K in keyof EndpointUsage]: EndpointUsage[K] }
+  readonly #underWay = new Set<RunningAttempt>()
+  /** The permit that the drain came with, while it is in no attempt. */
+  #spare: Permit | null
+
+  /** `first` is released by `close`. */
+  constructor(worker: ConcurrencyLimiter, first: Permit, tuning: ConcurrencyTuning) {
+    this.#worker = worker
+    this.#tuning = tuning
+    this.#spare = first
+    const { priority } = first
+    this.#usage = {
+      priority,
+      underWay: 0,
+      overdue: 0,
+      window: priority === 'slow' ? tuning.perSlowEndpointAtFirst : tuning.perEndpointAtFirst,
+      isProven: false,
+      isSpent: false,
+      hasSparePermit: true,
+    }
+  }
+
+  /** Among whom the endpoint waits now. */
+  get priority(): PriorityClass {
+    return this.#usage.priority
+  }
+
+  get isSpent(): boolean {
+    return this.#usage.isSpent
+  }
+
+  /** Attempts under way. */
+  get underWay(): number {
+    return this.#usage.underWay
+  }
+
+  get mayStart(): boolean {
+    return mayStart(this.#worker.used, this.#usage, this.#tuning)
+  }
+
+  /** Whether others of its class wait, so that a drain which has had its share claims no more. */
+  mustYield(hasHadItsShare: boolean): boolean {
+    const { priority } = this.#usage
+    return this.#worker.isOver(priority) || (hasHadItsShare && !this.#worker.hasPlenty(priority))
+  }
+
+  /** Null when none may start. What is started is to be ended once. */
+  start(): RunningAttempt | null {
+    if (!this.mayStart) return null
+    const permit = this.#spare ?? this.#worker.acquire(this.#usage.priority)
+    if (permit === null) return null
+    this.#keep(null)
+    const attempt = { permit, ticks: 0 }
+    this.#underWay.add(attempt)
+    this.#usage.underWay++
+    return attempt
+  }
+
+  end(attempt: RunningAttempt, ended: EndedAttempt): void {
+    this.#underWay.delete(attempt)
+    this.#usage.underWay--
+    const wasOverdue = this.#isOverdue(attempt)
+    if (wasOverdue) this.#usage.overdue--
+    if (ended.attempted) this.#learn(ended, wasOverdue)
+    if (this.#usage.underWay > 0) {
+      this.#worker.release(attempt.permit)
+      return
+    }
+    this.#worker.charge(attempt.permit, this.#usage.priority)
+    this.#keep(attempt.permit)
+  }
+
+  /**
+   * `tickEvery` has passed: what is overdue is charged to the slow, so that a class is not filled up by those that turn out slow. With
+   * `eager`, more may be started while there is plenty.
+   */
+  tick(eager: boolean): void {
+    for (const attempt of this.#underWay) {
+      if (this.#isOverdue(attempt)) continue
+      attempt.ticks++
+      if (!this.#isOverdue(attempt)) continue
+      this.#usage.overdue++
+      this.#fallTo('slow')
+      this.#worker.charge(attempt.permit, 'slow')
+    }
+    const { priority } = this.#usage
+    if (eager && priority !== 'slow' && this.#worker.hasPlenty(priority)) this.#widen()
+  }
+
+  /** More was due than could be claimed: from now on the endpoint's attempts are charged to those with a backlog. */
+  hasBacklog(): void {
+    if (this.#usage.priority === 'light') this.#usage.priority = 'heavy'
+    const { priority } = this.#usage
+    for (const { permit } of this.#underWay)
+      if (permit.priority !== 'slow') this.#worker.charge(permit, priority)
+    if (this.#spare !== null) this.#worker.charge(this.#spare, priority)
+  }
+
+  /** The drain is over; what is still under way then is left with its permits. */
+  close(): void {
+    if (this.#spare !== null) this.#worker.release(this.#spare)
+    this.#keep(null)
+  }
+
+  /**
+   * An endpoint that does not answer, or cannot be reached, waits among the slow; one that answers late has to prove itself anew,
+   * but not behind those: the worker may have been late itself.
+   */
+  #learn({ answered, lostHandshake }: EndedAttempt, wasOverdue: boolean): void {
+    // One that hung has kept its own pace, and holds up nothing else of its endpoint.
+    if (lostHandshake && !wasOverdue) this.#usage.isSpent = true
+    if (!answered) {
+      this.#fallTo('slow')
+      this.#usage.window = this.#tuning.perSlowEndpointAtFirst
+      return
+    }
+    this.#widen()
+    if (wasOverdue) {
+      this.#fallTo('fresh')
+      return
+    }
+    if (this.#usage.priority !== 'heavy') this.#usage.priority = 'light'
+    this.#usage.isProven = true
+  }
+
+  #fallTo(priority: 'slow' | 'fresh'): void {
+    this.#usage.priority = priority
+    this.#usage.isProven = false
+  }
+
+  #widen(): void {
+    this.#usage.window = Math.min(this.#tuning.perEndpoint, this.#usage.window + 1)
+  }
+
+  #isOverdue({ ticks }: RunningAttempt): boolean {
+    return ticks * this.#tuning.tickEvery > this.#tuning.slowAfter
+  }
+
+  #keep(permit: Permit | null): void {
+    this.#spare = permit
+    this.#usage.hasSparePermit = permit !== null
+  }
+}

@@ -1,0 +1,507 @@
+/**
+ * One drain of an endpoint's queue: claim what is due, send it, complete it, and claim more while there is more. Up to sixteen
+ * attempts at once, all from this worker, as nobody else holds the lease. Its modes and their moves are in `drain-modes.ts`.
+ *
+ * A drain waits for nothing that it need not wait for: an attempt that ends makes room for the next, whatever the others
+ * do; results are completed in batches; and while some attempts hang, it listens for what comes in meanwhile.
+ */
+import { randomUUID } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
+import { type AttemptServices, attempt, lostAttempt, tell } from './attempt.ts'
+import type { Completion } from './complete.ts'
+import type { ConcurrencyLimiter, EndpointLimiter, RunningAttempt } from './concurrency.ts'
+import { foldHealth, noChange, type Share, shareOf } from './decide.ts'
+import type { DisablePolicy } from './disable-policy.ts'
+import { type DrainMode, type DrainSituation, isIdle, moveTo, nextMode } from './drain-modes.ts'
+import type { EndpointQueues } from './endpoint-queues.ts'
+import type {
+  AttemptResult,
+  Claim,
+  ClaimedDelivery,
+  DeliveryObserver,
+  DueQueue,
+  EndpointKey,
+} from './model.ts'
+import type { Sign } from './signer.ts'
+import { type DeliveryTuning, leaseOf } from './tuning.ts'
+
+export interface DrainServices extends AttemptServices {
+  readonly queues: EndpointQueues
+  /** What signs this endpoint's deliveries now. */
+  readonly signerOf: (claim: Claim) => Sign
+  readonly log: Pick<FastifyBaseLogger, 'warn' | 'error'>
+  readonly observer: DeliveryObserver
+  readonly tuning: DeliveryTuning
+}
+
+/** What all drains of one worker share. */
+export interface Shared {
+  readonly workerId: string
+  readonly limiter: ConcurrencyLimiter
+  readonly disablePolicy: DisablePolicy
+  readonly shutdown: Shutdown
+}
+
+export interface DrainEnd {
+  /** Whether it had the lease. */
+  readonly ran: boolean
+  /** More is due at the endpoint. */
+  readonly more: boolean
+}
+
+export class Drain {
+  readonly #services: DrainServices
+  readonly #shared: Shared
+  readonly #endpoint: EndpointKey
+  readonly #leaseId = randomUUID()
+  readonly #limiter: EndpointLimiter
+  readonly #inHand: InHand
+  #mode: DrainMode = 'claiming'
+  /** The last claim, and what signs for it; null before the first. */
+  #claimed: { readonly claim: Claim; readonly sign: Sign | null } | null = null
+  /** Why the endpoint is disabled, also if that came after it was claimed. */
+  #disabled: string | null = null
+  /** More may be due than is in hand; and whether something came in since the last statement began. */
+  #hasMore = true
+  #wasWoken = false
+  /** What is in hand is sent alone: nothing more is claimed. */
+  #isAlone = false
+  /** Claims that brought as much as they could. */
+  #fullClaims = 0
+  #quietTicks = 0
+  #signal = Promise.withResolvers<void>()
+
+  /** `limiter` is closed when the drain ends. */
+  constructor(services: DrainServices, shared: Shared, queue: DueQueue, limiter: EndpointLimiter) {
+    this.#services = services
+    this.#shared = shared
+    this.#endpoint = { organizationId: queue.organizationId, webhookId: queue.webhookId }
+    this.#limiter = limiter
+    this.#inHand = new InHand(shared.limiter)
+  }
+
+  get mode(): DrainMode {
+    return this.#mode
+  }
+
+  /**
+   * Runs until nothing is due, or the worker stops: what is not begun then, or not answered when it can wait no longer,
+   * stays due. Rejects when the database fails; then what is not completed goes out again when the lease ends.
+   */
+  async run(): Promise<DrainEnd> {
+    try {
+      while (this.#mode !== 'ended') await this.#goOn()
+    } catch (error) {
+      this.#move('lost')
+      await this.#goOn()
+      throw error
+    } finally {
+      this.#limiter.close()
+    }
+    return { ran: this.#claimed !== null, more: this.#hasMore }
+  }
+
+  /** Something has come in. */
+  wake(): void {
+    this.#wasWoken = true
+    this.#hasMore = true
+    this.#notify()
+  }
+
+  /** To be called every `tickEvery` milliseconds. */
+  tick(): void {
+    this.#limiter.tick(this.#inHand.waiting > 0)
+    this.#quietTicks++
+    this.#start()
+    this.#notifyIfDue()
+  }
+
+  /** Does what the mode is for, and moves on. */
+  async #goOn(): Promise<void> {
+    switch (this.#mode) {
+      case 'claiming':
+        return this.#claim()
+      case 'sending':
+      case 'listening':
+        return this.#send(this.#mode)
+      case 'completing':
+        return this.#complete()
+      case 'releasing':
+        return this.#release()
+      case 'lost':
+        return this.#untilAttemptsEnd()
+      case 'ended':
+        return
+    }
+  }
+
+  #move(to: DrainMode): void {
+    this.#mode = moveTo(this.#mode, to)
+  }
+
+  async #claim(): Promise<void> {
+    const { queues, clock, schedule, tuning } = this.#services
+    const { limiter, workerId } = this.#shared
+    const { priority } = this.#limiter
+    const { claimSizes, claimSizeWhenFull } = tuning.drain
+    let limit = 0
+    const asking = () => {
+      const now = clock.now()
+      limit = limiter.isFullOfPayloads ? claimSizeWhenFull : claimSizes[priority]
+      const until = now + leaseOf(schedule, tuning.leases)
+      return { lease: { id: this.#leaseId, workerId, until, listening: priority === 'light' }, now, limit }
+    }
+    this.#wasWoken = false
+    const claim = await queues.claim(this.#endpoint, asking, this.#inHand.ids)
+    // Counted from here, so that it is sent however long the claim took: what would be too old to be sent when it comes would
+    // be claimed anew for ever.
+    this.#inHand.claimedAt = clock.now()
+    this.#quietTicks = 0
+    if (claim === null) return this.#lose()
+    const isFull = claim.deliveries.length === limit
+    this.#hasMore = isFull || this.#wasWoken
+    if (isFull) {
+      this.#fullClaims++
+      this.#limiter.hasBacklog()
+    }
+    // It listens only once that is written with results: a commit of this very moment was not seen.
+    if (await this.#accept(claim)) this.#move('sending')
+    else this.#lose()
+  }
+
+  /** Puts in hand what of the claim is to be sent now; false when the lease was lost by then. */
+  async #accept(claim: Claim): Promise<boolean> {
+    const { queues, clock, log, tuning } = this.#services
+    this.#disabled = claim.endpoint.disabledReason
+    if (this.#disabled === null && claim.endpoint.scopes === null) {
+      this.#claimed = { claim, sign: this.#claimed?.sign ?? null }
+      // Whatever comes of it, the next drain sees.
+      this.#hasMore = false
+      const finding = { endpoint: this.#endpoint, tried: null, reason: 'registrant_revoked', at: clock.now() }
+      await this.#shared.disablePolicy.disable(finding)
+      return true
+    }
+    this.#claimed = { claim, sign: this.#services.signerOf(claim) }
+    if (this.#disabled !== null) {
+      // What is under way may still arrive: it is completed first, and the next drain fails the rest.
+      if (this.#inHand.size > 0) {
+        this.#hasMore = false
+        return true
+      }
+      await queues.failPending(this.#endpoint, this.#disabled, clock.now())
+    }
+    if (claim.aloneLeft === tuning.leases.sentAlone)
+      log.warn(
+        { ...this.#endpoint, reason: 'lost_leases' },
+        'leases of an endpoint were lost three times in a row; its deliveries are sent one at a time for a while',
+      )
+    const share = shareOf(claim)
+    if (share.kind !== 'together') return this.#acceptAlone(claim, share)
+    if (share.deliveries.length < claim.deliveries.length) this.#hasMore = true
+    for (const delivery of share.deliveries) this.#inHand.add(delivery)
+    return true
+  }
+
+  /** One delivery is the whole drain: so is what a worker dies of told from what was sent beside it. */
+  async #acceptAlone(claim: Claim, share: Exclude<Share, { kind: 'together' }>): Promise<boolean> {
+    const { queues, clock, log } = this.#services
+    this.#isAlone = true
+    this.#hasMore = false
+    // Others are under way: it is the next drain's.
+    if (this.#inHand.size > 0) return true
+    const { delivery } = share
+    if (share.kind === 'alone') {
+      const leased = { ...this.#endpoint, leaseId: this.#leaseId }
+      if (!(await queues.isolate(leased, delivery.id, clock.now()))) return false
+      this.#inHand.add(delivery)
+      return true
+    }
+    this.#note(lostAttempt(this.#services, claim, delivery, share.since))
+    log.error(
+      {
+        ...this.#endpoint,
+        deliveryId: delivery.id,
+        attempt: delivery.attemptCount + 1,
+        reason: 'worker_lost',
+      },
+      'a worker died while it sent this delivery alone',
+    )
+    return true
+  }
+
+  async #send(mode: 'sending' | 'listening'): Promise<void> {
+    this.#start()
+    const next = nextMode(this.#situation(mode), this.#services.tuning.drain)
+    if (next === null) await this.#something()
+    else this.#move(next)
+  }
+
+  async #complete(): Promise<void> {
+    const next = isIdle(this.#situation('sending')) ? 'listen' : 'hold'
+    if (await this.#write(next)) this.#move(next === 'listen' ? 'listening' : 'sending')
+    else this.#lose()
+  }
+
+  async #release(): Promise<void> {
+    this.#leaveWaiting()
+    if (await this.#write('release')) this.#move('ended')
+    else this.#lose()
+  }
+
+  async #untilAttemptsEnd(): Promise<void> {
+    this.#leaveWaiting()
+    this.#hasMore = false
+    while (this.#limiter.underWay > 0 && !this.#shared.shutdown.isOverdue) await this.#something()
+    this.#move('ended')
+  }
+
+  #situation(mode: 'sending' | 'listening'): DrainSituation {
+    const { clock, tuning } = this.#services
+    const { shutdown } = this.#shared
+    const inHand = this.#inHand
+    const { priority, mayStart, underWay } = this.#limiter
+    const hasHadItsShare = this.#fullClaims >= tuning.drain.fullClaims[priority]
+    return {
+      mode,
+      stops: shutdown.isRequested,
+      isOverdue: shutdown.isOverdue,
+      priority,
+      hasMore: this.#hasMore,
+      mayClaim: !this.#isAlone && !(this.#hasMore && this.#limiter.mustYield(hasHadItsShare)),
+      mayStart,
+      waiting: inHand.waiting,
+      underWay,
+      results: inHand.results,
+      resultsAge: inHand.results === 0 ? 0 : clock.now() - inHand.firstResultAt,
+      quietTicks: this.#quietTicks,
+    }
+  }
+
+  /** Whether attempts may be begun, if there is room for them. */
+  get #begins(): boolean {
+    if (this.#shared.shutdown.isRequested) return false
+    return this.#mode !== 'releasing' && this.#mode !== 'lost' && this.#mode !== 'ended'
+  }
+
+  /** Starts as many attempts as may be. */
+  #start(): void {
+    const inHand = this.#inHand
+    if (inHand.waiting === 0) return
+    const age = this.#services.clock.now() - inHand.claimedAt
+    const isFresh = age >= 0 && age < this.#services.tuning.drain.freshFor
+    if (!this.#begins || this.#limiter.isSpent || !isFresh) {
+      this.#leaveWaiting()
+      return
+    }
+    while (inHand.waiting > 0) {
+      const running = this.#limiter.start()
+      if (running === null) return
+      void this.#attempt(inHand.next(), running)
+    }
+  }
+
+  /** What was claimed and not begun is left, and claimed anew if the drain goes on. */
+  #leaveWaiting(): void {
+    if (this.#inHand.leaveWaiting()) this.#hasMore = true
+  }
+
+  async #attempt(delivery: ClaimedDelivery, running: RunningAttempt): Promise<void> {
+    const { claim, sign } = this.#claimed as { claim: Claim; sign: Sign }
+    const doubtful = this.#limiter.priority === 'slow'
+    const destination = { claim, sign, disabled: this.#disabled, doubtful }
+    const result = await attempt(this.#services, destination, delivery)
+    const { verdict, responseStatus, lostHandshake } = result
+    const { attempted } = verdict
+    this.#limiter.end(running, { attempted, answered: responseStatus !== null, lostHandshake })
+    this.#note(result)
+    this.#quietTicks = 0
+    this.#start()
+    this.#notifyIfDue()
+  }
+
+  #note(result: AttemptResult): void {
+    this.#inHand.note(result, this.#services.clock.now())
+    tell(this.#services.observer, result)
+  }
+
+  /** Writes the results that there are; false when the lease was lost. */
+  async #write(next: Completion['next']): Promise<boolean> {
+    const { queues, clock, schedule, tuning } = this.#services
+    const results = this.#inHand.takeResults()
+    const now = clock.now()
+    const health = results.reduce(
+      (change, { verdict, endedAt }) => foldHealth(change, verdict, endedAt),
+      noChange,
+    )
+    this.#wasWoken = false
+    const { priority } = this.#limiter
+    // A drain that is cut short knows of attempts under way: they are due again.
+    const known = next === 'release' ? [] : this.#inHand.idsBut(results)
+    const completed = await queues.complete(
+      { ...this.#endpoint, leaseId: this.#leaseId },
+      { results, health, next, priority, known },
+      now,
+      now + leaseOf(schedule, tuning.leases),
+    )
+    if (!completed.held) return false
+    this.#inHand.forget(results)
+    this.#hasMore = completed.more || this.#wasWoken
+    const { failingSince } = completed
+    const disabled = await this.#shared.disablePolicy.judge(this.#endpoint, results, failingSince, now)
+    // What is left is not sent any more; what is under way may still arrive, and the next drain fails the rest.
+    if (disabled === null) return true
+    this.#disabled = disabled
+    if (next === 'release') this.#hasMore = true
+    return true
+  }
+
+  #lose(): void {
+    if (this.#claimed !== null)
+      this.#services.log.warn(
+        { ...this.#endpoint, reason: 'lease' },
+        "an endpoint's queue was lost to another worker; its deliveries go out again",
+      )
+    this.#move('lost')
+  }
+
+  /** Waits until an attempt ends, something comes in, or the worker stops. */
+  async #something(): Promise<void> {
+    await this.#shared.shutdown.wait(this.#signal.promise)
+    this.#signal = Promise.withResolvers()
+  }
+
+  /** Most results change nothing for the drain: waking it for each is a tenth of all that it costs. */
+  #notifyIfDue(): void {
+    const mode = this.#mode
+    if (mode === 'lost' && this.#limiter.underWay === 0) this.#notify()
+    if (mode !== 'sending' && mode !== 'listening') return
+    if (nextMode(this.#situation(mode), this.#services.tuning.drain) !== null) this.#notify()
+  }
+
+  #notify(): void {
+    this.#signal.resolve()
+  }
+}
+
+/** What a drain has claimed and not completed: it waits, is under way, or has a result. */
+class InHand {
+  readonly #limiter: ConcurrencyLimiter
+  readonly #ids = new Set<string>()
+  #waiting: ClaimedDelivery[] = []
+  #results: AttemptResult[] = []
+  /** When what waits was claimed; and when the first of the results came, if there are any. */
+  claimedAt = 0
+  firstResultAt = 0
+
+  /** `limiter` is told of the payloads that wait. */
+  constructor(limiter: ConcurrencyLimiter) {
+    this.#limiter = limiter
+  }
+
+  get size(): number {
+    return this.#ids.size
+  }
+
+  get ids(): readonly string[] {
+    return [...this.#ids]
+  }
+
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  get results(): number {
+    return this.#results.length
+  }
+
+  add(delivery: ClaimedDelivery): void {
+    this.#waiting.push(delivery)
+    this.#ids.add(delivery.id)
+    this.#limiter.holdPayload(delivery.data?.length ?? 0)
+  }
+
+  /** The one that has waited longest, no longer waiting. There must be one. */
+  next(): ClaimedDelivery {
+    const delivery = this.#waiting.shift() as ClaimedDelivery
+    this.#limiter.holdPayload(-(delivery.data?.length ?? 0))
+    return delivery
+  }
+
+  /** Whether anything waited. */
+  leaveWaiting(): boolean {
+    const left = this.#waiting
+    for (const { id, data } of left) {
+      this.#ids.delete(id)
+      this.#limiter.holdPayload(-(data?.length ?? 0))
+    }
+    this.#waiting = []
+    return left.length > 0
+  }
+
+  note(result: AttemptResult, now: number): void {
+    if (this.#results.length === 0) this.firstResultAt = now
+    this.#ids.add(result.delivery.id)
+    this.#results.push(result)
+  }
+
+  /** They are to be forgotten once they are written. */
+  takeResults(): readonly AttemptResult[] {
+    const results = this.#results
+    this.#results = []
+    return results
+  }
+
+  idsBut(results: readonly AttemptResult[]): readonly string[] {
+    const written = new Set(results.map(({ delivery }) => delivery.id))
+    return this.ids.filter((id) => !written.has(id))
+  }
+
+  forget(results: readonly AttemptResult[]): void {
+    for (const { delivery } of results) this.#ids.delete(delivery.id)
+  }
+}
+
+/**
+ * How a worker that is told to stop ends its drains: at once no attempt is begun any more, and later, if it must
+ * be, those under way are no longer waited for.
+ */
+export class Shutdown {
+  #isRequested = false
+  #isOverdue = false
+  readonly #waiting = new Set<() => void>()
+
+  /** No attempt is to be begun any more. */
+  get isRequested(): boolean {
+    return this.#isRequested
+  }
+
+  /** Those under way are not to be waited for any more. */
+  get isOverdue(): boolean {
+    return this.#isOverdue
+  }
+
+  /** From now on no attempt is begun. */
+  request(): void {
+    this.#isRequested = true
+  }
+
+  /** From now on nobody waits for attempts under way. */
+  cut(): void {
+    this.#isRequested = true
+    this.#isOverdue = true
+    for (const leave of this.#waiting) leave()
+  }
+
+  /** Waits for the work, but not past the cut. Rejects when the work does before that. */
+  async wait(work: Promise<unknown>): Promise<void> {
+    const { promise: cut, resolve: leave } = Promise.withResolvers<void>()
+    // Held by this wait alone: a promise for all of them would keep each one's reaction until the end.
+    this.#waiting.add(leave)
+    if (this.#isOverdue) leave()
+    try {
+      await Promise.race([work, cut])
+    } finally {
+      this.#waiting.delete(leave)
+    }
+  }
+}

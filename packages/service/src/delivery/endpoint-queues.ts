@@ -1,0 +1,214 @@
+/**
+ * Endpoint queues in the database: how workers find, lease and complete what is due, one queue an endpoint. A queue is held by
+ * one worker at a time, so an endpoint never sees more attempts at once than that worker makes, and no search steps over the backlog
+ * of an endpoint that is down.
+ *
+ * Its row is one of `lanes`. `due_at` says when somebody has to look at it: when its next delivery is due, or, while a worker
+ * holds it, when its lease ends. A commit moves it to now, unless its holder has its hands full and looks again by itself.
+ */
+import { callFunction, unlessBusy } from '../db/call-function.ts'
+import type { Database } from '../db/fair-pool.ts'
+import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { lockClock } from '../journal/call-fragments.ts'
+import type { StreamTable } from '../journal/stream-table.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+import { type ClaimDue, createClaim } from './claim.ts'
+import { type Completed, type Completion, complete, logDay, takeLastAttempts } from './complete.ts'
+import {
+  type DueQueue,
+  type EndpointKey,
+  type LeasedQueue,
+  type PriorityClass,
+  priorityClasses,
+} from './model.ts'
+import { type SweptQueues, sweepQueues, wakeFromTheFuture } from './sweep.ts'
+import { deliveryTuning } from './tuning.ts'
+
+/** Times in milliseconds since the Unix epoch. */
+export interface EndpointQueues extends SweptQueues {
+  /** Of each open class a few queues that are to be looked at (`foundAtOnce`), those that have waited longest first. */
+  findDue(workerId: string, now: number, open: readonly PriorityClass[]): Promise<readonly DueQueue[]>
+  /**
+   * Leases the queue, or prolongs the lease, and reads its endpoint and up to `limit` of the next deliveries, apart from
+   * those `known`; null when somebody else has it.
+   */
+  readonly claim: ClaimDue
+  /** Writes down that from `now` on this delivery alone is being sent; false when the lease is lost. */
+  isolate(queue: LeasedQueue, deliveryId: string, now: number): Promise<boolean>
+  /** Writes results, and keeps the lease until `leaseUntil` or gives it back. */
+  complete(queue: LeasedQueue, completion: Completion, now: number, leaseUntil: number): Promise<Completed>
+  /**
+   * Whether this call disabled it; 'busy' when others hold the organization's clock row. It does not when it has changed, and what
+   * was found holds no more: of an address that is not public, when `tried` is not its URL any more.
+   */
+  disable(
+    endpoint: EndpointKey,
+    tried: string | null,
+    reason: string,
+    now: number,
+    failingBefore: number,
+  ): Promise<boolean | 'busy'>
+  /** Fails what is pending on a disabled endpoint, pings apart. */
+  failPending(endpoint: EndpointKey, reason: string, now: number): Promise<void>
+}
+
+const { failedAtOnce } = deliveryTuning.disabling
+const { foundAtOnce } = deliveryTuning.engine
+
+export function createEndpointQueues(database: Database, tables: readonly StreamTable[]): EndpointQueues {
+  return {
+    async findDue(workerId, now, open) {
+      const { rows } = await database.together.query<{
+        organization_id: string
+        webhook_id: string
+        tier: number
+      }>({
+        name: 'find_due_queues',
+        text: searchStatement,
+        values: [
+          formatTimestamp(now),
+          workerId,
+          ...priorityClasses.map((priority) => open.includes(priority)),
+        ],
+      })
+      return rows.map((row) => ({
+        organizationId: row.organization_id,
+        webhookId: row.webhook_id,
+        priority: priorityClasses[row.tier] ?? 'light',
+      }))
+    },
+
+    claim: createClaim(database, tables),
+
+    async isolate({ organizationId, webhookId, leaseId }, deliveryId, now) {
+      // What comes in meanwhile is nothing to its holder.
+      const { rowCount } = await database.of(organizationId).query({
+        name: 'isolate_delivery',
+        text: `update lanes set alone_id = $4, alone_since = $5, listening = false
+                 where organization_id = $1 and webhook_id = $2 and lease_id = $3`,
+        values: [organizationId, webhookId, leaseId, deliveryId, formatTimestamp(now)],
+      })
+      return rowCount === 1
+    },
+
+    complete: (queue, completion, now, leaseUntil) =>
+      complete(database.of(queue.organizationId), queue, completion, now, leaseUntil),
+
+    async disable({ organizationId, webhookId }, tried, reason, now, failingBefore) {
+      const values = [
+        organizationId,
+        webhookId,
+        tried,
+        reason,
+        formatTimestamp(now),
+        formatTimestamp(failingBefore),
+      ]
+      return unlessBusy(callFunction<boolean>(database.of(organizationId), disableFunction, values))
+    },
+
+    async failPending({ organizationId, webhookId }, reason, now) {
+      for (let failed = failedAtOnce; failed === failedAtOnce; ) {
+        const { rows } = await database.of(organizationId).query<{ failed: number }>({
+          text: `select ${failPendingFunction.name}($1, $2, $3, $4, ${failedAtOnce}) as failed`,
+          values: [organizationId, webhookId, formatTimestamp(now), reason],
+        })
+        failed = rows[0]?.failed ?? 0
+      }
+    },
+
+    sweep: (now, longestLease) => sweepQueues(database.together, now, longestLease),
+    wakeFromTheFuture: (now, place) => wakeFromTheFuture(database.together, now, place),
+  }
+}
+
+/**
+ * One index range a class. The limit is part of the text: as a parameter the planner does not know it, and plans anew
+ * each time.
+ */
+export const searchStatement: string = priorityClasses
+  .map(
+    (priority, n) => `(select l.organization_id, l.webhook_id, l.tier from lanes l
+      where $${n + 3}::boolean and l.tier = ${n} and l.due_at <= $1
+        and (l.lease_until is null or l.lease_until <= $1 or l.worker_id = $2)
+      order by l.due_at limit ${foundAtOnce[priority]})`,
+  )
+  .join('\n    union all ')
+
+/** SQL that has a worker look at the queue of the endpoint p_webhook_id. Locked first, as completing computes what is due on it. */
+export const wakeQueue = `perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = p_webhook_id;`
+
+/** SQL of what a manual retry does to a delivery, and so does a recovery: its schedule begins anew, with its stored payload. */
+export const startAnew = `status = 'pending', payload = 'stored', attempts_before = attempt_count,
+      max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity'`
+
+/**
+ * Disables an endpoint, if it still is active and what its worker found still holds: for failing, that it has not
+ * succeeded since before p_failing_before; for address_not_public, that its URL is the one that was tried; for
+ * registrant_revoked, that its registrant is gone. Under the organization's clock, so that no commit fans out to it
+ * and nobody changes it meanwhile.
+ */
+export const disableFunction: SchemaFunction = schemaFunction(
+  'disable_webhook',
+  {
+    arguments:
+      'p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz',
+    returns: 'boolean',
+  },
+  `begin
+  ${lockClock}
+  update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
+      updated_at = greatest(w.updated_at + interval '1 millisecond', p_now)
+    where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
+      and case p_reason
+        when 'failing' then exists (select 1 from webhook_health h where h.organization_id = p_organization_id
+          and h.webhook_id = p_webhook_id and h.failing_since <= p_failing_before)
+        when 'address_not_public' then w.url = p_url
+        when 'registrant_revoked' then not exists (select 1 from api_keys k
+          where k.organization_id = p_organization_id and k.id = w.api_key_id
+            and (k.expires_at is null or k.expires_at > p_now))
+      end;
+  if not found then
+    return false;
+  end if;
+  update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  return true;
+end;`,
+)
+
+/**
+ * Fails up to p_limit pending deliveries of a disabled endpoint, pings apart, and says how many. An endpoint that is
+ * active again keeps what is pending, so the row is held against an enabling; the queue against a completion, whose
+ * rows these are too.
+ */
+export const failPendingFunction: SchemaFunction = schemaFunction(
+  'fail_pending',
+  {
+    arguments: 'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int',
+    returns: 'int',
+  },
+  `declare
+  v_ids uuid[];
+begin
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    and w.status = 'disabled' for share;
+  if not found then
+    return 0;
+  end if;
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  select array_agg(x.id) into v_ids from (
+    select d.id from deliveries d where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id
+      and d.log_day = 'infinity' and d.event_type <> 'ping' limit p_limit) x;
+  ${takeLastAttempts('v_ids')}
+  update deliveries d set status = 'failed', next_attempt_at = null, updated_at = greatest(d.updated_at, p_now),
+      last_error_code = 'endpoint_disabled', last_error_message = 'the endpoint was disabled: ' || p_reason,
+      log_day = ${logDay('d')}
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
+      and d.log_day = 'infinity';
+  -- Begun anew it is another attempt, that nobody has died of.
+  update lanes set alone_id = null, alone_since = null
+    where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);
+  return coalesce(cardinality(v_ids), 0);
+end;`,
+)

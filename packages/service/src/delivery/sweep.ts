@@ -1,0 +1,288 @@
+/**
+ * Looking after queues, recoveries and large commits that do not say that they are due: there should be none, unless a clock was set
+ * back. The sweeper says when, the statements below it what.
+ */
+import type { FastifyBaseLogger } from 'fastify'
+import type { Queryable } from '../db/pool.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { loggable } from '../kernel/loggable.ts'
+import { periodic } from '../kernel/periodic.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+import type { DeliverySchedule, EndpointKey } from './model.ts'
+import { type DeliveryTuning, deliveryTuning, leaseOf } from './tuning.ts'
+
+const { soon, recoveryWaits, queuesAtOnce, deliveriesAtOnce } = deliveryTuning.sweep
+
+/** Times in milliseconds since the Unix epoch. */
+export interface SweptQueues {
+  /**
+   * Wakes queues that have something due but do not say so, and those whose lease ends later than any lease can
+   * (`longestLease` in milliseconds), as the clock was set back; answers how many. There should be none.
+   */
+  sweep(now: number, longestLease: number): Promise<number>
+  /**
+   * For a clock that was set back: what was begun later than now, and not tried since, is due at once, be it new or begun anew
+   * by hand or by a recovery; and so are recoveries. One piece of a walk over all that is pending and not due, from `place` on,
+   * null at the beginning. Answers of how many deliveries that was so, and where to go on, null at the end.
+   */
+  wakeFromTheFuture(
+    now: number,
+    place: Place | null,
+  ): Promise<{ readonly woken: number; readonly next: Place | null }>
+}
+
+export interface Sweeper {
+  /** Sweeps again and again until stopped. */
+  start(): void
+  /**
+   * Told of the time at each look, as a clock that was set back shows there: then what is pending is searched, now and after the
+   * next sweeps. Resolves at once unless `waits`: what is due need not wait for it, there may be a million that are not. Rejects only
+   * to who waits.
+   */
+  noticed(now: number, waits: boolean): Promise<void>
+  /** Waits for what is under way, `stopWithin` milliseconds at most. Never rejects. */
+  stop(): Promise<void>
+}
+
+export function createSweeper(
+  {
+    queues,
+    clock,
+    schedule,
+    log,
+    tuning,
+  }: {
+    readonly queues: SweptQueues
+    readonly clock: Clock
+    readonly schedule: DeliverySchedule
+    readonly log: Pick<FastifyBaseLogger, 'warn'>
+    readonly tuning: DeliveryTuning
+  },
+  options: { readonly stopWithin: number; readonly onDeliveries: () => void },
+): Sweeper {
+  const { every, clocksDiffer, setBackBy, suspiciousSweeps } = tuning.sweep
+  /** Nothing is known of the time before the first look: the clock may have been set back then. */
+  let lastLook = Number.POSITIVE_INFINITY
+  /** Searches to be made for what a clock left in the future. */
+  let suspicions = 0
+  /** Where the search goes on; null at its beginning. */
+  let place: Place | null = null
+  let searching: Promise<void> | null = null
+
+  const complain = (error: Error) =>
+    log.warn({ err: loggable(error) }, 'the sweep for stray deliveries failed; it will be tried again')
+  const sweeping = periodic({ every, stopWithin: options.stopWithin, run: sweepOnce, onFailure: complain })
+
+  return {
+    start: sweeping.start,
+    async noticed(now, waits) {
+      if (now < lastLook - setBackBy) {
+        suspicions = 1 + suspiciousSweeps
+        const searched = search()
+        if (waits) await searched
+        else searched.catch(complain)
+      }
+      // Not where the search failed: it is noticed again.
+      lastLook = now
+    },
+    async stop() {
+      await Promise.all([sweeping.stop(), searching?.catch(() => {})])
+    },
+  }
+
+  async function sweepOnce(): Promise<void> {
+    const woken = await queues.sweep(clock.now(), leaseOf(schedule, tuning.leases) + clocksDiffer)
+    if (woken > 0)
+      log.warn({ queues: woken }, "due deliveries were found whose endpoint's queue did not say so")
+    if (suspicions > 0) await search()
+  }
+
+  function search(): Promise<void> {
+    searching ??= walk().finally(() => {
+      searching = null
+    })
+    return searching
+  }
+
+  /** Looks through all that is pending and not due, piece by piece; what failed goes on where it was. */
+  async function walk(): Promise<void> {
+    do {
+      const { woken, next } = await queues.wakeFromTheFuture(clock.now(), place)
+      place = next
+      if (woken > 0) {
+        log.warn({ deliveries: woken }, 'deliveries were found that a clock had left in the future')
+        options.onDeliveries()
+      }
+    } while (place !== null && sweeping.status !== 'stopped')
+    if (place === null) suspicions--
+  }
+}
+
+interface QueueRow {
+  readonly organization_id: string
+  readonly webhook_id: string
+}
+
+/** A place among what is pending, in the order of an index: queue after queue, each by what is due. */
+export interface Place extends EndpointKey {
+  /** As PostgreSQL reads it. */
+  readonly dueAt: string
+  readonly id: string
+}
+
+/** Behind all of a queue. */
+const behind = 'infinity'
+const noId = '00000000-0000-0000-0000-000000000000'
+const firstPlace: Place = { organizationId: noId, webhookId: noId, dueAt: behind, id: noId }
+
+/** One step down an index a queue: at 10,000 queues and 1,000,000 pending deliveries some 50 ms by estimate, not measured. */
+export async function sweepQueues(pool: Queryable, now: number, longestLease: number): Promise<number> {
+  const latest = now + longestLease
+  let woken = 0
+  for (let last: QueueRow = { organization_id: noId, webhook_id: noId }; ; ) {
+    const { rows } = await pool.query<QueueRow & { stray: boolean }>({
+      text: `select l.organization_id, l.webhook_id, l.lease_until > $2
+               or l.lease_id is null and (l.due_at is null or l.due_at > $3)
+                 and (select d.next_attempt_at from deliveries d where d.organization_id = l.organization_id
+                   and d.webhook_id = l.webhook_id and d.log_day = 'infinity' order by d.next_attempt_at, d.id limit 1) <= $1
+               as stray
+             from lanes l where (l.organization_id, l.webhook_id) > ($4::uuid, $5::uuid)
+             order by l.organization_id, l.webhook_id limit ${queuesAtOnce}`,
+      values: [...[now, latest, now + soon].map(formatTimestamp), last.organization_id, last.webhook_id],
+    })
+    for (const row of rows.filter(({ stray }) => stray)) {
+      await wake(pool, row, now, latest)
+      woken++
+    }
+    const end = rows.at(-1)
+    if (end === undefined || rows.length < queuesAtOnce) return woken
+    last = end
+  }
+}
+
+/** A lease that ends later than any can was given by a clock that was ahead: it has ended. */
+async function wake(pool: Queryable, row: QueueRow, now: number, latest: number): Promise<void> {
+  await pool.query(
+    `update lanes set due_at = least(due_at, $3),
+       lease_until = case when lease_until > $4 then $3 else lease_until end
+     where organization_id = $1 and webhook_id = $2`,
+    [row.organization_id, row.webhook_id, formatTimestamp(now), formatTimestamp(latest)],
+  )
+}
+
+interface PendingRow {
+  readonly id: string
+  readonly due_at: string
+  readonly begins: boolean
+}
+
+/**
+ * The first attempt of a schedule is due when it is begun, by a commit, by hand or by a recovery, and so never later than now:
+ * what says otherwise was begun by a clock that was ahead. Retries stay where the log shows them.
+ *
+ * One piece of a walk over all that is pending and not due, which may be a million: see `SweptQueues`.
+ */
+export async function wakeFromTheFuture(
+  pool: Queryable,
+  now: number,
+  place: Place | null,
+): Promise<{ readonly woken: number; readonly next: Place | null }> {
+  if (place === null) {
+    await wakeRecoveries(pool, now)
+    await wakeFanOuts(pool, now)
+  }
+  // What is being committed at this moment is no sign of anything.
+  const since = formatTimestamp(now + soon)
+  if (place === null || place.dueAt === behind)
+    return { woken: 0, next: await nextQueue(pool, place ?? firstPlace, since) }
+  const { organizationId, webhookId } = place
+  const { rows } = await pool.query<PendingRow>({
+    name: 'find_pending_in_the_future',
+    text: `select d.id, d.next_attempt_at::text as due_at, d.attempt_count = d.attempts_before as begins
+           from deliveries d
+           where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity'
+             and (d.next_attempt_at, d.id) > (greatest($3::timestamptz, $5::timestamptz), $4::uuid)
+           order by d.next_attempt_at, d.id limit ${deliveriesAtOnce}`,
+    values: [organizationId, webhookId, place.dueAt, place.id, since],
+  })
+  const begun = rows.filter(({ begins }) => begins).map(({ id }) => id)
+  if (begun.length > 0) await beginNow(pool, place, begun, now)
+  const last = rows.length === deliveriesAtOnce ? rows.at(-1) : undefined
+  const next = { organizationId, webhookId, dueAt: last?.due_at ?? behind, id: last?.id ?? noId }
+  return { woken: begun.length, next }
+}
+
+/** The place before what is not due in the next queue that has any of it; behind the last one that was looked at; null at the end. */
+async function nextQueue(
+  pool: Queryable,
+  { organizationId, webhookId }: Place,
+  since: string,
+): Promise<Place | null> {
+  const { rows } = await pool.query<QueueRow & { waits: boolean }>({
+    name: 'find_queues_in_the_future',
+    text: `select l.organization_id, l.webhook_id, (select d.next_attempt_at from deliveries d
+               where d.organization_id = l.organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
+                 and d.next_attempt_at > $3 order by d.next_attempt_at, d.id limit 1) is not null as waits
+             from lanes l where (l.organization_id, l.webhook_id) > ($1::uuid, $2::uuid)
+             order by l.organization_id, l.webhook_id limit ${queuesAtOnce}`,
+    values: [organizationId, webhookId, since],
+  })
+  const found = rows.find(({ waits }) => waits) ?? (rows.length === queuesAtOnce ? rows.at(-1) : undefined)
+  if (found === undefined) return null
+  return {
+    organizationId: found.organization_id,
+    webhookId: found.webhook_id,
+    dueAt: found.waits ? since : behind,
+    id: noId,
+  }
+}
+
+async function beginNow(
+  pool: Queryable,
+  { organizationId, webhookId }: EndpointKey,
+  ids: readonly string[],
+  now: number,
+): Promise<void> {
+  const values = [organizationId, webhookId, formatTimestamp(now)]
+  await pool.query(
+    `update deliveries set next_attempt_at = $3 where organization_id = $1 and webhook_id = $2 and id = any($4)
+       and log_day = 'infinity' and next_attempt_at > $3 and attempt_count = attempts_before`,
+    [...values, ids],
+  )
+  await pool.query(
+    'update lanes set due_at = least(due_at, $3) where organization_id = $1 and webhook_id = $2',
+    values,
+  )
+}
+
+/** A recovery that waits or is leased for longer than any does has waited long enough, and is nobody's. */
+async function wakeRecoveries(pool: Queryable, now: number): Promise<void> {
+  const latest = formatTimestamp(now + recoveryWaits + soon)
+  const { rows } = await pool.query<QueueRow>({
+    text: `select distinct r.organization_id, r.webhook_id from recoveries r
+           where r.finished_at is null and (r.due_at > $1 or r.lease_until > $1)`,
+    values: [latest],
+  })
+  for (const row of rows) {
+    await pool.query(
+      `update recoveries set due_at = least(due_at, $3),
+         lease_until = case when lease_until > $4 then $3 else lease_until end
+       where organization_id = $1 and webhook_id = $2 and finished_at is null`,
+      [row.organization_id, row.webhook_id, formatTimestamp(now), latest],
+    )
+  }
+}
+
+/** A large commit's next piece waits for no longer than a moment. */
+async function wakeFanOuts(pool: Queryable, now: number): Promise<void> {
+  const { rows } = await pool.query<{ organization_id: string }>(
+    'select distinct f.organization_id from fan_outs f where f.due_at > $1',
+    [formatTimestamp(now + soon)],
+  )
+  for (const { organization_id: organizationId } of rows) {
+    await pool.query('update fan_outs set due_at = $2 where organization_id = $1 and due_at > $2', [
+      organizationId,
+      formatTimestamp(now),
+    ])
+  }
+}

@@ -1,0 +1,328 @@
+/**
+ * Every number of delivery that was chosen and not asked for, with its unit and its reason. What an operator sets is elsewhere
+ * (`DeliverySchedule`); what a protocol or a released function says is no choice. Durations are milliseconds unless told.
+ */
+import type { DeliverySchedule, PriorityClass } from './model.ts'
+
+/** For each priority class. */
+type ByClass = Readonly<Record<PriorityClass, number>>
+
+/** How many attempts at once: `concurrency.ts`. */
+export interface ConcurrencyTuning {
+  /**
+   * Attempts that a worker makes at once. One that hangs costs up to 200 kB for its connection, by what fewer of them saved, and
+   * next to no time.
+   */
+  readonly total: number
+  /** Of those, for queues with a backlog: a quarter is enough for 5,000 deliveries a second to receivers that take 100 ms. */
+  readonly heavy: number
+  /** Of those, for endpoints that do not answer. */
+  readonly slow: number
+  /** Of those, for endpoints that may turn out slow; together with the slow no more than both. */
+  readonly fresh: number
+  /** The part of a class's attempts below which there is plenty: then a queue gets more than it has earned. */
+  readonly plenty: number
+  /**
+   * The same for the slow: what hangs beside what already hangs helps nobody, and is given up at the same moment and begun anew
+   * at the same moment.
+   */
+  readonly plentyOfSlow: number
+  /** Attempts to one endpoint at once, which the guides promise. */
+  readonly perEndpoint: number
+  /**
+   * Attempts that a drain begins with; each that is answered lets one more in. So a receiver that answers has sixteen after a few
+   * answers, and one that hangs keeps no more than these, unless there is plenty.
+   */
+  readonly perEndpointAtFirst: number
+  /** The same for an endpoint that did not answer the last time. */
+  readonly perSlowEndpointAtFirst: number
+  /** An attempt that takes longer is charged to the slow. */
+  readonly slowAfter: number
+  /** How often a worker looks after its drains: the exactness of `slowAfter`. */
+  readonly tickEvery: number
+  /** Characters of payloads that a worker holds before its drains claim only a few deliveries at once. */
+  readonly payloadsInMemory: number
+}
+
+/** One drain of an endpoint's queue: `drain.ts`. */
+export interface DrainTuning {
+  /**
+   * Deliveries claimed at once. A light queue mostly has one; a slow one comes seldom, and one that refuses gets through
+   * them at once; 64 are worth their statement, and are sent before their payload is old.
+   */
+  readonly claimSizes: ByClass
+  /** Deliveries claimed at once while payloads fill the memory that they may have. */
+  readonly claimSizeWhenFull: number
+  /** After so many full claims a drain ends when others wait, so that all get theirs. */
+  readonly fullClaims: ByClass
+  /** A heavy queue's claimed deliveries are added to below this: the next are there when the last are sent. */
+  readonly refillBelow: number
+  /**
+   * What was claimed is sent within this, or claimed anew: payload, secrets, scopes and the endpoint itself are to be those of
+   * the moment, however slow the receiver is.
+   */
+  readonly freshFor: number
+  /** Results are completed as soon as there are so many: a statement of 64 costs little more than one of 8. */
+  readonly completeAt: number
+  /** Or so long after the first. */
+  readonly completeAfter: number
+  /** Ticks with nothing to do but wait for answers, after which the drain listens. */
+  readonly quietTicks: number
+}
+
+/** Who looks for what is due, and begins drains: `engine.ts`. */
+export interface EngineTuning {
+  /** How often to look without being woken. */
+  readonly pollEvery: number
+  /**
+   * From one look to the next at least: whoever is woken more often looks for all of them at once. Without it, a
+   * crowd of queues that wait for room made thousands of searches a second.
+   */
+  readonly looksApart: number
+  /**
+   * Endpoint queues that one search finds at most. A commit makes many due at once; those that hardly anybody answers come a few
+   * at a time, so that the attempts at the others are not made between theirs.
+   */
+  readonly foundAtOnce: ByClass
+  /**
+   * From one look for slow queues to the next at least; each finds a few. Attempts that hang together are given up together: a
+   * thousand handshakes begun at once in their place held everybody else up for seconds, every ten. Those found begin one after
+   * another within it.
+   */
+  readonly slowApart: number
+  /** How long a stop waits for attempts, and then for the database; together below the service's 15 s. */
+  readonly attemptsMayTake: number
+  readonly completingMayTake: number
+}
+
+/** Leases of endpoint queues, and what their loss means: `leases.ts`. */
+export interface LeaseTuning {
+  /** How much longer than an attempt a worker has a queue without a sign of life. */
+  readonly beyondAnswer: number
+  /** Leases lost in a row, after which deliveries are sent one at a time. */
+  readonly lostInARow: number
+  /**
+   * So many deliveries are sent alone then, and fewer when no more are due: those that a worker may have claimed and not completed
+   * when it died are the first that are due. A claim of 64, what was left of the one before, and as many results.
+   */
+  readonly sentAlone: number
+}
+
+/** Looking after what does not say that it is due: `sweep.ts`. */
+export interface SweepTuning {
+  readonly every: number
+  /** What is looked at within this is none to worry about: it may just have been let go, or is being committed. */
+  readonly soon: number
+  /** Clocks of workers may differ by so much before one takes the other's leases for impossible. */
+  readonly clocksDiffer: number
+  /** A clock that goes back by more was set back. */
+  readonly setBackBy: number
+  /** Others may follow a clock that was set back within so many sweeps, which search again. */
+  readonly suspiciousSweeps: number
+  /** A recovery neither waits nor is leased for longer at a time: it looks at a disabled endpoint each minute. */
+  readonly recoveryWaits: number
+  /** Queues, and pending deliveries, that one statement looks at: nothing waits for long behind it, however many there are. */
+  readonly queuesAtOnce: number
+  readonly deliveriesAtOnce: number
+}
+
+/** Warning of endpoints that fail, and disabling them: `disable-policy.ts`. */
+export interface DisableTuning {
+  /** Parts of the time that a failing endpoint has, at which the log warns; the largest first. */
+  readonly warnAt: readonly number[]
+  /** Endpoints that were warned of: beyond, the oldest may be warned of again. */
+  readonly rememberedWarnings: number
+  /** How long to leave an organization alone whose clock row others hold. */
+  readonly busyPause: number
+  /** Deliveries of a disabled endpoint failed in one statement, under which its queue is locked. */
+  readonly failedAtOnce: number
+}
+
+/** Keys that have expired: `registrants.ts`. */
+export interface RegistrantTuning {
+  /** How often to look. One index is probed, in which nothing stands but expiries to come. */
+  readonly pollEvery: number
+  /** Keys looked for at once; what is left is found right after. */
+  readonly foundAtOnce: number
+}
+
+/** Recoveries: `recoveries.ts`. */
+export interface RecoveryTuning {
+  /** How often to look without being woken. */
+  readonly pollEvery: number
+  /** Recoveries done at once: a piece holds a connection, of which the engine needs more. */
+  readonly atOnce: number
+  /** Pieces of one recovery in a row, after which others have theirs. */
+  readonly piecesInARow: number
+  /** Events looked at in one piece, for which the organization's writers wait. Measured: 200 take 4 to 10 ms. */
+  readonly eventsAPiece: number
+  /** Deliveries due at an endpoint beyond which nothing more is brought back just then. */
+  readonly backlogAtMost: number
+  /** How long a recovery stays a worker's without a piece being done. A piece takes a few milliseconds. */
+  readonly leaseFor: number
+  /** How long to leave an organization alone whose clock row others hold. */
+  readonly busyPause: number
+}
+
+/** What large commits have left to be made: `fan-outs.ts`. */
+export interface FanOutTuning {
+  /** How often to look without being woken. */
+  readonly pollEvery: number
+  /** Pieces done at once, each of another organization: a piece holds a connection. */
+  readonly atOnce: number
+  /** Organizations found at once. */
+  readonly foundAtOnce: number
+  /** Events looked at in one piece, for which the organization's writers wait. */
+  readonly eventsAPiece: number
+  /** And of those, for one commit and endpoint. */
+  readonly eventsOfOne: number
+  /** Deliveries due at an endpoint beyond which nothing more is brought to it just then. */
+  readonly backlogAtMost: number
+}
+
+/** What speaks to receivers: `send/`. */
+export interface SenderTuning {
+  /**
+   * For one address of several, or a quarter of the deadline: enough for a first packet that is lost, which comes again after a
+   * second. Node gives up one address before it tries the next, so to wait less would be to miss the one that works.
+   */
+  readonly perAddress: number
+  /**
+   * Idle connections of an organization kept to one origin. Many of its endpoints may share it: with as few as one of
+   * them may use, a hundred endpoints of one host spent a sixth of the worker's time in handshakes.
+   */
+  readonly idlePerOrigin: number
+  /** How often connections that were idle for too long are looked for: a timer for each would cost more. */
+  readonly idleSweepEvery: number
+  /**
+   * How long a connection is kept without a request when its receiver does not say: less than common servers wait before they close
+   * it (5 s and more), because a request that crosses with such a close is a failed attempt.
+   */
+  readonly idleFor: number
+  /** How long before the time that a receiver says (Keep-Alive) it is given up, so that the next request keeps clear of that moment. */
+  readonly clearOfClose: number
+  /** How long at most, whatever a receiver says. */
+  readonly idleForAtMost: number
+  /** Deadlines begun within this share a timer; a timer each took a fifth of all sending. */
+  readonly deadlineSlice: number
+}
+
+/** Names and their addresses: `target/`. */
+export interface ResolverTuning {
+  /** How long an answer is used, whatever its own time to live says: addresses change. */
+  readonly usedFor: number
+  /** Names that are remembered. */
+  readonly remembered: number
+  /**
+   * Addresses of a family that are handed on, of any number that were checked: an answer can hold thousands, and no attempt
+   * has the time to try more.
+   */
+  readonly perFamily: number
+  /** How much longer the slower address family is waited for: a quarter of the time allowed, up to this. */
+  readonly grace: number
+  /** A name server that has just answered is waited for so long when it is asked once more. */
+  readonly confirmWithin: number
+}
+
+export interface DeliveryTuning {
+  readonly concurrency: ConcurrencyTuning
+  readonly drain: DrainTuning
+  readonly engine: EngineTuning
+  readonly leases: LeaseTuning
+  readonly sweep: SweepTuning
+  readonly disabling: DisableTuning
+  readonly registrants: RegistrantTuning
+  readonly recoveries: RecoveryTuning
+  readonly fanOuts: FanOutTuning
+  readonly sender: SenderTuning
+  readonly resolver: ResolverTuning
+}
+
+/** The numbers that a worker runs with. Tests may pass others. */
+export const deliveryTuning: DeliveryTuning = deepFreeze({
+  concurrency: {
+    total: 2_048,
+    heavy: 512,
+    slow: 512,
+    fresh: 256,
+    plenty: 1 / 2,
+    plentyOfSlow: 1 / 8,
+    perEndpoint: 16,
+    perEndpointAtFirst: 4,
+    perSlowEndpointAtFirst: 1,
+    slowAfter: 1_000,
+    tickEvery: 25,
+    payloadsInMemory: 64 * 1024 * 1024,
+  },
+  drain: {
+    claimSizes: { light: 16, heavy: 64, slow: 16, fresh: 4 },
+    claimSizeWhenFull: 8,
+    fullClaims: { light: 1, heavy: 4, slow: 1, fresh: 1 },
+    refillBelow: 16,
+    freshFor: 1_000,
+    completeAt: 64,
+    completeAfter: 1_000,
+    quietTicks: 4,
+  },
+  engine: {
+    pollEvery: 500,
+    looksApart: 5,
+    foundAtOnce: { light: 256, heavy: 64, slow: 4, fresh: 32 },
+    slowApart: 80,
+    attemptsMayTake: 12_000,
+    completingMayTake: 2_000,
+  },
+  leases: { beyondAnswer: 5_000, lostInARow: 3, sentAlone: 160 },
+  sweep: {
+    every: 30_000,
+    soon: 10_000,
+    clocksDiffer: 60_000,
+    setBackBy: 1_000,
+    suspiciousSweeps: 4,
+    recoveryWaits: 60_000,
+    queuesAtOnce: 1_000,
+    deliveriesAtOnce: 2_000,
+  },
+  disabling: { warnAt: [0.75, 0.5], rememberedWarnings: 10_000, busyPause: 250, failedAtOnce: 2_000 },
+  registrants: { pollEvery: 1_000, foundAtOnce: 100 },
+  recoveries: {
+    pollEvery: 250,
+    atOnce: 2,
+    piecesInARow: 50,
+    eventsAPiece: 200,
+    backlogAtMost: 1_000,
+    leaseFor: 10_000,
+    busyPause: 250,
+  },
+  fanOuts: {
+    pollEvery: 250,
+    atOnce: 2,
+    foundAtOnce: 100,
+    eventsAPiece: 1_000,
+    eventsOfOne: 500,
+    backlogAtMost: 1_000,
+  },
+  sender: {
+    perAddress: 2_000,
+    idlePerOrigin: 512,
+    idleSweepEvery: 250,
+    idleFor: 4_000,
+    clearOfClose: 2_000,
+    idleForAtMost: 30_000,
+    deadlineSlice: 20,
+  },
+  resolver: { usedFor: 30_000, remembered: 10_000, perFamily: 8, grace: 1_000, confirmWithin: 1_000 },
+})
+
+/** How long a worker has an endpoint's queue without a sign of life. */
+export function leaseOf(
+  { answerTimeout }: Pick<DeliverySchedule, 'answerTimeout'>,
+  { beyondAnswer }: LeaseTuning,
+): number {
+  return answerTimeout + beyondAnswer
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const part of Object.values(value)) if (typeof part === 'object') deepFreeze(part)
+  return Object.freeze(value)
+}
