@@ -2,8 +2,6 @@
  * One real PostgreSQL for the run, and in it one migrated template that every test's database is cloned from.
  * A test that leaves a database or a connection behind fails the run.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
@@ -11,6 +9,7 @@ import { type EmbeddedConnection, startEmbedded } from '../../src/db/embedded/in
 import { migrate } from '../../src/db/migrate.ts'
 import { createPool } from '../../src/db/pool.ts'
 import { schemaOf } from '../../src/schema.ts'
+import { scratchDirectory } from './scratch.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -21,8 +20,10 @@ declare module 'vitest' {
 export const templateName = 'deskwire_template'
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'deskwire-test-'))
-  const database = await startEmbedded({ dataDir, log: () => {} })
+  const scratch = await scratchDirectory()
+  // Where tests, and what they start, make temporary files.
+  process.env.TMPDIR = scratch.path
+  const database = await startEmbedded({ dataDir: join(scratch.path, 'run'), log: () => {} })
   await administer(database.connection, `create database ${templateName}`)
   const pool = createPool(
     { ...database.connection, database: templateName },
@@ -35,7 +36,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     const left = await leftBehind(database.connection)
     await database.stop()
-    await rm(dataDir, { recursive: true, force: true })
+    await scratch[Symbol.asyncDispose]()
     if (left.length > 0) throw new Error(`tests left behind: ${left.join(', ')}`)
   }
 }
