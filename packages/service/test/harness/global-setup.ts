@@ -2,7 +2,6 @@
  * One real PostgreSQL for the run, and in it one migrated template that every test's database is cloned from.
  * A test that leaves a database or a connection behind fails the run.
  */
-import { chmod, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
@@ -25,10 +24,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const scratch = await scratchDirectory()
   // Where tests, and what they start, make temporary files.
   process.env.TMPDIR = scratch.path
-  // What they start finds compiled what another of its account has compiled: each start takes two thirds of the processor time.
-  process.env.NODE_COMPILE_CACHE = join(scratch.path, 'compiled')
-  await mkdir(process.env.NODE_COMPILE_CACHE)
-  await chmod(process.env.NODE_COMPILE_CACHE, 0o1777)
   const database = await startEmbedded({ dataDir: join(scratch.path, 'run'), log: () => {} })
   await surviveNothing(database.connection)
   await administer(database.connection, `create database ${templateName}`)

@@ -35,7 +35,7 @@ export function createServices(): Services {
   function run(args: readonly string[], environment: Environment = {}): ChildProcess {
     const child = spawn(process.execPath, [main, ...args], {
       // Tests call as fast as they can.
-      env: { ...inherited(), DESKWIRE_RATE_LIMIT: '0', ...environment },
+      env: { PATH: process.env.PATH, DESKWIRE_RATE_LIMIT: '0', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     children.push(child)
@@ -57,12 +57,6 @@ export function createServices(): Services {
       )
     },
   }
-}
-
-/** Of this process's environment what is no setting. */
-function inherited(): Environment {
-  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
-  return { PATH, NODE_COMPILE_CACHE }
 }
 
 /** A URL for a database that listens on a socket alone. */
