@@ -18,8 +18,8 @@ export default defineConfig({
   test: {
     include: ['packages/*/{src,test}/**/*.test.ts', 'bench/**/*.test.ts', 'torture/**/*.test.ts'],
     globalSetup: ['packages/service/test/harness/global-setup.ts'],
-    // Most tests wait for processes and databases of their own: two files at once also on two cores.
-    maxWorkers: 2,
+    // Most tests wait for processes and databases of their own: three files at once also on two cores.
+    maxWorkers: 3,
     // Files share what they import: loading the service for each took a third of the time of those that use it in process.
     isolate: false,
     sequence: { sequencer: LongestFirst },

@@ -32,13 +32,21 @@ function callOf(url: string, token: string): Call {
   }
 }
 
-/** Writers against both services until told to stop; a service that has ended has no more writers. */
+/** How many changes in a row a writer sends that nobody answers, before it takes the service for gone. */
+const patience = 10
+
+/**
+ * Writers against both services until told to stop; a service that has ended has no more writers. One that is about to end
+ * refuses connections at once, thousands of them, which would all be sent again.
+ */
 function writers(load: Load, services: readonly ServiceProcess[], token: string, seed: number) {
   let stopping = false
   const done = Array.from({ length: 10 }, async (_, n) => {
     const roll = dice(seed * 100 + n)
     const service = services[n % services.length]!
-    while (!stopping && service.running()) await load.write(callOf(service.url, token), roll)
+    const call = callOf(service.url, token)
+    for (let silent = 0; !stopping && service.running() && silent < patience; )
+      silent = (await load.write(call, roll)) ? 0 : silent + 1
   })
   return {
     async stop() {

@@ -3,6 +3,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
@@ -53,8 +54,8 @@ let count = 0
 /** Declares the set-up and the checks for one test file. */
 export function useHarness(): void {
   beforeAll(async () => {
-    // Short, and open on the way to it: the ordinary user of a test has to get there.
-    base = await mkdtemp('/tmp/dw-')
+    // The ordinary user of a test has to get there.
+    base = await mkdtemp(join(tmpdir(), 'embedded-'))
     await chmod(base, 0o755)
     shared = join(base, 'project')
     await makePristine(join(base, 'pristine'))

@@ -36,8 +36,8 @@ export interface Load {
   readonly tally: Map<string, number>
   readonly inFlight: number
   readonly mostInFlight: number
-  /** One change, whatever the dice say. Never rejects: a change without an answer is counted. */
-  write(call: Call, dice: () => number): Promise<void>
+  /** One change, whatever the dice say; whether it was answered. Never rejects: one without an answer is counted. */
+  write(call: Call, dice: () => number): Promise<boolean>
 }
 
 /** The answers that such writers may get; anything else is a fault of the service. */
@@ -74,16 +74,17 @@ export function createLoad(): Load {
     tally.set(what, (tally.get(what) ?? 0) + 1)
   }
 
-  async function post(call: Call, kind: 'customers' | 'tickets', body: object): Promise<void> {
+  async function post(call: Call, kind: 'customers' | 'tickets', body: object): Promise<boolean> {
     const key = randomUUID()
     const path = `/v1/${kind}`
     const answer = await ask(call, 'POST', path, body, { 'idempotency-key': key })
-    if (answer === null) return
+    if (answer === null) return true
     posts.push({ path, body, key, answered: answer?.text ?? null })
-    if (answer === undefined) return
+    if (answer === undefined) return false
     const { id } = JSON.parse(answer.text) as { id: string }
     ids[kind].push(id)
     acknowledged.push({ kind, id, body: answer.text })
+    return true
   }
 
   function forget(kind: 'customers' | 'tickets', id: string): void {
@@ -99,7 +100,7 @@ export function createLoad(): Load {
     return list[from + Math.floor(dice() * (to - from))]
   }
 
-  async function write(call: Call, dice: () => number): Promise<void> {
+  async function write(call: Call, dice: () => number): Promise<boolean> {
     const n = ++serial
     const does = dice()
     const kind = dice() < 0.5 ? 'customers' : 'tickets'
@@ -114,7 +115,7 @@ export function createLoad(): Load {
     const removes = does >= 0.8
     const among = removes ? (dice() < 0.6 ? 'new' : 'all') : dice() < 0.7 ? 'hot' : 'all'
     const id = pick(kind, among, dice)
-    if (id === undefined) return
+    if (id === undefined) return true
     const path = `/v1/${kind}/${id}`
     const answer = removes
       ? await ask(call, 'DELETE', path)
@@ -122,6 +123,7 @@ export function createLoad(): Load {
     // Others may be at it until now; from here on somebody else is hot.
     if (removes || answer === null) forget(kind, id)
     if (answer) acknowledged.push({ kind, id, body: removes ? null : answer.text })
+    return answer !== undefined
   }
 
   return {

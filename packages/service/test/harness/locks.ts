@@ -14,10 +14,13 @@ export async function eventually<T>(
 ): Promise<T> {
   const deadline = performance.now() + patience
   for (;;) {
+    const since = performance.now()
     const found = await look()
     if (found !== null && found !== false) return found
-    if (performance.now() > deadline) throw new Error(`not within ${patience} ms: ${what}`)
-    await delay(5)
+    const now = performance.now()
+    if (now > deadline) throw new Error(`not within ${patience} ms: ${what}`)
+    // A look at all processes takes a while, and would take a core from what it waits for.
+    await delay(Math.min(Math.max(5, 4 * (now - since)), 50))
   }
 }
 
