@@ -284,7 +284,7 @@ export const errorCatalogue = {
     status: 429,
     title: 'There were too many requests',
     means:
-      'The key has made more requests than its limit allows, its organization holds its share of what the service can do at once, or too many unknown keys came from this address. Nothing was done.',
+      'The key has made more requests than its limit allows, its organization holds its share of what the service can do at once, or too many unknown keys, or requests without a key, came from this address. Nothing was done.',
     help: 'Wait for the seconds of `Retry-After`. `RateLimit` and `RateLimit-Policy` say what is left of which limit.',
     example:
       'This key has called too often: it may make 100 requests a second, and 500 at once after a rest. Send it again after Retry-After.',

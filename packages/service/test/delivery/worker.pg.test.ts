@@ -1,8 +1,10 @@
 /** The worker as it runs: over TLS, to a receiver that judges it by what comes over the wire. */
 import { readFileSync } from 'node:fs'
 import { verifySignature } from '@deskwire/sdk'
+import { Client } from 'pg'
 import Stripe from 'stripe'
 import { describe, expect, test } from 'vitest'
+import { createPool, endPool } from '../../src/db/pool.ts'
 import { createWorker } from '../../src/deliveries.ts'
 import { parseTrustedTargets, trustNobody } from '../../src/delivery/target/address.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
@@ -13,6 +15,7 @@ import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { startDnsServer } from '../harness/dns-server.ts'
 import { attemptsOf, deliveriesOf, makeWebhook, minute, readWebhook, second } from '../harness/hooks.ts'
+import { eventually, waitingBackends } from '../harness/locks.ts'
 import { answer, hangUp, neverAnswer, type ReceiverOptions, startReceiver } from '../harness/receiver.ts'
 import { testService } from '../harness/service.ts'
 
@@ -224,3 +227,35 @@ async function listening(port: number) {
     [Symbol.asyncDispose]: () => receiver.close(),
   }
 }
+
+test('an organization whose statements hang holds no connection that another needs', async () => {
+  await using service = await testService()
+  const { database, app } = service
+  const own = await service.newOrganization('Hanging')
+  for (let n = 0; n < 12; n++) await makeWebhook(own, { url: `https://127.0.0.1:1/own/${n}` })
+  const other = await makeWebhook(service.api, { url: 'https://127.0.0.1:1/other' })
+  await makeCustomer(own)
+  await makeCustomer(service.api)
+  // All drains share these, light or not: which of them hangs does not matter.
+  const pool = createPool(database.connection, { max: 4, onIdleError: () => {} })
+  const settings = deliverySettings
+  const worker = createWorker({ pool, clock: systemClock, log: app.server.log, kinds, settings })
+  const holder = new Client(database.connection)
+  await holder.connect()
+  try {
+    await holder.query('begin')
+    await holder.query('select 1 from lanes where organization_id = $1 for update', [own.organizationId])
+    worker.engine.start()
+    await waitingBackends(database, 2)
+    await eventually("another's was attempted", async () => {
+      const [delivery] = await deliveriesOf(service.api, other.id)
+      return (await attemptsOf(service.api, delivery as never)).length > 0
+    })
+    // Nobody has let go meanwhile.
+    await holder.query('select 1')
+  } finally {
+    await holder.end()
+    await worker.close()
+    await endPool(pool)
+  }
+})

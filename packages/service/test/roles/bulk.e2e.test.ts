@@ -71,8 +71,11 @@ test('what is large is answered by the thread, which is begun when it is first n
     JSON.stringify({ description: 'y'.repeat(64_000) }),
   )
   expect(patched.json.description).toBe('y'.repeat(64_000))
-  const text = await it.metrics()
-  expect(text).toMatch(threadIsThere)
+  // They were asked for a moment ago, and are made once a second.
+  const text = await eventually('the thread is told of', async () => {
+    const told = await it.metrics()
+    return threadIsThere.test(told) && told
+  })
   expect([commitsOf('api', text), commitsOf('bulk', text)]).toEqual(['1', '2'])
 })
 
