@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseRetryAfter } from '../../src/summarizer/retry-after.ts'
+import { parseRetryAfter } from '../../src/summarizer/chat-endpoint.ts'
 import { maxAttempts, nextAttempt } from '../../src/summarizer/schedule.ts'
 import { day, hour, minute } from '../harness/hooks.ts'
 

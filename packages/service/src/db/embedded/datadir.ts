@@ -2,6 +2,7 @@
 // Promise: a file appears whole or not at all, and a link planted at its place is replaced, never followed,
 // because root writes into directories that an unprivileged user owns.
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import {
   access,
   chmod,
@@ -144,4 +145,20 @@ export async function syncDirectory(path: string): Promise<void> {
   } finally {
     await directory.close()
   }
+}
+
+/** Where in the data directory a restore makes its database. */
+export const stagingName = 'restore'
+
+/**
+ * Fails when a restore has left the data directory without a database. An empty one made in its stead would look like a
+ * desk that has lost everything.
+ * @throws EmbeddedDatabaseError
+ */
+export function refuseHalfRestored({ dataDir, cluster }: Layout): void {
+  const staging = join(dataDir, stagingName)
+  if (existsSync(cluster) || !existsSync(staging)) return
+  throw new EmbeddedDatabaseError(
+    `a restore into ${dataDir} was interrupted: run deskwire restore again, or delete ${staging} to begin with an empty database`,
+  )
 }

@@ -8,9 +8,15 @@ import { join } from 'node:path'
 import { chooseAccounts } from './account.ts'
 import { requireBinaries } from './binaries.ts'
 import { removeUnfinished } from './cluster.ts'
-import { type Layout, layoutOf, makeDirectory, prepareDataDir, syncDirectory } from './datadir.ts'
+import {
+  type Layout,
+  layoutOf,
+  makeDirectory,
+  prepareDataDir,
+  stagingName,
+  syncDirectory,
+} from './datadir.ts'
 import { EmbeddedDatabaseError } from './error.ts'
-import { stagingName } from './half-restored.ts'
 import { takeHold } from './hold.ts'
 import { settleOrphan } from './orphan.ts'
 import { type EmbeddedConnection, type EmbeddedLog, startEmbedded } from './start.ts'

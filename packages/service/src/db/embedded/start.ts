@@ -1,13 +1,11 @@
 // Starts the embedded database: hold, account, programs, cluster, what an earlier start left, server.
 // Promise: whoever gets an EmbeddedDatabase is the only one to run that data directory, and its server takes
 // connections; whoever does not has left nothing running that was not running before.
-import type { Accounts } from './account.ts'
-import { chooseAccounts } from './account.ts'
+import { type Accounts, chooseAccounts } from './account.ts'
 import { type Binaries, findBinaries, requireBinaries } from './binaries.ts'
 import { ensureCluster } from './cluster.ts'
-import { type Layout, prepareDataDir, writePrivate } from './datadir.ts'
+import { type Layout, prepareDataDir, refuseHalfRestored, writePrivate } from './datadir.ts'
 import { EmbeddedDatabaseError } from './error.ts'
-import { refuseHalfRestored } from './half-restored.ts'
 import { takeHold } from './hold.ts'
 import { endLeftovers, rememberServer, settleOrphan } from './orphan.ts'
 import {
