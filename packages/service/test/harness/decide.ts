@@ -88,10 +88,10 @@ export async function decideMessage(
   return unit
 }
 
-/** The row that a stored body shows. */
+/** The row that a stored body shows, of the first version of its kind. */
 export function rowOf(body: string): StoredRow & { readonly id: string } {
   const { id, updatedAt } = JSON.parse(body) as { id: string; updatedAt: string }
-  return { id, body, updatedAt }
+  return { id, body, updatedAt, version: 1 }
 }
 
 /** What an Idempotency-Key of a POST asks to be kept. */

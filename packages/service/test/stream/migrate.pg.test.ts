@@ -121,6 +121,7 @@ const streamColumns: Record<string, string> = {
   updated_at: 'timestamptz(3)',
   removed_at: 'timestamptz(3)',
   body: 'text',
+  body_version: 'smallint',
 }
 
 test.each(kinds)(
