@@ -3,8 +3,10 @@
  * other change, by the journal, with a stamp of its own, so that copies get it; but no event tells of it, as nobody did
  * anything. Which rows are left stands in the rows, so it can be killed at any moment, and goes on wherever it begins.
  *
- * One process of an installation does it at a time, a piece of an organization after the other, in turns.
+ * One process of an installation does it at a time, a piece of an organization after the other, in turns, and rests after each
+ * piece for as long as that took: there is no hurry, and writers and readers of the same machine have better to do than to wait.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { isHeldElsewhere } from '../db/errors.ts'
@@ -12,7 +14,7 @@ import type { Change } from '../journal/change.ts'
 import type { Journal } from '../journal/journal.ts'
 import { type OutdatedRow, organizationsWithOutdated, readOutdated } from '../journal/outdated.ts'
 import { mapInTurns } from '../kernel/breather.ts'
-import type { Clock } from '../kernel/clock.ts'
+import { type Clock, stopwatch } from '../kernel/clock.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
 import { upgrading } from './decide.ts'
@@ -83,12 +85,14 @@ export function createBackfill(services: {
       busy = 0
       for (const [organizationId, after] of places) {
         signal?.throwIfAborted()
+        const elapsed = stopwatch()
         const piece = await upgradePiece(kind, organizationId, after)
         if (piece === 'busy') busy++
         else {
           upgraded += piece.upgraded
           if (piece.last === null) places.delete(organizationId)
           else places.set(organizationId, piece.last)
+          await delay(elapsed(), undefined, { signal })
         }
       }
     }

@@ -161,6 +161,20 @@ test.each(kinds)(
   },
 )
 
+test.each(kinds)(
+  'rows of $plural that are of an earlier version are found by an index',
+  async ({ table }) => {
+    await using database = await testDatabase()
+    const { rows } = await database.pool.query<{ condition: string }>(
+      `select pg_get_expr(i.indpred, i.indrelid) as condition from pg_index i
+       where i.indexrelid = to_regclass($1)`,
+      [`${table.name}_outdated`],
+    )
+    const condition = `((body_version < ${table.version}) AND (removed_at IS NULL))`
+    expect(rows.map((row) => row.condition)).toEqual(table.version === 1 ? [] : [condition])
+  },
+)
+
 test('ids of migrations are unique and say when they were written', () => {
   expect(new Set(ids).size).toBe(ids.length)
   for (const id of ids) expect(id).toMatch(/^\d{8}-\d{2}-[a-z-]+$/)
