@@ -196,7 +196,8 @@ export const errorCatalogue = {
   version_mismatch: {
     status: 412,
     title: 'The object is not in the version that If-Match names',
-    means: 'Somebody else changed the object since the version that you know. Nothing was changed.',
+    means:
+      'The object was written since the version that you know: by somebody else, or by a new release of the service, which shows more of it. Nothing was changed.',
     help: 'Read it again, and send the change with its current `ETag`.',
     example:
       'If-Match does not name the current version, which is "2026-01-31T09:30:00.000Z". Read the object again and decide anew.',
@@ -280,7 +281,7 @@ export const errorCatalogue = {
     status: 503,
     title: 'The service cannot answer right now',
     means:
-      'The database cannot be reached, or so much is under way that there was no room for this request. Nothing was changed.',
+      'The database cannot be reached, or so much is under way that there was no room for this request, or the process that was asked is of an older release than the object. Nothing was changed.',
     help: 'Send it again after a moment, a POST with the same `Idempotency-Key`.',
     example:
       'The database cannot be reached or is too busy right now; nothing was changed. Send the request again.',
