@@ -10,7 +10,7 @@ import { schemaOf } from '../../packages/service/src/schema.ts'
 import { type Installation, install, type Organization } from '../harness/installation.ts'
 import { percentiles } from '../harness/load.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
-import { seed } from '../harness/seed.ts'
+import { assertExact, seed } from '../harness/seed.ts'
 import { upgradedKinds } from '../harness/upgraded-customer.ts'
 import type { Scale } from '../run.ts'
 
@@ -33,7 +33,9 @@ export async function* upgrade({ runs }: Scale): AsyncGenerator<Result> {
         for (const [who, waited] of await others.during(quiet)) add(`${who}, without it`, waited)
       const perSecond = await upgradeAll(installation)
       ;(withOthers ? beside : alone).push({ value: perSecond })
-      if (others !== null) for (const [who, waited] of await others.stop()) add(`${who}`, waited)
+      if (others !== null) for (const [who, waited] of await others.stop()) add(who, waited)
+      // The writer has a row of its own.
+      await assertExact(installation, { ...organization, live: live + (withOthers ? 1 : 0) })
     }
   }
   const conditions = { rows: live }
