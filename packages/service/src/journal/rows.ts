@@ -71,8 +71,8 @@ export function createRowReader(database: Pick<Database, 'of' | 'together'>, tab
     if (values.length === 0) return []
     const found = {
       name: `read_${table.name}_by_${column}`,
-      text: `select t.id, t.body, ${timestampText('t.updated_at')} as updated_at, t.body_version, t.${column} as target
-               from ${table.name} t
+      text: `select t.id, t.body, ${timestampText('t.updated_at')} as updated_at, t.body_version,
+                 t.${column} as target from ${table.name} t
                where t.organization_id = $1 and t.${column} = any(${hiddenArray('$2', type)}) and t.removed_at is null
                order by t.created_at, t.id`,
     }

@@ -33,11 +33,13 @@ export interface Backfill {
 }
 
 /** Rows of a piece: as many as one call commits of any writers' changes, so that nobody waits longer than for those. */
-export const rowsAtOnce = 32
+const rowsAtOnce = 32
 /** From the end of a run to the next, in milliseconds: processes of an earlier release may still write. */
 const every = 60_000
 /** A stop waits no longer for the piece under way, in milliseconds. */
 const stopWithin = 5_000
+/** Rows that cannot be upgraded of which the log tells, of a kind and a run: of a step that is wrong there may be millions. */
+const failuresTold = 10
 /** PostgreSQL's number for "who upgrades rows": any constant that nothing else on the server locks by. */
 const lockNumber = 673_720_111
 
@@ -81,12 +83,16 @@ export function createBackfill(services: {
     /** By organization, the last row that was looked at. */
     const places = new Map<string, string | null>(found.map((organizationId) => [organizationId, null]))
     let upgraded = 0
+    let failed = 0
+    const onFailure: OnFailure = (row, why) => {
+      if (failed++ < failuresTold) log.warn({ kind: kind.name, ...row, ...why }, 'a row cannot be upgraded')
+    }
     for (let busy = 0; places.size > busy; ) {
       busy = 0
       for (const [organizationId, after] of places) {
         signal?.throwIfAborted()
         const elapsed = stopwatch()
-        const piece = await upgradePiece(kind, organizationId, after)
+        const piece = await upgradePiece(kind, organizationId, after, onFailure)
         if (piece === 'busy') busy++
         else {
           upgraded += piece.upgraded
@@ -96,7 +102,7 @@ export function createBackfill(services: {
         }
       }
     }
-    log.info({ kind: kind.name, version, rows: upgraded }, 'rows were upgraded')
+    log.info({ kind: kind.name, version, rows: upgraded, failed }, 'rows were upgraded')
     return upgraded
   }
 
@@ -105,10 +111,13 @@ export function createBackfill(services: {
     kind: Kind,
     organizationId: string,
     after: string | null,
+    onFailure: OnFailure,
   ): Promise<{ readonly upgraded: number; readonly last: string | null } | 'busy'> {
     const rows = await readOutdated(pool, kind.table, organizationId, after, rowsAtOnce)
-    const changes = await mapInTurns(rows, (row) => changeOf(kind, organizationId, row))
-    const commits = changes.flatMap((change) => (change === null ? [] : [commit(organizationId, change)]))
+    const changes = await mapInTurns(rows, (row) => changeOf(kind, organizationId, row, onFailure))
+    const commits = changes.flatMap((change) =>
+      change === null ? [] : [commit(organizationId, change, onFailure)],
+    )
     const outcomes = await Promise.allSettled(commits)
     const failed = outcomes.find((outcome) => outcome.status === 'rejected')
     if (failed !== undefined && isHeldElsewhere(failed.reason)) return 'busy'
@@ -118,27 +127,34 @@ export function createBackfill(services: {
   }
 
   /** Null for a row that the kind's upgrades fail on: it is left as it is, and the others go on. */
-  function changeOf(kind: Kind, organizationId: string, row: OutdatedRow): Change | null {
+  function changeOf(
+    kind: Kind,
+    organizationId: string,
+    row: OutdatedRow,
+    onFailure: OnFailure,
+  ): Change | null {
     try {
       return upgrading(kind, clock, row)
     } catch (error) {
-      const which = { kind: kind.name, organizationId, id: row.id }
-      log.warn({ ...which, err: loggable(error as Error) }, 'a row cannot be upgraded')
+      onFailure({ organizationId, id: row.id }, { err: loggable(error as Error) })
       return null
     }
   }
 
   /** Whether the row was upgraded. Of one that somebody has changed meanwhile there is nothing left to do. */
-  async function commit(organizationId: string, change: Change): Promise<boolean> {
+  async function commit(organizationId: string, change: Change, onFailure: OnFailure): Promise<boolean> {
     const { outcome } = await journal.commit(organizationId, change)
     if (outcome === 'duplicate')
-      log.warn(
-        { kind: change.table.kind, organizationId, id: change.id },
-        'a row cannot be upgraded: its new value is another row’s',
-      )
+      onFailure({ organizationId, id: change.id }, { reason: 'another row has a value that it would get' })
     return outcome === 'done'
   }
 }
+
+/** Told of a row that cannot be upgraded, and why. */
+type OnFailure = (
+  row: { readonly organizationId: string; readonly id: string },
+  why: { readonly err: unknown } | { readonly reason: string },
+) => void
 
 /** Does the work, unless another process is at it. A lock of the session ends with its process, whatever becomes of that. */
 async function unlessElsewhere(pool: Pool, work: () => Promise<void>): Promise<void> {

@@ -177,8 +177,18 @@ test('a row whose new value is another row’s is told of and left', async () =>
   }
   const backfill = backfillOf(releases.database.pool, deskWith(alike), logged as string[])
   expect(await backfill.run()).toBe(1)
-  expect(logged).toContain('a row cannot be upgraded: its new value is another row’s')
+  expect(logged).toContain('a row cannot be upgraded')
   expect(await versionsOf(releases.database.pool)).toEqual({ 1: 1, 2: 1 })
+})
+
+test('of rows that cannot be upgraded the log tells of ten', async () => {
+  await using releases = await startRelease()
+  await makeParcels(releases.api, 40)
+  await releases.upgradeTo(parcelWithUrgency)
+  const logged: string[] = []
+  const failing = { ...parcelWithUrgency, upgrades: [(shown: State) => shown] }
+  expect(await backfillOf(releases.database.pool, deskWith(failing), logged).run()).toBe(0)
+  expect(logged.filter((line) => line === 'a row cannot be upgraded')).toHaveLength(10)
 })
 
 test('it ends between two pieces when it is told to', async () => {
