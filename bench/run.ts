@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [write|sync|pages|list|log|start|deliver|peers|latency|isolate|memory|neighbours|recover|cascade|waiters|stall|import …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|list|log|start|deliver|peers|latency|isolate|memory|neighbours|recover|cascade|waiters|stall|upgrade|import …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
@@ -17,6 +17,7 @@ import { recover } from './cases/recover.ts'
 import { stall } from './cases/stall.ts'
 import { start } from './cases/start.ts'
 import { sync } from './cases/sync.ts'
+import { upgrade } from './cases/upgrade.ts'
 import { waiters } from './cases/waiters.ts'
 import { write } from './cases/write.ts'
 import { removeAll } from './harness/installation.ts'
@@ -54,6 +55,7 @@ const groups = {
   cascade,
   waiters,
   stall,
+  upgrade,
   import: imports,
 }
 type Group = keyof typeof groups

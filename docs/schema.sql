@@ -59,6 +59,7 @@ create table teammates (
   body text not null,
   email text,
   active boolean,
+  body_version smallint not null default 1,
   primary key (organization_id, id),
   check (removed_at = updated_at),
   check (updated_at >= created_at)
@@ -90,6 +91,7 @@ create table customers (
   email text,
   phone text,
   external_id text,
+  body_version smallint not null default 1,
   primary key (organization_id, id),
   check (removed_at = updated_at),
   check (updated_at >= created_at)
@@ -128,6 +130,7 @@ create table conversations (
   resolved_at timestamptz(3),
   summarized_at timestamptz(3),
   external_id text,
+  body_version smallint not null default 1,
   primary key (organization_id, id),
   check (removed_at = updated_at),
   check (updated_at >= created_at)
@@ -166,6 +169,7 @@ create table messages (
   customer_id uuid,
   author_id uuid,
   direction text,
+  body_version smallint not null default 1,
   primary key (organization_id, id),
   check (removed_at = updated_at),
   check (updated_at >= created_at)
@@ -204,6 +208,7 @@ create table tickets (
   priority text,
   status text,
   external_id text,
+  body_version smallint not null default 1,
   primary key (organization_id, id),
   check (removed_at = updated_at),
   check (updated_at >= created_at)
@@ -245,6 +250,7 @@ create table bookings (
   start_at timestamptz(3),
   status text,
   external_id text,
+  body_version smallint not null default 1,
   primary key (organization_id, id),
   check (removed_at = updated_at),
   check (updated_at >= created_at)
@@ -594,7 +600,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_3b98ab688329(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_ddccae87efdb(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -691,7 +697,7 @@ begin
           select p_organization_id, t.id, t.customer_id, 'customerId' from conversations t
             where t.organization_id = p_organization_id and t.id = any(v_dependents)
           on conflict do nothing;
-        update conversations t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
+        update conversations t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
         insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
@@ -713,7 +719,7 @@ begin
           select p_organization_id, t.id, t.customer_id, 'customerId' from messages t
             where t.organization_id = p_organization_id and t.id = any(v_dependents)
           on conflict do nothing;
-        update messages t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
+        update messages t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
         insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
@@ -762,7 +768,7 @@ begin
           select p_organization_id, t.id, t.customer_id, 'customerId' from bookings t
             where t.organization_id = p_organization_id and t.id = any(v_dependents)
           on conflict do nothing;
-        update bookings t set customer_id = null, body = left(t.body, -91) || '"customerId":null,' || v_tail,
+        update bookings t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
         insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
@@ -1303,8 +1309,8 @@ begin
 
   if p_changes ? 'teammate_create' then
     with added as (
-      insert into teammates (organization_id, id, created_at, updated_at, body, email, active)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, r.email, r.active
+      insert into teammates (organization_id, id, created_at, updated_at, body, body_version, email, active)
+        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.email, r.active
         from jsonb_to_recordset(p_changes->'teammate_create') as r(id uuid, created_at timestamptz, head text, email text, active boolean)
           where r.id <> all(v_refused)
         returning id, body)
@@ -1325,7 +1331,8 @@ begin
 
   if p_changes ? 'teammate_update' then
     with changed as (
-      update teammates t set email = r.email, active = r.active, body = r.head || v_tail, updated_at = v_stamp
+      update teammates t set email = r.email, active = r.active, body = r.head || v_tail,
+          body_version = greatest(t.body_version, 1), updated_at = v_stamp
         from jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, created_at timestamptz, head text, email text, active boolean, expected timestamptz)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
@@ -1357,8 +1364,8 @@ begin
 
   if p_changes ? 'customer_create' then
     with added as (
-      insert into customers (organization_id, id, created_at, updated_at, body, email, phone, external_id)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, r.email, r.phone, r.external_id
+      insert into customers (organization_id, id, created_at, updated_at, body, body_version, email, phone, external_id)
+        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.email, r.phone, r.external_id
         from jsonb_to_recordset(p_changes->'customer_create') as r(id uuid, created_at timestamptz, head text, email text, phone text, external_id text)
           where r.id <> all(v_refused)
         returning id, body)
@@ -1379,7 +1386,8 @@ begin
 
   if p_changes ? 'customer_update' then
     with changed as (
-      update customers t set email = r.email, phone = r.phone, external_id = r.external_id, body = r.head || v_tail, updated_at = v_stamp
+      update customers t set email = r.email, phone = r.phone, external_id = r.external_id, body = r.head || v_tail,
+          body_version = greatest(t.body_version, 1), updated_at = v_stamp
         from jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, created_at timestamptz, head text, email text, phone text, external_id text, expected timestamptz)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
@@ -1411,8 +1419,8 @@ begin
 
   if p_changes ? 'conversation_create' then
     with added as (
-      insert into conversations (organization_id, id, created_at, updated_at, body, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, r.customer_id, r.channel, r.status, r.handled_by, r.assignee_id, r.resolved_at, r.summarized_at, r.external_id
+      insert into conversations (organization_id, id, created_at, updated_at, body, body_version, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
+        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.customer_id, r.channel, r.status, r.handled_by, r.assignee_id, r.resolved_at, r.summarized_at, r.external_id
         from jsonb_to_recordset(p_changes->'conversation_create') as r(id uuid, created_at timestamptz, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text)
           where r.id <> all(v_refused)
         returning id, body)
@@ -1433,7 +1441,8 @@ begin
 
   if p_changes ? 'conversation_update' then
     with changed as (
-      update conversations t set customer_id = r.customer_id, channel = r.channel, status = r.status, handled_by = r.handled_by, assignee_id = r.assignee_id, resolved_at = r.resolved_at, summarized_at = r.summarized_at, external_id = r.external_id, body = r.head || v_tail, updated_at = v_stamp
+      update conversations t set customer_id = r.customer_id, channel = r.channel, status = r.status, handled_by = r.handled_by, assignee_id = r.assignee_id, resolved_at = r.resolved_at, summarized_at = r.summarized_at, external_id = r.external_id, body = r.head || v_tail,
+          body_version = greatest(t.body_version, 1), updated_at = v_stamp
         from jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, created_at timestamptz, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text, expected timestamptz)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
@@ -1465,8 +1474,8 @@ begin
 
   if p_changes ? 'message_create' then
     with added as (
-      insert into messages (organization_id, id, created_at, updated_at, body, conversation_id, direction, author_id, customer_id)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, r.conversation_id, r.direction, r.author_id, r.customer_id
+      insert into messages (organization_id, id, created_at, updated_at, body, body_version, conversation_id, direction, author_id, customer_id)
+        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.conversation_id, r.direction, r.author_id, r.customer_id
         from jsonb_to_recordset(p_changes->'message_create') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid)
           where r.id <> all(v_refused)
         returning id, body)
@@ -1487,7 +1496,8 @@ begin
 
   if p_changes ? 'message_update' then
     with changed as (
-      update messages t set conversation_id = r.conversation_id, direction = r.direction, author_id = r.author_id, customer_id = r.customer_id, body = r.head || v_tail, updated_at = v_stamp
+      update messages t set conversation_id = r.conversation_id, direction = r.direction, author_id = r.author_id, customer_id = r.customer_id, body = r.head || v_tail,
+          body_version = greatest(t.body_version, 1), updated_at = v_stamp
         from jsonb_to_recordset(p_changes->'message_update') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid, expected timestamptz)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
@@ -1522,8 +1532,8 @@ begin
       where c.organization_id = p_organization_id and c.kind = 'ticket';
     v_number := coalesce(v_number, 0);
     with added as (
-      insert into tickets (organization_id, id, created_at, updated_at, body, customer_id, conversation_id, type, priority, status, assignee_id, external_id, number)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || '"number":' || r.number || ',' || v_tail, r.customer_id, r.conversation_id, r.type, r.priority, r.status, r.assignee_id, r.external_id, r.number
+      insert into tickets (organization_id, id, created_at, updated_at, body, body_version, customer_id, conversation_id, type, priority, status, assignee_id, external_id, number)
+        select p_organization_id, r.id, r.created_at, v_stamp, r.head || '"number":' || r.number || ',' || v_tail, 1, r.customer_id, r.conversation_id, r.type, r.priority, r.status, r.assignee_id, r.external_id, r.number
         from (select s.id, s.created_at, s.head, s.customer_id, s.conversation_id, s.type, s.priority, s.status, s.assignee_id, s.external_id,
             v_number + row_number() over (order by s.created_at, s.id) as number
           from jsonb_to_recordset(p_changes->'ticket_create') as s(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text)
@@ -1546,7 +1556,8 @@ begin
 
   if p_changes ? 'ticket_update' then
     with changed as (
-      update tickets t set customer_id = r.customer_id, conversation_id = r.conversation_id, type = r.type, priority = r.priority, status = r.status, assignee_id = r.assignee_id, external_id = r.external_id, body = r.head || v_tail, updated_at = v_stamp
+      update tickets t set customer_id = r.customer_id, conversation_id = r.conversation_id, type = r.type, priority = r.priority, status = r.status, assignee_id = r.assignee_id, external_id = r.external_id, body = r.head || v_tail,
+          body_version = greatest(t.body_version, 1), updated_at = v_stamp
         from jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text, expected timestamptz)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
@@ -1578,8 +1589,8 @@ begin
 
   if p_changes ? 'booking_create' then
     with added as (
-      insert into bookings (organization_id, id, created_at, updated_at, body, customer_id, start_at, status, assignee_id, conversation_id, external_id)
-        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, r.customer_id, r.start_at, r.status, r.assignee_id, r.conversation_id, r.external_id
+      insert into bookings (organization_id, id, created_at, updated_at, body, body_version, customer_id, start_at, status, assignee_id, conversation_id, external_id)
+        select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.customer_id, r.start_at, r.status, r.assignee_id, r.conversation_id, r.external_id
         from jsonb_to_recordset(p_changes->'booking_create') as r(id uuid, created_at timestamptz, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text)
           where r.id <> all(v_refused)
         returning id, body)
@@ -1600,7 +1611,8 @@ begin
 
   if p_changes ? 'booking_update' then
     with changed as (
-      update bookings t set customer_id = r.customer_id, start_at = r.start_at, status = r.status, assignee_id = r.assignee_id, conversation_id = r.conversation_id, external_id = r.external_id, body = r.head || v_tail, updated_at = v_stamp
+      update bookings t set customer_id = r.customer_id, start_at = r.start_at, status = r.status, assignee_id = r.assignee_id, conversation_id = r.conversation_id, external_id = r.external_id, body = r.head || v_tail,
+          body_version = greatest(t.body_version, 1), updated_at = v_stamp
         from jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, created_at timestamptz, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text, expected timestamptz)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)

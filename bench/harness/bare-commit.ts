@@ -37,8 +37,9 @@ export async function bareUpdates(
     [organizationId, count],
   )
   return rows.map(({ body, updated_at }) => {
-    const row = { body, updatedAt: formatTimestamp(updated_at.getTime()) }
-    const state = { ...parseRepresentation(customer, body).state, ...newPatch() }
+    const version = customer.table.version
+    const row = { body, updatedAt: formatTimestamp(updated_at.getTime()), version }
+    const state = { ...parseRepresentation(customer, row).state, ...newPatch() }
     const change = alteration(customer, systemClock, row, state, null)
     if (change === null) throw new Error('a patch that changes nothing')
     return change

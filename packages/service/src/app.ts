@@ -8,6 +8,7 @@ import type { RateLimit } from './access/rate-limit.ts'
 import { scopeNames } from './access/scopes.ts'
 import { createUseRecorder } from './access/uses.ts'
 import { apiDocument } from './api-document.ts'
+import { outdatedCounted, outdatedRows } from './backfills.ts'
 import { type Database, FairPool, unshared } from './db/fair-pool.ts'
 import { createTargetCheck, type DeliverySettings } from './deliveries.ts'
 import { createEndpointQueues } from './delivery/endpoint-queues.ts'
@@ -32,6 +33,7 @@ import { registerKeyRoutes } from './keys/routes.ts'
 import { createKeyStore } from './keys/store.ts'
 import { createMaintenance, type Maintenance } from './maintenance.ts'
 import { metricsText, registerMetrics } from './metrics/expose.ts'
+import { createOutdatedMetrics } from './metrics/outdated.ts'
 import { createRegistry, type MetricsSnapshot } from './metrics/registry.ts'
 import { createCommitMetrics, timeRequests } from './metrics/requests.ts'
 import { countShares, createPoolMetrics } from './metrics/shares.ts'
@@ -187,6 +189,7 @@ function registerOwnRoutes(
   registerDocs(server, () => apiDocument(kinds, !metricsElsewhere))
   createStandingMetrics(register, pool, clock)
   createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
+  createOutdatedMetrics(register, clock, { most: outdatedCounted, read: () => outdatedRows(pool, kinds) })
   if (!metricsElsewhere) registerMetrics(server, metrics)
 }
 

@@ -114,19 +114,13 @@ async function detachStored(pool: Pool): Promise<number> {
     organization_id: string
     subject_id: string
     removed_id: string
-    field: string
-  }>(`select d.organization_id, d.subject_id, d.removed_id, d.field from detachments d limit ${step}`)
+  }>(`select d.organization_id, d.subject_id, d.removed_id from detachments d limit ${step}`)
   for (const [organizationId, due] of Map.groupBy(rows, (row) => row.organization_id)) {
-    const values = [
-      organizationId,
-      due.map((row) => row.subject_id),
-      due.map((row) => row.removed_id),
-      due.map((row) => row.field),
-    ]
+    const values = [organizationId, due.map((row) => row.subject_id), due.map((row) => row.removed_id)]
     for (const table of ['events', 'idempotency_keys']) {
       await pool.query(
         `update ${table} t set body = ${stored.removed}
-           from unnest($2::uuid[], $3::uuid[], $4::text[]) as d(subject_id, removed_id, field)
+           from unnest($2::uuid[], $3::uuid[]) as d(subject_id, removed_id)
            where t.organization_id = $1 and t.subject_id = d.subject_id and ${stored.holds}`,
         values,
       )
@@ -134,13 +128,13 @@ async function detachStored(pool: Pool): Promise<number> {
     await pool.query(
       `delete from detachments t using unnest($2::uuid[], $3::uuid[]) as d(subject_id, removed_id)
          where t.organization_id = $1 and t.subject_id = d.subject_id and t.removed_id = d.removed_id`,
-      values.slice(0, 3),
+      values,
     )
   }
   return rows.length
 }
 
-const stored = reference('t.body', { field: 'd.field', id: 'd.removed_id' })
+const stored = reference('t.body', 'd.removed_id')
 
 async function forgetAnswers(pool: Pool, clock: Clock): Promise<number> {
   const before = formatTimestamp(clock.now() - keptForMilliseconds)

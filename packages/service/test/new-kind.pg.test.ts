@@ -82,6 +82,7 @@ const invoice = defineKind({
         unique: ['number', 'external_id'],
         lookup: ['customer_id', 'status'],
         search: true,
+        bodyVersion: true,
       }),
     },
   ],

@@ -12,6 +12,7 @@ import Fastify, {
 import { networkOf, Strangers } from '../access/strangers.ts'
 import { isToken } from '../access/token.ts'
 import { clockAheadCode } from '../journal/lead.ts'
+import { NewerVersion } from '../journal/rows.ts'
 import { ShareExceeded } from '../kernel/budget.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
@@ -95,6 +96,10 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
   if (logger.level === 'debug' || logger.level === 'trace') logAnswers(server)
   server.setErrorHandler((error: FastifyError | ShareExceeded, request, reply) => {
     if (error instanceof ShareExceeded) return sendProblem(reply, shareProblem(error))
+    if (error instanceof NewerVersion) {
+      request.log.warn({ reason: error.message }, 'a newer release is needed for a request')
+      return sendProblem(reply, newerVersion)
+    }
     const refusal =
       expectedProblem(error, request.routeOptions.bodyLimit) ?? databaseProblem(error, request.method)
     if (refusal === null || refusal.code === 'internal_error') {
@@ -262,6 +267,11 @@ function databaseProblem(error: Error & { code?: string; syscall?: string }, met
       )
     : null
 }
+
+const newerVersion = problem(
+  'unavailable',
+  'A newer release of the service wrote the object, and the process that was asked is of an older one; nothing was changed. Send the request again.',
+)
 
 /** What pg says of a statement whose connection ends without a word. */
 const connectionEnded = 'Connection terminated unexpectedly'

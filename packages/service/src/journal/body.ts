@@ -83,10 +83,13 @@ export function newBody(
   return `${head} || ${number}${tail}`
 }
 
-/** A stored body with another tail and null for the reference that stands before it. Nothing but the end is looked at. */
-export function detachedBody(body: string, field: string, tail: string): string {
-  const ending = `"${field}":"","updatedAt":""}`.length + idLength + stampLength
-  return `left(${body}, -${ending}) || '"${field}":null,' || ${tail}`
+/**
+ * A stored body with another tail and null for the reference that stands before it. Nothing but the end is looked at, and not
+ * the reference's name: a body of another version of its kind may have another.
+ */
+export function detachedBody(body: string, tail: string): string {
+  const ending = `"","updatedAt":""}`.length + idLength + stampLength
+  return `left(${body}, -${ending}) || 'null,' || ${tail}`
 }
 
 /** Bytes that a body loses by that: an id with its quotes makes room for null. */
@@ -94,17 +97,14 @@ export const detachedBytes = idLength + '""'.length - 'null'.length
 
 /**
  * Of a stored body that stays as it was but for the reference before its tail, as those of events do: whether that is to
- * this object, and the body with null in its place. What stands in texts further ahead is not looked at.
+ * this object, whatever its name, and the body with null in its place. What stands in texts further ahead is not looked at.
  */
-export function reference(
-  body: string,
-  to: { readonly field: string; readonly id: string },
-): { readonly holds: string; readonly removed: string } {
-  const member = `('"' || ${to.field} || '":"' || ${to.id} || '",')`
+export function reference(body: string, id: string): { readonly holds: string; readonly removed: string } {
+  const member = `('":"' || ${id} || '",')`
   const tail = '"updatedAt":""}'.length + stampLength
   return {
     holds: `right(left(${body}, -${tail}), length(${member})) = ${member}`,
-    removed: `left(${body}, -(${tail} + length(${member}))) || '"' || ${to.field} || '":null,' || right(${body}, ${tail})`,
+    removed: `left(${body}, -(${tail} + length(${member}))) || '":null,' || right(${body}, ${tail})`,
   }
 }
 

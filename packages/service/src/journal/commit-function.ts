@@ -11,6 +11,7 @@
  * - a change whose row has moved on, whose unique value is taken or whose reference dangles is left out and
  *   says so; it takes the changes of its own unit with it, and never fails its neighbours;
  * - a removed row takes its dependents with it or detaches them, those created a moment ago included;
+ * - a row is of the version of its kind that wrote it last, or of the later one that it was of before;
  * - an event exists exactly if its change committed.
  *
  * It takes the changes as one JSON object: `commit-protocol.ts` says what is in it. How a body is laid out: `body.ts`.
@@ -203,7 +204,7 @@ function detachDependents(table: StreamTable, reference: StreamReference): strin
           select p_organization_id, t.id, t.${column.name}, '${field}' from ${table.name} t
             where t.organization_id = p_organization_id and t.id = any(v_dependents)
           on conflict do nothing;
-        update ${table.name} t set ${column.name} = null, body = ${detachedBody('t.body', field, 'v_tail')},
+        update ${table.name} t set ${column.name} = null, body = ${detachedBody('t.body', 'v_tail')},
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
         ${count(table, { digest: 'v_digest', bytes: 'v_bytes' })}
@@ -411,8 +412,8 @@ function creations(table: StreamTable): string {
   return `
   if p_changes ? '${section}' then${numbered}
     with added as (
-      insert into ${table.name} (${['organization_id', 'id', 'created_at', 'updated_at', 'body', ...names, ...numberColumn].join(', ')})
-        select p_organization_id, r.id, r.created_at, v_stamp, ${body}${names.map((name) => `, r.${name}`).join('')}${sequence === null ? '' : ', r.number'}
+      insert into ${table.name} (${['organization_id', 'id', 'created_at', 'updated_at', 'body', 'body_version', ...names, ...numberColumn].join(', ')})
+        select p_organization_id, r.id, r.created_at, v_stamp, ${body}, ${table.version}${names.map((name) => `, r.${name}`).join('')}${sequence === null ? '' : ', r.number'}
         from ${source}
         returning id, body)
       select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
@@ -425,13 +426,15 @@ function creations(table: StreamTable): string {
 `
 }
 
+/** A body that a later version of its kind has made keeps that version: what it shows beside this one's has been kept too. */
 function updates(table: StreamTable): string {
   const section = sectionOf.update(table.kind)
   const changes = `p_changes->'${section}'`
   return `
   if p_changes ? '${section}' then
     with changed as (
-      update ${table.name} t set ${table.columns.map((column) => `${column.name} = r.${column.name}, `).join('')}body = r.head || v_tail, updated_at = v_stamp
+      update ${table.name} t set ${table.columns.map((column) => `${column.name} = r.${column.name}, `).join('')}body = r.head || v_tail,
+          body_version = greatest(t.body_version, ${table.version}), updated_at = v_stamp
         from jsonb_to_recordset(${changes}) as r(${writtenColumns(table)}, expected timestamptz)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)

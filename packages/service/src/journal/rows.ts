@@ -10,7 +10,12 @@ export interface StoredRow {
   readonly body: string
   /** Its version, as the wire writes it. */
   readonly updatedAt: string
+  /** The version of its kind that the representation is of. */
+  readonly version: number
 }
+
+/** A row is of a later version of its kind, and lacks what this one needs to decide on it: a process of a newer release can. */
+export class NewerVersion extends Error {}
 
 export interface RowReader {
   /** The existing row, or null when there is none, it was removed, or it is another organization's. */
@@ -34,7 +39,7 @@ export interface FoundRow extends StoredRow {
 export function createRowReader(database: Pick<Database, 'of' | 'together'>, table: StreamTable): RowReader {
   const statement = {
     name: `read_${table.name}`,
-    text: `select t.organization_id, t.id, t.body, ${timestampText('t.updated_at')} as updated_at
+    text: `select t.organization_id, t.id, t.body, ${timestampText('t.updated_at')} as updated_at, t.body_version
              from unnest(${hiddenArray('$1', 'uuid')}, ${hiddenArray('$2', 'uuid')}) as k(organization_id, id)
              join ${table.name} t on t.organization_id = k.organization_id and t.id = k.id
              where t.removed_at is null`,
@@ -48,9 +53,9 @@ export function createRowReader(database: Pick<Database, 'of' | 'together'>, tab
       arrayParameter([...distinct.values()].map(({ id }) => id)),
     ])
     const found = new Map(
-      rows.map(([organizationId, id, body, updatedAt]) => [
+      rows.map(([organizationId, id, body, updatedAt, version]) => [
         keyOf(String(organizationId), String(id)),
-        { body: String(body), updatedAt: String(updatedAt) },
+        { body: String(body), updatedAt: String(updatedAt), version: Number(version) },
       ]),
     )
     return wanted.map(({ organizationId, id }) => found.get(keyOf(organizationId, id)) ?? null)
@@ -66,16 +71,18 @@ export function createRowReader(database: Pick<Database, 'of' | 'together'>, tab
     if (values.length === 0) return []
     const found = {
       name: `read_${table.name}_by_${column}`,
-      text: `select t.id, t.body, ${timestampText('t.updated_at')} as updated_at, t.${column} as target from ${table.name} t
+      text: `select t.id, t.body, ${timestampText('t.updated_at')} as updated_at, t.body_version,
+                 t.${column} as target from ${table.name} t
                where t.organization_id = $1 and t.${column} = any(${hiddenArray('$2', type)}) and t.removed_at is null
                order by t.created_at, t.id`,
     }
     const rows = await queryText(database.of(organizationId), found, [organizationId, arrayParameter(values)])
-    return rows.map(([id, body, updatedAt, target]) => ({
+    return rows.map(([id, body, updatedAt, version, target]) => ({
       id: String(id),
       body: String(body),
       target: String(target),
       updatedAt: String(updatedAt),
+      version: Number(version),
     }))
   }
 

@@ -1,7 +1,8 @@
 /**
  * What the journal needs to know of a kind: the shape of its table. It has no idea what a ticket is.
  *
- * Beside its own columns each stream table has organization_id, id, created_at, updated_at, removed_at and body.
+ * Beside its own columns each stream table has organization_id, id, created_at, updated_at, removed_at, body and
+ * body_version.
  */
 
 export interface StreamColumn {
@@ -26,6 +27,8 @@ export interface StreamReference {
 export interface StreamTable {
   readonly kind: string
   readonly name: string
+  /** Of the representations that are written, from 1. Rows of earlier versions stay as they are until they are written again. */
+  readonly version: number
   readonly columns: readonly StreamColumn[]
   /** Whether rows are found by words and tags, which stand in a table of their own: `<name>_words`. */
   readonly words: boolean

@@ -227,7 +227,7 @@ export const errorCatalogue = {
     status: 412,
     title: 'The object is not in the version that If-Match names',
     means:
-      'The object has been changed since the version that you have. Nothing was changed by this request.',
+      'The object has been written since the version that you have: by somebody else, or by a new release of the service, which shows more of it. Nothing was changed by this request.',
     help: 'Read it again, and send the change with its current `ETag`.',
     example:
       'If-Match does not name the current version, which is "2026-01-31T09:30:00.000Z". Read the object again and decide anew.',
@@ -310,7 +310,7 @@ export const errorCatalogue = {
     status: 503,
     title: 'The service cannot answer right now',
     means:
-      'The database cannot be reached, or the service is too busy for this request. Nothing was changed.',
+      'The database cannot be reached, the service is too busy for this request, or the process that was asked is of an older release than the object. Nothing was changed.',
     help: 'Send it again after a moment, a POST with the same `Idempotency-Key`.',
     example:
       'The database cannot be reached or is too busy right now; nothing was changed. Send the request again.',

@@ -9,7 +9,7 @@ import { sharedSchemas } from './shared-schemas.ts'
 
 const description = `A desk service whose outside copies never drift: one ordered stream of created, changed and removed rows, with a cursor that never expires and a proof at its end.
 
-Bodies are JSON. Times are UTC with three decimals, ids are UUIDs. A refusal is \`application/problem+json\`; each [code](/docs/errors) has a page. An address that exists refuses other methods with 405 and \`Allow\`.
+Bodies are JSON. Times are UTC with three decimals, ids are UUIDs. A refusal is \`application/problem+json\`; each [code](/docs/errors) has a page. An address that exists refuses other methods with 405 and \`Allow\`. A field that a release has added shows in an object of before once that is written: by a client, or by the service soon after the upgrade, which moves its \`updatedAt\`.
 
 \`x-scope\` is the scope that an operation needs. \`x-events\` lists the event types that tell of a field or of a move; where it is empty no event does, and only a sync shows the change. Enumerations of answers are open: later versions may know more words.`
 

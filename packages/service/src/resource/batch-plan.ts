@@ -97,7 +97,7 @@ function intentionOf(
     if (!externalId.ok) return externalId
     const row = existing.get(externalId.value)
     if (row !== undefined) {
-      const before = parseRepresentation(kind, row.body).state
+      const before = parseRepresentation(kind, row).state
       const state = upserted(kind, before, item, { now: formatTimestamp(clock.now()) }, listed)
       return state.ok ? ok({ to: 'update', row, state: state.value }) : state
     }

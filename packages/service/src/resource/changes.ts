@@ -134,7 +134,7 @@ export function createChanges(services: ChangeServices): Changes {
     decide: Decide,
   ): Promise<ChangeResult> {
     return changeRow(organizationId, id, precondition, (row) => {
-      const state = decide(parseRepresentation(kind, row.body).state)
+      const state = decide(parseRepresentation(kind, row).state)
       return state.ok ? ok(alteration(kind, clock, row, state.value, idempotency)) : state
     })
   }

@@ -63,7 +63,7 @@ function recordingReader(rows: Rows, organizationId: string): RecordingReader {
   const referring: ReferringExpectation[] = []
 
   function remember<S>(kind: Kind, row: StoredRow): Read<S> {
-    const { id, state } = parseRepresentation(kind, row.body)
+    const { id, state } = parseRepresentation(kind, row)
     read.set(id, { kind, row })
     return { id, state: state as S }
   }

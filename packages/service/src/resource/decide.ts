@@ -5,7 +5,13 @@ import type { StoredRow } from '../journal/rows.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { Kind, State } from './kind.ts'
-import { columnValues, type Identity, parseRepresentation, representationHead } from './representation.ts'
+import {
+  changedHead,
+  columnValues,
+  type Identity,
+  parseRepresentation,
+  representationHead,
+} from './representation.ts'
 import { changedWords } from './search.ts'
 
 /** The creation of an object with this state. */
@@ -31,7 +37,10 @@ export function creation(
   }
 }
 
-/** The change of a row to this state; null when no value of it changes. */
+/**
+ * The change of a row to this state; null when no value of it changes. A row of an earlier version of its kind is upgraded
+ * with it, and that alone is a change too, of which no event tells.
+ */
 export function alteration(
   kind: Kind,
   clock: Clock,
@@ -39,9 +48,11 @@ export function alteration(
   state: State,
   idempotency: IdempotencyRecord | null,
 ): Change | null {
-  const before = parseRepresentation(kind, row.body)
-  const head = representationHead(kind, before, state, false)
-  if (hasHead(row.body, head)) return null
+  const before = parseRepresentation(kind, row)
+  const head = changedHead(kind, row, before, state)
+  const outdated = row.version < kind.table.version
+  if (!outdated && hasHead(row.body, head)) return null
+  const changesMore = !outdated || head !== changedHead(kind, row, before, before.state)
   const earlier = columnValues(kind, before.state)
   const columns = columnValues(kind, state)
   return {
@@ -53,12 +64,20 @@ export function alteration(
     bytes: storedBytes(row.body),
     head,
     columns,
-    words: changedWords(kind, before.createdAt, before.state, state),
+    // What an earlier version was found by, and what of it was unique, is that version's to know.
+    words: changedWords(kind, before.createdAt, outdated ? null : before.state, state),
     references: setReferences(kind, earlier, columns),
-    unique: setUnique(kind, earlier, columns),
-    events: kind.rules.events(before.state, state),
+    unique: setUnique(kind, outdated ? null : earlier, columns),
+    events: changesMore ? kind.rules.events(before.state, state) : [],
     idempotency,
   }
+}
+
+/** The change of a row of an earlier version of its kind that upgrades it, and does nothing else. */
+export function upgrading(kind: Kind, clock: Clock, row: StoredRow): Change {
+  const change = alteration(kind, clock, row, parseRepresentation(kind, row).state, null)
+  if (change === null) throw new Error(`a ${kind.name} of this version is not upgraded`)
+  return change
 }
 
 /** The removal of a row. */

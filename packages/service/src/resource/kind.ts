@@ -47,6 +47,12 @@ export function action<S, const F extends Fields>(declaration: {
   return declaration as unknown as Action<S>
 }
 
+/**
+ * From the members that a body of one version shows to those of the next: a field added with a value, renamed, dropped. Pure, and
+ * total over every body of that version. It sets no reference that the row did not have, and leaves the sequence as it is.
+ */
+export type Upgrade = (shown: State) => State
+
 export interface Declaration<F extends Fields> {
   /** Singular, as in `object` and in event types: `ticket`. */
   readonly name: string
@@ -70,15 +76,22 @@ export interface Declaration<F extends Fields> {
   /** The event of a removal; null when objects of this kind cannot be deleted. */
   readonly removedEvent: string | null
   readonly migrations: readonly Migration[]
+  /**
+   * How bodies of earlier releases become those of this one, a step for each change of the fields since the first release: the
+   * kind is of version 1, and one higher with each step. A step that was released stays as it is.
+   */
+  readonly upgrades?: readonly Upgrade[]
   /** A creation body for the documents. */
   readonly example: Readonly<Record<string, unknown>>
 }
 
-export interface Kind extends Omit<Declaration<Fields>, 'rules' | 'actions' | 'immutable' | 'alongside'> {
+export interface Kind
+  extends Omit<Declaration<Fields>, 'rules' | 'actions' | 'immutable' | 'alongside' | 'upgrades'> {
   readonly rules: Rules<State>
   readonly actions: Readonly<Record<string, Action<State>>>
   readonly immutable: boolean
   readonly alongside: Alongside<State> | null
+  readonly upgrades: readonly Upgrade[]
   readonly table: StreamTable
   readonly fieldNames: readonly string[]
   /** Fields in the order of the representation: what a commit may rewrite stands last. */
@@ -99,6 +112,7 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
     actions: (declaration.actions ?? {}) as Readonly<Record<string, Action<State>>>,
     immutable: declaration.immutable ?? false,
     alongside: (declaration.alongside ?? null) as Alongside<State> | null,
+    upgrades: declaration.upgrades ?? [],
     fieldNames: fields.map(([name]) => name),
     representationOrder: [...fields]
       .sort(([, a], [, b]) => placeInBody(a) - placeInBody(b))
@@ -106,6 +120,7 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
     table: {
       kind: declaration.name,
       name: declaration.plural,
+      version: 1 + (declaration.upgrades ?? []).length,
       columns: stored.filter(({ field }) => !field.sequence).map(({ column }) => column),
       words: 'tags' in declaration.fields || fields.some(([, field]) => field.search),
       unique: stored.filter(({ field }) => field.unique).map(({ name, column }) => ({ field: name, column })),

@@ -4,10 +4,13 @@
  */
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { outdatedCounted, outdatedRows } from '../backfills.ts'
 import { registerHealth } from '../http/health.ts'
 import { createServer } from '../http/server.ts'
 import { metricsText, registerMetrics } from '../metrics/expose.ts'
+import { createOutdatedMetrics } from '../metrics/outdated.ts'
 import { createStandingMetrics } from '../metrics/standing.ts'
+import { kinds } from '../resources/index.ts'
 import { addressOf, listen } from './api.ts'
 import type { Running } from './running.ts'
 import type { RunningWorker } from './worker.ts'
@@ -22,6 +25,7 @@ type Listening = Running & { readonly address: string }
 /** What a worker that runs alone says in `/metrics`. */
 export function workerMetrics({ pool, clock, register }: RunningWorker): () => Promise<string> {
   createStandingMetrics(register, pool, clock)
+  createOutdatedMetrics(register, clock, { most: outdatedCounted, read: () => outdatedRows(pool, kinds) })
   return metricsText(register, async () => [], clock)
 }
 

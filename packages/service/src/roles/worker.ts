@@ -1,13 +1,15 @@
-/** The worker as a running part: an engine that is woken by notifications, and beside it the summarizer. */
+/** The worker as a running part: an engine that is woken by notifications, and beside it the summarizer and the backfill. */
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import { createBackfillOf } from '../backfills.ts'
 import { followDatabaseClock } from '../db/clock.ts'
 import { listen } from '../db/listen.ts'
 import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
 import { createWorker, type DeliverySettings } from '../deliveries.ts'
 import { attemptsOf } from '../delivery/model.ts'
 import { deliveriesChannel, largeCommit } from '../journal/announcer.ts'
+import { maxLead } from '../journal/lead.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { atMost } from '../kernel/periodic.ts'
 import { createDeliveryMetrics } from '../metrics/delivery.ts'
@@ -23,6 +25,9 @@ import { keepHeapSmall } from './thrift.ts'
 const connections = 5
 /** And those for endpoints that are slow or have a backlog: however many statements they ask for, no others wait for these. */
 const otherConnections = 4
+
+/** And those of the backfill, opened when there is something to upgrade: what is part of the stream must not be lost with the machine. */
+const backfillConnections = 2
 
 /** Settings of a worker's connections. */
 export const poolSettings = {
@@ -57,18 +62,20 @@ export function startWorker(options: {
   const { address, log, settings, summaries, workerId = randomUUID() } = options
   // Of the whole process: a worker has one of its own.
   const thrift = keepHeapSmall()
-  const openPool = (max: number) =>
+  const openPool = (max: number, settings: Readonly<Record<string, string>> = poolSettings) =>
     createPool(address, {
       max,
-      settings: poolSettings,
+      settings,
       onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
     })
   const pool = openPool(connections)
   const otherPool = openPool(otherConnections)
+  const backfillPool = openPool(backfillConnections, {})
   const register = createRegistry('worker')
   const observer = createDeliveryMetrics(register, () => worker.engine.inFlight)
   const clock = followDatabaseClock(pool)
   const worker = createWorker({ pool, clock, log, kinds, settings, observer, otherPool, workerId })
+  const backfill = createBackfillOf({ pool: backfillPool, clock, log, kinds, maxLead })
   const listener = listen(
     address,
     deliveriesChannel,
@@ -86,6 +93,7 @@ export function startWorker(options: {
     worker.registrants.start()
     worker.recoverer.start()
     worker.fanOuts.start()
+    backfill.start()
   })
   const maxAttempts = attemptsOf(settings.schedule)
   const summarizer =
@@ -102,8 +110,11 @@ export function startWorker(options: {
       stopping = true
       clock.stop()
       // At once: while a connection is being closed, nothing more may be begun.
-      await atMost(stopMilliseconds, Promise.all([listener.close(), worker.close(), summarizer?.stop()]))
-      await Promise.all([endPool(pool), endPool(otherPool)])
+      await atMost(
+        stopMilliseconds,
+        Promise.all([listener.close(), worker.close(), backfill.stop(), summarizer?.stop()]),
+      )
+      await Promise.all([pool, otherPool, backfillPool].map((each) => endPool(each)))
       thrift[Symbol.dispose]()
     },
   }

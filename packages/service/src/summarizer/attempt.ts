@@ -78,7 +78,7 @@ function stillWaits(row: StoredRow, { resolvedAt }: TakenJob): boolean {
 }
 
 function stateOf(row: StoredRow): Conversation {
-  return parseRepresentation(conversation, row.body).state as unknown as Conversation
+  return parseRepresentation(conversation, row).state as unknown as Conversation
 }
 
 /** Null when it was stopped. */

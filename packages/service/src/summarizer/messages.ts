@@ -1,6 +1,6 @@
 /** The messages of a conversation, as many as a summary needs. */
 import type { Pool } from 'pg'
-import { parseRepresentation } from '../resource/representation.ts'
+import { parseRepresentation, type StoredBody } from '../resource/representation.ts'
 import type { Message } from '../resources/message/fields.ts'
 import { message } from '../resources/message/index.ts'
 
@@ -21,9 +21,9 @@ export async function readMessages(
   conversationId: string,
 ): Promise<ReadMessages> {
   const read = async (order: 'asc' | 'desc', limit: number) => {
-    const { rows } = await pool.query<{ id: string; body: string }>({
+    const { rows } = await pool.query<StoredBody & { id: string }>({
       name: `read_messages_${order}`,
-      text: `select m.id, m.body from messages m
+      text: `select m.id, m.body, m.body_version as version from messages m
                where m.organization_id = $1 and m.conversation_id = $2 and m.removed_at is null
                order by m.created_at ${order}, m.id ${order} limit ${limit}`,
       values: [organizationId, conversationId],
@@ -31,11 +31,11 @@ export async function readMessages(
     return rows
   }
   const [first, last] = await Promise.all([read('asc', firstRead), read('desc', lastRead)])
-  const bodies = new Map([...first, ...last.toReversed()].map(({ id, body }) => [id, body]))
+  const bodies = new Map([...first, ...last.toReversed()].map((row) => [row.id, row]))
   const complete = first.length < firstRead || bodies.size < first.length + last.length
   return {
     messages: [...bodies.values()].map(
-      (body) => parseRepresentation(message, body).state as unknown as Message,
+      (row) => parseRepresentation(message, row).state as unknown as Message,
     ),
     abridged: !complete,
   }

@@ -30,22 +30,23 @@ async function auditColumns(pool: Pool, organizationId: string, kind: Kind): Pro
   const { rows } = await pool.query<{
     id: string
     body: string
+    version: number
     at: string
     removed: boolean
     held: Record<string, unknown>
     number: string | null
   }>(
-    `select t.id, t.body, ${text('t.updated_at')} as at, t.removed_at is not null as removed,
+    `select t.id, t.body, t.body_version as version, ${text('t.updated_at')} as at, t.removed_at is not null as removed,
         json_build_object(${shown.join(', ')}) as held, ${number} as number
        from ${table.name} t where t.organization_id = $1`,
     [organizationId],
   )
-  return rows.flatMap(({ id, body, at, removed, held, number }) => {
+  return rows.flatMap(({ id, body, version, at, removed, held, number }) => {
     const record = recordOf(body)
     const problems: string[] = []
     if (record.id !== id || record.at !== at || record.removed !== removed)
       problems.push(`${name} ${id}: ${body}`)
-    const state = removed ? null : parseRepresentation(kind, body).state
+    const state = removed ? null : parseRepresentation(kind, { body, version }).state
     const wanted =
       state === null
         ? Object.fromEntries(table.columns.map((column) => [column.name, null]))

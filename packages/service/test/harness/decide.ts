@@ -8,6 +8,7 @@ import type { Kind } from '../../src/resource/kind.ts'
 import { booking } from '../../src/resources/booking/index.ts'
 import { conversation } from '../../src/resources/conversation/index.ts'
 import { customer } from '../../src/resources/customer/index.ts'
+import { kinds } from '../../src/resources/index.ts'
 import { message } from '../../src/resources/message/index.ts'
 import { ticket } from '../../src/resources/ticket/index.ts'
 
@@ -88,10 +89,11 @@ export async function decideMessage(
   return unit
 }
 
-/** The row that a stored body shows. */
+/** The row that a stored body of this release shows. */
 export function rowOf(body: string): StoredRow & { readonly id: string } {
-  const { id, updatedAt } = JSON.parse(body) as { id: string; updatedAt: string }
-  return { id, body, updatedAt }
+  const { id, object, updatedAt } = JSON.parse(body) as { id: string; object: string; updatedAt: string }
+  const version = kinds.find(({ name }) => name === object)?.table.version ?? 1
+  return { id, body, updatedAt, version }
 }
 
 /** What an Idempotency-Key of a POST asks to be kept. */

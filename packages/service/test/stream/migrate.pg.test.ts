@@ -121,6 +121,7 @@ const streamColumns: Record<string, string> = {
   updated_at: 'timestamptz(3)',
   removed_at: 'timestamptz(3)',
   body: 'text',
+  body_version: 'smallint',
 }
 
 test.each(kinds)(
@@ -157,6 +158,20 @@ test.each(kinds)(
     ]
     const wanted = unique.map((column) => `organization_id ${column}`)
     expect(indexes.rows.map(({ columns }) => columns.join(' ')).sort()).toEqual(wanted.sort())
+  },
+)
+
+test.each(kinds)(
+  'rows of $plural that are of an earlier version are found by an index',
+  async ({ table }) => {
+    await using database = await testDatabase()
+    const { rows } = await database.pool.query<{ condition: string }>(
+      `select pg_get_expr(i.indpred, i.indrelid) as condition from pg_index i
+       where i.indexrelid = to_regclass($1)`,
+      [`${table.name}_outdated`],
+    )
+    const condition = `((body_version < ${table.version}) AND (removed_at IS NULL))`
+    expect(rows.map((row) => row.condition)).toEqual(table.version === 1 ? [] : [condition])
   },
 )
 

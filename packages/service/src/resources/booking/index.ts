@@ -1,5 +1,5 @@
 import { reviseSearchTable } from '../../db/migrations/search.ts'
-import { countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
+import { addBodyVersion, countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { choice, text } from '../../resource/fields.ts'
 import { action, defineKind } from '../../resource/kind.ts'
 import { type Booking, bookingFields, cancellers, rescheduleFields } from './fields.ts'
@@ -86,6 +86,7 @@ export const booking = defineKind({
     },
     { id: '20261122-20-booking-search', statements: reviseSearchTable('bookings') },
     { id: '20261122-41-booking-stored-counts', statements: [countStored('bookings', 'booking')] },
+    { id: '20261122-50-booking-body-version', statements: [addBodyVersion('bookings')] },
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',

@@ -1,5 +1,5 @@
 import { reviseSearchTable } from '../../db/migrations/search.ts'
-import { countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
+import { addBodyVersion, countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { text } from '../../resource/fields.ts'
 import { action, defineKind } from '../../resource/kind.ts'
 import { type Conversation, conversationFields, summaryLimit } from './fields.ts'
@@ -75,6 +75,7 @@ export const conversation = defineKind({
       id: '20261122-41-conversation-stored-counts',
       statements: [countStored('conversations', 'conversation')],
     },
+    { id: '20261122-50-conversation-body-version', statements: [addBodyVersion('conversations')] },
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',

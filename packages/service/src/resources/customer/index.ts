@@ -1,5 +1,5 @@
 import { reviseSearchTable } from '../../db/migrations/search.ts'
-import { countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
+import { addBodyVersion, countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { problem } from '../../kernel/errors.ts'
 import { fail, ok } from '../../kernel/result.ts'
 import { commonFields } from '../../resource/common-fields.ts'
@@ -53,6 +53,7 @@ export const customer = defineKind({
     },
     { id: '20261122-20-customer-search', statements: reviseSearchTable('customers') },
     { id: '20261122-41-customer-stored-counts', statements: [countStored('customers', 'customer')] },
+    { id: '20261122-50-customer-body-version', statements: [addBodyVersion('customers')] },
   ],
   example: { name: 'Ada Lovelace', email: 'ada@example.com', tags: ['vip'] },
 })

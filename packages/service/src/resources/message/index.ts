@@ -1,5 +1,5 @@
 import { reviseSearchTable } from '../../db/migrations/search.ts'
-import { countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
+import { addBodyVersion, countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../resource/kind.ts'
 import { arrival } from './arrival.ts'
 import { messageFields } from './fields.ts'
@@ -31,6 +31,7 @@ export const message = defineKind({
     },
     { id: '20261122-20-message-search', statements: reviseSearchTable('messages') },
     { id: '20261122-41-message-stored-counts', statements: [countStored('messages', 'message')] },
+    { id: '20261122-50-message-body-version', statements: [addBodyVersion('messages')] },
   ],
   example: {
     conversationId: '01980000-0000-7000-8000-000000000002',

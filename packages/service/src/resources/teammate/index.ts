@@ -1,5 +1,10 @@
 import { reviseSearchTable } from '../../db/migrations/search.ts'
-import { countStored, createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
+import {
+  addBodyVersion,
+  countStored,
+  createStreamTable,
+  lookupIndexes,
+} from '../../db/migrations/stream-table.ts'
 import { email, flag, text } from '../../resource/fields.ts'
 import { defineKind } from '../../resource/kind.ts'
 
@@ -28,6 +33,7 @@ export const teammate = defineKind({
     { id: '20261121-05-teammate-filters', statements: lookupIndexes('teammates', ['email']) },
     { id: '20261122-20-teammate-search', statements: reviseSearchTable('teammates') },
     { id: '20261122-41-teammate-stored-counts', statements: [countStored('teammates', 'teammate')] },
+    { id: '20261122-50-teammate-body-version', statements: [addBodyVersion('teammates')] },
   ],
   example: { name: 'Grace Hopper', email: 'grace@example.com' },
 })

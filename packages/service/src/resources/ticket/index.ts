@@ -1,5 +1,10 @@
 import { reviseSearchTable } from '../../db/migrations/search.ts'
-import { countStored, createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
+import {
+  addBodyVersion,
+  countStored,
+  createStreamTable,
+  lookupIndexes,
+} from '../../db/migrations/stream-table.ts'
 import { commonFields } from '../../resource/common-fields.ts'
 import { choice, reference, sequence, text, timestamp } from '../../resource/fields.ts'
 import { defineKind } from '../../resource/kind.ts'
@@ -95,6 +100,7 @@ export const ticket = defineKind({
     },
     { id: '20261122-20-ticket-search', statements: reviseSearchTable('tickets') },
     { id: '20261122-41-ticket-stored-counts', statements: [countStored('tickets', 'ticket')] },
+    { id: '20261122-50-ticket-body-version', statements: [addBodyVersion('tickets')] },
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',

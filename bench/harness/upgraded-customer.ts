@@ -1,0 +1,20 @@
+/** Customers as a release would have them that changed what they show: a text of each of them, so that every row is written anew. */
+import { indexOutdated } from '../../packages/service/src/db/migrations/stream-table.ts'
+import type { Kind } from '../../packages/service/src/resource/kind.ts'
+import { customer } from '../../packages/service/src/resources/customer/index.ts'
+import { kinds } from '../../packages/service/src/resources/index.ts'
+
+const version = 2
+
+const upgradedCustomer: Kind = {
+  ...customer,
+  migrations: [
+    ...customer.migrations,
+    { id: '20991231-01-customers', statements: indexOutdated('customers', version) },
+  ],
+  upgrades: [(shown) => ({ ...shown, company: 'Difference Engines Limited' })],
+  table: { ...customer.table, version },
+}
+
+/** The desk of that release. */
+export const upgradedKinds = kinds.map((kind) => (kind === customer ? upgradedCustomer : kind))

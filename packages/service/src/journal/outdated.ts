@@ -1,0 +1,60 @@
+/**
+ * Rows that show an earlier version of their kind: of whom there are some, and which. They are found by an index of their
+ * own (`indexOutdated` in db/migrations/stream-table.ts), which holds nothing else and is empty when all are upgraded.
+ */
+import type { Queryable } from '../db/pool.ts'
+import { timestampText } from './body.ts'
+import type { StoredRow } from './rows.ts'
+import type { StreamTable } from './stream-table.ts'
+
+export interface OutdatedRow extends StoredRow {
+  readonly id: string
+}
+
+/** The version stands in the text: the planner takes the index for a constant alone. */
+const outdated = ({ version }: StreamTable) => `t.body_version < ${version} and t.removed_at is null`
+
+/** The organizations that have some. One look-up each: it costs the same however many rows they have. */
+export async function organizationsWithOutdated(
+  database: Queryable,
+  table: StreamTable,
+): Promise<readonly string[]> {
+  const { rows } = await database.query<{ organization_id: string }>(
+    `with recursive o as (
+       (select t.organization_id from ${table.name} t where ${outdated(table)} order by t.organization_id limit 1)
+       union all
+       select (select t.organization_id from ${table.name} t
+           where t.organization_id > o.organization_id and ${outdated(table)} order by t.organization_id limit 1)
+         from o where o.organization_id is not null)
+     select o.organization_id from o where o.organization_id is not null`,
+  )
+  return rows.map(({ organization_id }) => organization_id)
+}
+
+/** The next `limit` of an organization after this id, from the first where it is null. */
+export async function readOutdated(
+  database: Queryable,
+  table: StreamTable,
+  organizationId: string,
+  after: string | null,
+  limit: number,
+): Promise<readonly OutdatedRow[]> {
+  const { rows } = await database.query<OutdatedRow>({
+    name: `outdated_${table.name}_${table.version}`,
+    text: `select t.id, t.body, ${timestampText('t.updated_at')} as "updatedAt", t.body_version as version
+             from ${table.name} t
+             where t.organization_id = $1 and t.id > $2 and ${outdated(table)} order by t.id limit ${limit}`,
+    values: [organizationId, after ?? '00000000-0000-0000-0000-000000000000'],
+  })
+  return rows
+}
+
+/** How many there are in all, counted up to `most`. */
+export async function countOutdated(database: Queryable, table: StreamTable, most: number): Promise<number> {
+  const { rows } = await database.query<{ count: number }>({
+    name: `count_outdated_${table.name}_${table.version}`,
+    text: `select count(*)::int as count
+             from (select t.organization_id from ${table.name} t where ${outdated(table)} limit ${most}) c`,
+  })
+  return rows[0]?.count ?? 0
+}

@@ -1,0 +1,11 @@
+/** A process that upgrades parcels until it is done or killed: its argument is the database. */
+import pino from 'pino'
+import { createBackfillOf } from '../../src/backfills.ts'
+import { createPool } from '../../src/db/pool.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { deskWith, parcelWithUrgency } from './parcel.fixture.ts'
+
+const pool = createPool(JSON.parse(process.argv[2] ?? ''), { max: 2, onIdleError: () => {} })
+const log = pino({ level: 'silent' })
+await createBackfillOf({ pool, clock: systemClock, log, kinds: deskWith(parcelWithUrgency) }).run()
+await pool.end()

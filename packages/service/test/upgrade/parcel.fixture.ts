@@ -1,0 +1,96 @@
+/**
+ * A kind that changed after its release, as three releases have it: the first, one that added a field to it, and one that
+ * renamed two fields and dropped one as well, the reference that a removal takes away among those renamed.
+ */
+import { createStreamTable, indexOutdated } from '../../src/db/migrations/stream-table.ts'
+import { ok } from '../../src/kernel/result.ts'
+import { commonFields } from '../../src/resource/common-fields.ts'
+import { flag, reference, text } from '../../src/resource/fields.ts'
+import { defineKind, type Kind } from '../../src/resource/kind.ts'
+import { kinds } from '../../src/resources/index.ts'
+
+const common = {
+  name: 'parcel',
+  plural: 'parcels',
+  description: 'What is on its way to a customer.',
+  events: {
+    'parcel.created': 'a parcel is sent',
+    'parcel.updated': 'a parcel changes',
+    'parcel.deleted': 'a parcel is deleted',
+  },
+  removedEvent: 'parcel.deleted',
+  rules: { events: (before: unknown) => [before === null ? 'parcel.created' : 'parcel.updated'] },
+} as const
+
+const made = {
+  id: '20991231-01-parcels',
+  statements: createStreamTable({
+    name: 'parcels',
+    columns: ['customer_id uuid', 'title text', 'external_id text'],
+    unique: ['external_id'],
+    lookup: ['customer_id', 'title'],
+    search: true,
+    bodyVersion: true,
+  }),
+}
+const owner = { kind: 'customer', onRemove: 'detach' } as const
+const owned = { column: 'customer_id', filter: true, description: 'Whose it is.' } as const
+const title = text({
+  max: 255,
+  required: true,
+  search: true,
+  filter: true,
+  column: 'title',
+  description: 'What.',
+})
+
+const first = {
+  ...common,
+  fields: {
+    title,
+    colour: text({ max: 50, search: true, description: 'How it looks.' }),
+    ...commonFields(),
+    customerId: reference(owner, owned),
+  },
+  migrations: [made],
+  example: { title: 'Books' },
+}
+
+/** The first release. */
+export const parcel: Kind = defineKind(first)
+
+const urgent = flag({
+  initial: false,
+  filter: true,
+  column: 'urgent',
+  description: 'Whether it is pressing.',
+})
+const added = {
+  id: '20991231-02-parcels-urgent',
+  statements: ['alter table parcels add column urgent boolean', ...indexOutdated('parcels', 2)],
+}
+const toSecond = (shown: object) => ({ ...shown, urgent: false })
+
+/** One that added a field. */
+export const parcelWithUrgency: Kind = defineKind({
+  ...first,
+  fields: { urgent, ...first.fields },
+  migrations: [made, added],
+  upgrades: [toSecond],
+})
+
+/** One that also renamed two fields and dropped another. What is named anew keeps its column. */
+export const parcelRenamed: Kind = defineKind({
+  ...common,
+  fields: { urgent, name: title, ...commonFields(), ownerId: reference(owner, owned) },
+  migrations: [made, added, { id: '20991231-03-parcels-names', statements: indexOutdated('parcels', 3) }],
+  upgrades: [
+    toSecond,
+    ({ title, colour: _, customerId, ...shown }) => ({ ...shown, name: title, ownerId: customerId }),
+  ],
+  rules: { ...common.rules, update: (_before, draft) => ok(draft) },
+  example: { name: 'Books' },
+})
+
+/** The desk with this release of it. */
+export const deskWith = (release: Kind): readonly Kind[] => [...kinds, release]
