@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Database } from './db/fair-pool.ts'
+import { type Access, registerRoutes } from './http/route.ts'
 import { createReadClocks } from './journal/clocks.ts'
 import { type Checkpoints, createFeed, createJoinedFeed } from './journal/feed.ts'
 import type { Journal } from './journal/journal.ts'
@@ -12,13 +13,12 @@ import type { Clock } from './kernel/clock.ts'
 import { createKeyedQueue } from './kernel/keyed-queue.ts'
 import { createBatch } from './resource/batch.ts'
 import { createBrowse } from './resource/browse.ts'
-import { registerBulkRoutes } from './resource/bulk-routes.ts'
 import { createChanges } from './resource/changes.ts'
 import type { Rows } from './resource/creations.ts'
 import type { Kind } from './resource/kind.ts'
-import { registerKindRoutes } from './resource/routes.ts'
+import { kindPart } from './resource/routes.ts'
 import { streamResource } from './resource/stream-resource.ts'
-import { registerStreamRoutes } from './resource/stream-routes.ts'
+import { streamPart } from './resource/stream-routes.ts'
 
 export interface DeskOptions {
   readonly pool: Pool
@@ -35,7 +35,7 @@ export interface DeskOptions {
 export function registerDesk(
   server: FastifyInstance,
   options: DeskOptions,
-  access: Parameters<typeof registerKindRoutes>[2],
+  access: Access,
 ): { readonly readers: WaitingReaders } {
   const { pool, database, clock, kinds, journal } = options
   const readers = createWaitingReaders(createReadClocks(pool))
@@ -49,7 +49,6 @@ export function registerDesk(
   for (const kind of kinds) {
     const writing = { kind, journal, rows, clock, queue }
     const services = {
-      kind,
       rows: rows(kind),
       stream: {
         ...shareWaiting(createFeed(database, kind.table)),
@@ -58,12 +57,13 @@ export function registerDesk(
       },
       browse: createBrowse(database, kind, options.searchTimeout),
       changes: createChanges(writing),
+      batch: createBatch(writing),
+      lines: createFeed(database, kind.table, '\n'),
     }
-    registerKindRoutes(server, services, access)
-    const bulk = { kind, batch: createBatch(writing), lines: createFeed(database, kind.table, '\n') }
-    registerBulkRoutes(server, bulk, access)
+    registerRoutes(server, kindPart(kind, kinds).routes, services, access)
   }
-  registerStreamRoutes(server, { kinds, feedsOf: joinedFeeds(database), readers }, access)
+  const stream = { feedsOf: joinedFeeds(database), readers }
+  registerRoutes(server, streamPart(kinds).routes, stream, access)
   return { readers }
 }
 

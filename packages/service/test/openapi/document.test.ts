@@ -16,7 +16,7 @@ import { kinds } from '../../src/resources/index.ts'
 // biome-ignore lint/suspicious/noExplicitAny: a document of JSON; a wrong guess fails the test
 type Json = any
 
-const document = JSON.parse(JSON.stringify(apiDocument(kinds))) as Json
+const document = JSON.parse(JSON.stringify(await apiDocument(kinds))) as Json
 const methods = ['get', 'post', 'patch', 'delete']
 
 test('is valid OpenAPI 3.1', async () => {
