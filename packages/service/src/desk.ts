@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 import type { Database } from './db/fair-pool.ts'
 import { type Access, registerRoutes } from './http/route.ts'
 import { createReadClocks } from './journal/clocks.ts'
-import { type Checkpoints, createFeed, createJoinedFeed } from './journal/feed.ts'
+import { type Checkpoints, createFeed, createJoinedFeeds } from './journal/feed.ts'
 import type { Journal } from './journal/journal.ts'
 import { createRowReader } from './journal/rows.ts'
 import { type Feeds, shareWaiting } from './journal/shared-feed.ts'
@@ -62,7 +62,7 @@ export function registerDesk(
     }
     registerRoutes(server, kindPart(kind, kinds).routes, services, access)
   }
-  const stream = { feedsOf: joinedFeeds(database), readers }
+  const stream = { feedsOf: joinedFeeds(database, kinds), readers }
   registerRoutes(server, streamPart(kinds).routes, stream, access)
   return { readers }
 }
@@ -78,12 +78,16 @@ function createRows(database: Database, kinds: readonly Kind[]): Rows {
 }
 
 /** Feeds of several kinds, each made when it is first asked for. */
-function joinedFeeds(database: Database) {
+function joinedFeeds(database: Database, kinds: readonly Kind[]) {
+  const feedOf = createJoinedFeeds(
+    database,
+    kinds.map(({ table }) => table),
+  )
   const known = new Map<string, Feeds<Checkpoints>>()
-  return (kinds: readonly Kind[]) => {
-    const resource = streamResource(kinds.map(({ name }) => name))
-    const tables = kinds.map(({ table }) => table)
-    const feeds = known.get(resource) ?? shareWaiting(createJoinedFeed(database, resource, tables))
+  return (read: readonly Kind[]) => {
+    const names = read.map(({ name }) => name)
+    const resource = streamResource(names)
+    const feeds = known.get(resource) ?? shareWaiting(feedOf(resource, names))
     known.set(resource, feeds)
     return feeds
   }

@@ -126,7 +126,8 @@ function streamQueries(kinds: readonly Kind[]) {
     if (readable.length === 0) return fail(nothingToRead)
     let of = readable
     const query = parseSync(parameters, path, (text) => {
-      const decoded = cursors.decode(text, organizationId)
+      const names = readable.map(({ name }) => name)
+      const decoded = cursors.decode(text, organizationId, names)
       if (decoded !== null) of = kinds.filter(({ name }) => decoded.kinds.includes(name))
       return decoded?.cursor ?? null
     })
