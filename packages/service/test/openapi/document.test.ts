@@ -29,6 +29,19 @@ test('is valid OpenAPI 3.1', async () => {
   expect((await new Validator().validate(broken)).valid).toBe(false)
 })
 
+test('is made in turns: others are served meanwhile', async () => {
+  let turns = 0
+  let going = true
+  const count = () => {
+    turns++
+    if (going) setImmediate(count)
+  }
+  setImmediate(count)
+  await apiDocument(kinds)
+  going = false
+  expect(turns).toBeGreaterThan(1)
+})
+
 test('what it refers to is there, all that is there is referred to, and no operation is named twice', () => {
   const text = JSON.stringify(document)
   const used = new Set<string>()
