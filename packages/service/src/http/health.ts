@@ -9,7 +9,7 @@ import { problem } from '../kernel/errors.ts'
 import { remembered } from '../kernel/remembered.ts'
 import type { ApiPart } from '../openapi/part.ts'
 import { done, refused } from './outcome.ts'
-import { type Route, routesOf } from './route.ts'
+import { routesOf } from './route.ts'
 
 /** How long it may be believed that the database answers, or does not, in milliseconds. */
 const goodFor = 1_000
@@ -107,5 +107,5 @@ const readyz = route({
 
 export const healthPart = {
   tags: [{ name: 'service', description: 'The installation itself.' }],
-  routes: [healthz, readyz] as readonly Route<Health>[],
+  routes: [healthz, readyz],
 } satisfies ApiPart

@@ -145,15 +145,30 @@ function handlerOf<Services>(route: Route<Services>, services: Services, access:
     return sendProblem(reply, told === undefined ? refusal : told.refusal(callerOf(request), refusal))
   }
 
-  if (!once) {
-    return async (request: FastifyRequest, reply: FastifyReply) => {
-      const call = new RouteCall(route, request, reply)
-      return answer(call, await route.handle(services, call))
-    }
+  /** A POST under its Idempotency-Key, if it has one. */
+  async function handleOnce(call: RouteCall, idempotency: IdempotencyStore): Promise<FastifyReply> {
+    const { request, reply, caller } = call
+    const record = idempotencyOf(request, status)
+    if (!record.ok) return refuse(call, record.error)
+    call.record = record.value
+    // Its pieces are read, and the record has its hash.
+    if (reads !== undefined) request.rawBody = null
+    const { organizationId } = caller
+    const came = await answerOnce(idempotency, { organizationId, record: record.value }, async () => {
+      const answered = await route.handle(services, call)
+      if (answered.outcome === 'sent') throw new Error(`${route.id} has answered past its Idempotency-Key`)
+      return answered
+    })
+    if (came.outcome !== 'kept') return answer(call, came)
+    const { body, status: then } = came.answer
+    const refusal = (await withhold?.(services, caller, body)) ?? null
+    if (refusal !== null) return refuse(call, refusal)
+    reply.header('idempotent-replayed', 'true')
+    return send(call, body, then)
   }
 
-  if (access === null) throw new Error(`${route.id} is made once, and nobody here keeps its answer`)
-  const { idempotency } = access
+  const idempotency = once ? access?.idempotency : null
+  if (idempotency === undefined) throw new Error(`${route.id} is made once, and nobody here keeps its answer`)
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const call = new RouteCall(route, request, reply)
     if (reads !== undefined) {
@@ -162,23 +177,8 @@ function handlerOf<Services>(route: Route<Services>, services: Services, access:
       if (!body.ok && body.error.code === 'malformed_json') return refuse(call, body.error)
       call.body = body
     }
-    const record = idempotencyOf(request, status)
-    if (!record.ok) return refuse(call, record.error)
-    call.record = record.value
-    // Its pieces are read, and the record has its hash.
-    if (reads !== undefined) request.rawBody = null
-    const { caller } = call
-    const { organizationId } = caller
-    const once = await answerOnce(idempotency, { organizationId, record: record.value }, async () => {
-      const answered = await route.handle(services, call)
-      if (answered.outcome === 'sent') throw new Error(`${route.id} has answered past its Idempotency-Key`)
-      return answered
-    })
-    if (once.outcome !== 'kept') return answer(call, once)
-    const refusal = (await withhold?.(services, caller, once.answer.body)) ?? null
-    if (refusal !== null) return refuse(call, refusal)
-    reply.header('idempotent-replayed', 'true')
-    return send(call, once.answer.body, once.answer.status)
+    if (idempotency !== null) return handleOnce(call, idempotency)
+    return answer(call, await route.handle(services, call))
   }
 }
 

@@ -57,12 +57,13 @@ function makeFilters(kind: Kind): Readonly<Record<string, Filter>> {
     if (field.filter && field.column !== null) filters[name] = fieldFilter(name, field, field.column)
   }
   if ('tags' in kind.fields) filters.tag = tagFilter
-  filters.createdAfter = timeFilter('createdAfter', 'after', 'created_at')
-  filters.createdBefore = timeFilter('createdBefore', 'before', 'created_at')
+  const { createdAfter, createdBefore } = createdBetween
+  filters.createdAfter = timeFilter('createdAfter', 'after', 'created_at', createdAfter.description)
+  filters.createdBefore = timeFilter('createdBefore', 'before', 'created_at', createdBefore.description)
   for (const { range, column } of Object.values(kind.fields)) {
     if (range === null || column === null) continue
-    filters[range.after] = timeFilter(range.after, 'after', column.name)
-    filters[range.before] = timeFilter(range.before, 'before', column.name)
+    filters[range.after] = timeFilter(range.after, 'after', column.name, 'Later than this, exclusive.')
+    filters[range.before] = timeFilter(range.before, 'before', column.name, 'Earlier than this, exclusive.')
   }
   if (kind.fieldNames.some((name) => kind.fields[name]?.search)) filters.q = wordsFilter
   return filters
@@ -96,10 +97,9 @@ function filterValue({ type }: Column, text: string): unknown {
 }
 
 /** A time of the rows against a bound, exclusive. */
-function timeFilter(name: string, on: 'after' | 'before', column: string): Filter {
-  const of = column === 'created_at' ? createdBetween[name as keyof typeof createdBetween] : undefined
+function timeFilter(name: string, on: 'after' | 'before', column: string, description: string): Filter {
   return {
-    description: of?.description ?? `${on === 'after' ? 'Later' : 'Earlier'} than this, exclusive.`,
+    description,
     schema: { type: 'string', format: 'date-time' },
     condition(text) {
       const at = parseTimestamp(text)
