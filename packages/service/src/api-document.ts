@@ -4,7 +4,7 @@ import { healthPart } from './http/health.ts'
 import { keyPart } from './keys/routes.ts'
 import { metricsPart } from './metrics/expose.ts'
 import { openApiDocument } from './openapi/document.ts'
-import type { Json } from './openapi/part.ts'
+import type { ApiPart, Json } from './openapi/part.ts'
 import { organizationPart } from './organization/routes.ts'
 import { bulkPart } from './resource/bulk-routes.ts'
 import type { Kind } from './resource/kind.ts'
@@ -14,12 +14,9 @@ import { deliveryPart } from './webhooks/delivery-routes.ts'
 import { recoveryPart } from './webhooks/recovery-routes.ts'
 import { endpointPart } from './webhooks/routes.ts'
 
-/**
- * `openapi.json` for an installation with these kinds, which serves its metrics here or elsewhere. Rejects where a part
- * cannot be shown, as an example is refused by the rules that it is an example of.
- */
-export function apiDocument(kinds: readonly Kind[], metricsHere = true): Promise<Json> {
-  return openApiDocument([
+/** What an installation with these kinds serves and sends. It serves its metrics here or elsewhere. */
+export function apiParts(kinds: readonly Kind[], metricsHere = true): readonly ApiPart[] {
+  return [
     ...kinds.map((kind) => kindPart(kind, kinds)),
     streamPart(kinds),
     bulkPart,
@@ -31,5 +28,13 @@ export function apiDocument(kinds: readonly Kind[], metricsHere = true): Promise
     healthPart,
     ...(metricsHere ? [metricsPart] : []),
     docsPart,
-  ])
+  ]
+}
+
+/**
+ * `openapi.json` of that. Rejects where a part cannot be shown: where nothing that was tried is an example of an event, or lets
+ * an action through.
+ */
+export function apiDocument(kinds: readonly Kind[], metricsHere = true): Promise<Json> {
+  return openApiDocument(apiParts(kinds, metricsHere))
 }

@@ -44,6 +44,10 @@ function first<T>(make: () => Promise<T>): () => Promise<T> {
 const route = routesOf<Docs>()
 const common = { method: 'get', tag: 'service', access: 'public' } as const
 const pageAnswer = { mediaType: 'text/html', schema: { type: 'string' }, headers: ['Cache-Control'] } as const
+const unchanged = {
+  description: 'Not changed: If-None-Match names the current version.',
+  headers: ['Cache-Control'],
+} as const
 
 const openApi = route({
   ...common,
@@ -52,6 +56,7 @@ const openApi = route({
   summary: 'This document',
   answers: {
     200: { description: 'This document.', schema: { type: 'object' }, headers: ['Cache-Control'] },
+    304: unchanged,
   },
   handle: async ({ document }, { request, reply }) => sendVersioned(request, reply, await document()),
 })
@@ -61,7 +66,7 @@ const reference = route({
   path: '/docs',
   id: 'getReference',
   summary: 'The interactive reference',
-  answers: { 200: { description: 'The interactive reference.', ...pageAnswer } },
+  answers: { 200: { description: 'The interactive reference.', ...pageAnswer }, 304: unchanged },
   async handle({ assets }, { request, reply }) {
     const { style, icon, reference, swagger, swaggerStyle } = await assets()
     const page = renderPage({
@@ -83,7 +88,7 @@ const errorPages = route({
   path: '/docs/errors',
   id: 'listErrorPages',
   summary: 'Every error code',
-  answers: { 200: { description: 'Every error code.', ...pageAnswer } },
+  answers: { 200: { description: 'Every error code.', ...pageAnswer }, 304: unchanged },
   handle: (docs, { request, reply }) => sendContent(docs, request, reply, errorIndex()),
 })
 
@@ -95,6 +100,7 @@ const oneErrorPage = route({
   params: [text('code', 'A code of a problem.', 'not_found')],
   answers: {
     200: { description: 'What an error code means and what to do.', ...pageAnswer },
+    304: unchanged,
     404: {
       description: 'There is no such code; the page says where all are.',
       mediaType: 'text/html',

@@ -5,7 +5,7 @@ import { listBody, searchParameters } from '../http/replies.ts'
 import { type Call, type Route, routesOf } from '../http/route.ts'
 import type { Checkpoint } from '../journal/feed.ts'
 import type { RowReader } from '../journal/rows.ts'
-import { problem } from '../kernel/errors.ts'
+import { type ErrorCode, problem } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
 import { exampleId, exampleList, examplePagination } from '../openapi/examples.ts'
 import { type Answer, type ApiPart, type Carriers, header, pageOf, ref } from '../openapi/part.ts'
@@ -115,7 +115,7 @@ function create(kind: Kind) {
     body: `${schemaName(kind)}Create`,
     once: true,
     answers: { 201: { ...written(kind), headers: ['ETag', 'Location'] } },
-    errors: ['duplicate', 'limit_reached'],
+    errors: [...duplicates(kind), 'limit_reached'],
     events: () => withMoved(creationCarriers(kind), kind.alongside?.events ?? []),
     told: toldOfWrites(kind).one,
     handle: async ({ changes }, { caller, body, record }) =>
@@ -161,7 +161,7 @@ function update(kind: Kind) {
     headers: [ifMatch],
     body: `${schemaName(kind)}Patch`,
     answers: { 200: written(kind) },
-    errors: ['not_found', 'duplicate', ...(kind.refusals ?? []), 'version_mismatch'],
+    errors: ['not_found', ...duplicates(kind), ...(kind.refusals ?? []), 'version_mismatch'],
     events: () => updateCarriers(kind),
     told: toldOfWrites(kind).one,
     async handle({ changes }, { request, caller, params, body }) {
@@ -187,7 +187,8 @@ function act(kind: Kind, action: string) {
       : { body: actionSchemaName(kind, action), bodyOptional: requiredOf(names).length === 0 }),
     once: true,
     answers: { 200: written(kind) },
-    errors: ['not_found', 'invalid_transition', 'version_mismatch'],
+    // One that takes nothing refuses a body that has something.
+    errors: ['not_found', 'validation_failed', 'invalid_transition', 'version_mismatch'],
     events: () => actionCarriers(kind, action),
     told: toldOfWrites(kind).one,
     async handle({ changes }, { request, caller: { organizationId }, params, body, record }) {
@@ -254,6 +255,11 @@ function cameTo(result: ChangeResult, about: string | null = null): Outcome<stri
     case 'replayed':
       return result
   }
+}
+
+/** Only what is unique can be there already. */
+function duplicates({ table }: Kind): readonly ErrorCode[] {
+  return table.unique.length === 0 ? [] : ['duplicate']
 }
 
 /** The events of the object, and those of others that may move with it. */

@@ -11,10 +11,13 @@ import { type EmbeddedConnection, startEmbedded } from '../../src/db/embedded/in
 import { migrate } from '../../src/db/migrate.ts'
 import { createPool } from '../../src/db/pool.ts'
 import { schemaOf } from '../../src/schema.ts'
+import { neverSent } from './answers.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     postgres: EmbeddedConnection
+    /** Where services keep what they have answered. */
+    answers: string
   }
 }
 
@@ -31,13 +34,26 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await migrate(pool, schemaOf())
   await pool.end()
   project.provide('postgres', database.connection)
+  const answers = await mkdtemp(join(tmpdir(), 'deskwire-answers-'))
+  project.provide('answers', answers)
 
   return async () => {
     const left = await leftBehind(database.connection)
     await database.stop()
     await rm(dataDir, { recursive: true, force: true })
+    const unsent = (await isWhole(project)) ? neverSent(answers) : []
+    await rm(answers, { recursive: true })
     if (left.length > 0) throw new Error(`tests left behind: ${left.join(', ')}`)
+    if (unsent.length > 0) throw new Error(`declared, and sent in no test: ${unsent.join(', ')}`)
   }
+}
+
+/** Whether every file ran, and none of its tests failed: only then has all been sent that tests send. */
+async function isWhole(project: TestProject): Promise<boolean> {
+  const { state, config } = project.vitest
+  if (config.testNamePattern !== undefined || state.getCountOfFailedTests() > 0) return false
+  const { testFiles } = await project.globTestFiles()
+  return state.getFiles().length >= testFiles.length
 }
 
 async function administer(connection: EmbeddedConnection, statement: string): Promise<void> {
