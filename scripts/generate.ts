@@ -20,8 +20,9 @@ import { webhookPage } from './generate/webhooks.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
+const document = await apiDocument(kinds)
 const files: Readonly<Record<string, () => string>> = {
-  'openapi.json': () => `${JSON.stringify(apiDocument(kinds), null, 2)}\n`,
+  'openapi.json': () => `${JSON.stringify(document, null, 2)}\n`,
   'docs/reference/errors.md': errorPage,
   'docs/reference/events.md': () => eventPage(kinds),
   'docs/reference/fields.md': () => fieldPage(kinds),

@@ -1,7 +1,7 @@
 /** Pages of a seeded organization's stream: over HTTP, and by the page's own statement alone. */
 import { Client } from 'pg'
 import { Client as HttpClient } from 'undici'
-import { pageStatements } from '../../packages/service/src/journal/page-statement.ts'
+import { pageStatements, pageValues } from '../../packages/service/src/journal/page-statement.ts'
 import { encodeCursor, highestId } from '../../packages/service/src/kernel/cursor.ts'
 import { formatTimestamp } from '../../packages/service/src/kernel/timestamps.ts'
 import { customer } from '../../packages/service/src/resources/customer/index.ts'
@@ -43,7 +43,7 @@ export async function readBare(
   connections: number,
   seconds: number,
 ): Promise<number> {
-  const statement = pageStatements([customer.table], pageLength).whole
+  const statement = pageStatements(customer.table, pageLength).whole
   const types = { getTypeParser: () => (text: string) => text }
   const positions = Array.from({ length: 2000 }, () => formatTimestamp(anywhere(seeded)))
   const clients = Array.from({ length: connections }, () => new Client(installation.connection))
@@ -54,7 +54,12 @@ export async function readBare(
     await Promise.all(
       clients.map(async (client) => {
         while (performance.now() - since < seconds * 1000) {
-          const values = [seeded.organizationId, positions[pages++ % positions.length], highestId]
+          const at = positions[pages++ % positions.length] as string
+          const values = pageValues({
+            organizationId: seeded.organizationId,
+            after: [at, highestId],
+            limit: pageLength,
+          })
           const { rows } = await client.query<{ records: string }>({ ...statement, values, types })
           if (rows[0]?.records === undefined) throw new Error('a bare page came without records')
         }

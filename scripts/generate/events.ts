@@ -1,6 +1,6 @@
 import { eventSentence } from '../../packages/service/src/openapi/operation.ts'
 import type { Kind } from '../../packages/service/src/resource/kind.ts'
-import { kindPart } from '../../packages/service/src/resource/kind-openapi.ts'
+import { kindPart } from '../../packages/service/src/resource/routes.ts'
 import { madeBy, table } from './markdown.ts'
 
 /** The event types, in the order of the kinds, and which move causes which. */
@@ -39,7 +39,7 @@ sync only.
 }
 
 function moves(kind: Kind, kinds: readonly Kind[]): string[][] {
-  return kindPart(kind, kinds).operations.flatMap(({ method, path, summary, events }) =>
-    events === undefined ? [] : [[`\`${method.toUpperCase()} ${path}\``, summary, eventSentence(events)]],
+  return kindPart(kind, kinds).routes.flatMap(({ method, path, summary, events }) =>
+    events === undefined ? [] : [[`\`${method.toUpperCase()} ${path}\``, summary, eventSentence(events())]],
   )
 }

@@ -1,22 +1,22 @@
 /** The API as a document: every module's part, in the order in which they are shown. */
-import { docsPart } from './docs/docs-openapi.ts'
-import { healthPart } from './http/health-openapi.ts'
-import { keyPart } from './keys/key-openapi.ts'
-import { metricsPart } from './metrics/metrics-openapi.ts'
+import { docsPart } from './docs/routes.ts'
+import { healthPart } from './http/health.ts'
+import { keyPart } from './keys/routes.ts'
+import { metricsPart } from './metrics/expose.ts'
 import { openApiDocument } from './openapi/document.ts'
-import type { Json } from './openapi/part.ts'
-import { organizationPart } from './organization/organization-openapi.ts'
-import { bulkPart } from './resource/bulk-openapi.ts'
+import type { ApiPart, Json } from './openapi/part.ts'
+import { organizationPart } from './organization/routes.ts'
+import { bulkPart } from './resource/bulk-routes.ts'
 import type { Kind } from './resource/kind.ts'
-import { kindPart } from './resource/kind-openapi.ts'
-import { streamPart } from './resource/stream-openapi.ts'
-import { deliveryPart } from './webhooks/delivery-openapi.ts'
-import { endpointPart } from './webhooks/endpoint-openapi.ts'
-import { recoveryPart } from './webhooks/recovery-openapi.ts'
+import { kindPart } from './resource/routes.ts'
+import { streamPart } from './resource/stream-routes.ts'
+import { deliveryPart } from './webhooks/delivery-routes.ts'
+import { recoveryPart } from './webhooks/recovery-routes.ts'
+import { endpointPart } from './webhooks/routes.ts'
 
-/** `openapi.json` for an installation with these kinds, which serves its metrics here or elsewhere. */
-export function apiDocument(kinds: readonly Kind[], metricsHere = true): Json {
-  return openApiDocument([
+/** What an installation with these kinds serves and sends. It serves its metrics here or elsewhere. */
+export function apiParts(kinds: readonly Kind[], metricsHere = true): readonly ApiPart[] {
+  return [
     ...kinds.map((kind) => kindPart(kind, kinds)),
     streamPart(kinds),
     bulkPart,
@@ -28,5 +28,13 @@ export function apiDocument(kinds: readonly Kind[], metricsHere = true): Json {
     healthPart,
     ...(metricsHere ? [metricsPart] : []),
     docsPart,
-  ])
+  ]
+}
+
+/**
+ * `openapi.json` of that. Rejects where a part cannot be shown: where nothing that was tried is an example of an event, or lets
+ * an action through.
+ */
+export function apiDocument(kinds: readonly Kind[], metricsHere = true): Promise<Json> {
+  return openApiDocument(apiParts(kinds, metricsHere))
 }

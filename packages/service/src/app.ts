@@ -16,10 +16,11 @@ import { attemptsOf } from './delivery/model.ts'
 import { isTrusted, type TrustedTargets, trustNobody } from './delivery/target/address.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { registerDesk } from './desk.ts'
-import { registerDocs } from './docs/routes.ts'
+import { createDocs, docsPart } from './docs/routes.ts'
 import type { HandOver } from './http/hand-over.ts'
-import { registerHealth } from './http/health.ts'
+import { createHealth, healthPart } from './http/health.ts'
 import { createIdempotencyStore } from './http/idempotency.ts'
+import { type Access, registerRoutes } from './http/route.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
 import { limitShares } from './http/shares.ts'
 import { createAnnouncer } from './journal/announcer.ts'
@@ -29,10 +30,10 @@ import type { WaitingReaders } from './journal/waiting-readers.ts'
 import type { Clock } from './kernel/clock.ts'
 import { loggable } from './kernel/loggable.ts'
 import { createKeys } from './keys/keys.ts'
-import { registerKeyRoutes } from './keys/routes.ts'
+import { keyPart } from './keys/routes.ts'
 import { createKeyStore } from './keys/store.ts'
 import { createMaintenance, type Maintenance } from './maintenance.ts'
-import { metricsText, registerMetrics } from './metrics/expose.ts'
+import { metricsPart, metricsText } from './metrics/expose.ts'
 import { createOutdatedMetrics } from './metrics/outdated.ts'
 import { createRegistry, type MetricsSnapshot } from './metrics/registry.ts'
 import { createCommitMetrics, timeRequests } from './metrics/requests.ts'
@@ -40,18 +41,18 @@ import { countShares, createPoolMetrics } from './metrics/shares.ts'
 import { createStandingMetrics } from './metrics/standing.ts'
 import { createStorageMetrics } from './metrics/storage.ts'
 import { createOrganizations } from './organization/organization.ts'
-import { registerOrganizationRoutes } from './organization/routes.ts'
+import { organizationPart } from './organization/routes.ts'
 import type { Kind } from './resource/kind.ts'
 import { kinds as deskKinds } from './resources/index.ts'
 import { schemaOf } from './schema.ts'
 import { largest, largestStores } from './storage.ts'
-import { registerDeliveryRoutes } from './webhooks/delivery-routes.ts'
+import { deliveryPart } from './webhooks/delivery-routes.ts'
 import { createEndpoints } from './webhooks/endpoints.ts'
 import { createEventTypes } from './webhooks/event-types.ts'
 import { createDeliveryLog } from './webhooks/log.ts'
 import { createRecoveryStore } from './webhooks/recovery.ts'
-import { registerRecoveryRoutes } from './webhooks/recovery-routes.ts'
-import { registerWebhookRoutes, type WebhookAccess } from './webhooks/routes.ts'
+import { recoveryPart } from './webhooks/recovery-routes.ts'
+import { endpointPart } from './webhooks/routes.ts'
 import { createSecretBox, type SecretBox } from './webhooks/secrets.ts'
 import { createWebhookStore } from './webhooks/store.ts'
 
@@ -155,7 +156,7 @@ export function createApp(options: AppOptions): App {
   const shared = { database, callUnderClock, box, access, wake, kinds }
   registerWebhooks(server, options, shared)
   registerKeys(server, options, shared)
-  registerOrganizationRoutes(server, createOrganizations(database, clock), access)
+  registerRoutes(server, organizationPart.routes, createOrganizations(database, clock), access)
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
   const maintenance = createMaintenance({
@@ -185,12 +186,13 @@ function registerOwnRoutes(
   timeRequests(server, register)
   const { standing } = limitShares(server)
   countShares(server, register, () => ({ ...standing(), pending: pending() }))
-  registerHealth(server, { pool, clock, degraded })
-  registerDocs(server, () => apiDocument(kinds, !metricsElsewhere))
+  registerRoutes(server, healthPart.routes, createHealth({ pool, clock, degraded }), null)
+  const docs = createDocs(() => apiDocument(kinds, !metricsElsewhere))
+  registerRoutes(server, docsPart.routes, docs, null)
   createStandingMetrics(register, pool, clock)
   createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
   createOutdatedMetrics(register, clock, { most: outdatedCounted, read: () => outdatedRows(pool, kinds) })
-  if (!metricsElsewhere) registerMetrics(server, metrics)
+  if (!metricsElsewhere) registerRoutes(server, metricsPart.routes, { text: metrics }, null)
 }
 
 /** Who comes in. Uses that are noted are written before the server has closed. */
@@ -212,7 +214,7 @@ interface Shared {
   readonly database: Database
   readonly callUnderClock: CallUnderClock
   readonly box: SecretBox
-  readonly access: WebhookAccess
+  readonly access: Access
   readonly wake: () => void
   readonly kinds: readonly Kind[]
 }
@@ -227,7 +229,7 @@ function registerKeys(server: FastifyInstance, { clock }: AppOptions, shared: Sh
     seal: (answer, organizationId, apiKeyId) => box.seal(answer, { organizationId, webhookId: apiKeyId }),
     wake,
   })
-  registerKeyRoutes(server, { keys, store, clock }, access)
+  registerRoutes(server, keyPart(kinds).routes, { keys, store, clock }, access)
 }
 
 function registerWebhooks(server: FastifyInstance, { clock, settings }: AppOptions, shared: Shared): void {
@@ -249,7 +251,7 @@ function registerWebhooks(server: FastifyInstance, { clock, settings }: AppOptio
     failPending: (organizationId, webhookId, reason) =>
       createEndpointQueues(database, tables).failPending({ organizationId, webhookId }, reason, clock.now()),
   })
-  registerWebhookRoutes(server, { endpoints, store, clock }, access)
+  registerRoutes(server, endpointPart(kinds).routes, { endpoints, store, clock }, access)
   const deliveries = createDeliveryLog(database)
   const services = {
     endpoints,
@@ -262,10 +264,7 @@ function registerWebhooks(server: FastifyInstance, { clock, settings }: AppOptio
     retention: logRetention,
     wake,
   }
-  registerDeliveryRoutes(server, services, access)
-  registerRecoveryRoutes(
-    server,
-    { ...services, recoveries: createRecoveryStore(database, callUnderClock) },
-    access,
-  )
+  registerRoutes(server, deliveryPart(kinds).routes, services, access)
+  const recoveries = createRecoveryStore(database, callUnderClock)
+  registerRoutes(server, recoveryPart.routes, { ...services, recoveries }, access)
 }

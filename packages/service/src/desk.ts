@@ -2,8 +2,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Database } from './db/fair-pool.ts'
+import { type Access, registerRoutes } from './http/route.ts'
 import { createReadClocks } from './journal/clocks.ts'
-import { type Checkpoints, createFeed, createJoinedFeed } from './journal/feed.ts'
+import { type Checkpoints, createFeed, createJoinedFeeds } from './journal/feed.ts'
 import type { Journal } from './journal/journal.ts'
 import { createRowReader } from './journal/rows.ts'
 import { type Feeds, shareWaiting } from './journal/shared-feed.ts'
@@ -12,13 +13,12 @@ import type { Clock } from './kernel/clock.ts'
 import { createKeyedQueue } from './kernel/keyed-queue.ts'
 import { createBatch } from './resource/batch.ts'
 import { createBrowse } from './resource/browse.ts'
-import { registerBulkRoutes } from './resource/bulk-routes.ts'
 import { createChanges } from './resource/changes.ts'
 import type { Rows } from './resource/creations.ts'
 import type { Kind } from './resource/kind.ts'
-import { registerKindRoutes } from './resource/routes.ts'
+import { kindPart } from './resource/routes.ts'
 import { streamResource } from './resource/stream-resource.ts'
-import { registerStreamRoutes } from './resource/stream-routes.ts'
+import { streamPart } from './resource/stream-routes.ts'
 
 export interface DeskOptions {
   readonly pool: Pool
@@ -35,7 +35,7 @@ export interface DeskOptions {
 export function registerDesk(
   server: FastifyInstance,
   options: DeskOptions,
-  access: Parameters<typeof registerKindRoutes>[2],
+  access: Access,
 ): { readonly readers: WaitingReaders } {
   const { pool, database, clock, kinds, journal } = options
   const readers = createWaitingReaders(createReadClocks(pool))
@@ -49,7 +49,6 @@ export function registerDesk(
   for (const kind of kinds) {
     const writing = { kind, journal, rows, clock, queue }
     const services = {
-      kind,
       rows: rows(kind),
       stream: {
         ...shareWaiting(createFeed(database, kind.table)),
@@ -58,12 +57,13 @@ export function registerDesk(
       },
       browse: createBrowse(database, kind, options.searchTimeout),
       changes: createChanges(writing),
+      batch: createBatch(writing),
+      lines: createFeed(database, kind.table, '\n'),
     }
-    registerKindRoutes(server, services, access)
-    const bulk = { kind, batch: createBatch(writing), lines: createFeed(database, kind.table, '\n') }
-    registerBulkRoutes(server, bulk, access)
+    registerRoutes(server, kindPart(kind, kinds).routes, services, access)
   }
-  registerStreamRoutes(server, { kinds, feedsOf: joinedFeeds(database), readers }, access)
+  const stream = { feedsOf: joinedFeeds(database, kinds), readers }
+  registerRoutes(server, streamPart(kinds).routes, stream, access)
   return { readers }
 }
 
@@ -78,12 +78,16 @@ function createRows(database: Database, kinds: readonly Kind[]): Rows {
 }
 
 /** Feeds of several kinds, each made when it is first asked for. */
-function joinedFeeds(database: Database) {
+function joinedFeeds(database: Database, kinds: readonly Kind[]) {
+  const feedOf = createJoinedFeeds(
+    database,
+    kinds.map(({ table }) => table),
+  )
   const known = new Map<string, Feeds<Checkpoints>>()
-  return (kinds: readonly Kind[]) => {
-    const resource = streamResource(kinds.map(({ name }) => name))
-    const tables = kinds.map(({ table }) => table)
-    const feeds = known.get(resource) ?? shareWaiting(createJoinedFeed(database, resource, tables))
+  return (read: readonly Kind[]) => {
+    const names = read.map(({ name }) => name)
+    const resource = streamResource(names)
+    const feeds = known.get(resource) ?? shareWaiting(feedOf(resource, names))
     known.set(resource, feeds)
     return feeds
   }

@@ -47,7 +47,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   keys: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
   backup: ['kernel', 'db', 'journal'],
   organization: ['kernel', 'db', 'access', 'http', 'openapi', 'resource'],
-  metrics: ['kernel', 'openapi', 'delivery'],
+  metrics: ['kernel', 'http', 'openapi', 'delivery'],
   summarizer: ['kernel', 'db', 'journal', 'resource', 'resources'],
   top: [
     'kernel',

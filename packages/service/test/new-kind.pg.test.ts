@@ -225,6 +225,12 @@ test('a declaration that does not fit together is refused when it is read', () =
   expect(withField(text({ max: 10, filter: true, description }))).toThrow('note.title')
   expect(() => defineKind({ ...declaration, events: { 'memo.created': '' } })).toThrow('memo.created')
   expect(() => defineKind({ ...declaration, removedEvent: 'note.deleted' })).toThrow('removedEvent')
+  const title = text({ max: 10, required: true, description })
+  expect(() => defineKind({ ...declaration, fields: { title } })).toThrow(
+    'the example of note is refused: /title is required',
+  )
+  const rules = { ...declaration.rules, create: () => fail(problem('invalid_transition', 'Not today.')) }
+  expect(() => defineKind({ ...declaration, rules })).toThrow('the example of note is refused: Not today.')
   const gone = { events: { 'note.gone': '' }, removedEvent: 'note.gone' }
   expect(() => defineKind({ ...declaration, ...gone })).toThrow('removedEvent')
 })

@@ -1,49 +1,111 @@
+/**
+ * `/healthz`: the process answers. `/readyz`: it answers and its database does. Neither needs a key, so whoever asks, and
+ * however often, the database is asked once a second at most, and over one connection.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Clock } from '../kernel/clock.ts'
 import { problem } from '../kernel/errors.ts'
 import { remembered } from '../kernel/remembered.ts'
-import { sendProblem } from './problem-reply.ts'
+import type { ApiPart } from '../openapi/part.ts'
+import { done, refused } from './outcome.ts'
+import { routesOf } from './route.ts'
 
 /** How long it may be believed that the database answers, or does not, in milliseconds. */
 const goodFor = 1_000
 /** How long the database may take to answer, in milliseconds: one that vanished in silence never does. */
 const answersWithin = 2_000
 
-/**
- * `/healthz`: the process answers. `/readyz`: it answers and its database does. Neither needs a key, so whoever asks, and
- * however often, the database is asked once a second at most, and over one connection.
- *
- * `degraded` says, as a sentence that anybody may read, what does not work beside the API though its database answers; null when
- * all does. It is told with a 200: whoever balances load by `/readyz` would take away the API as well, which works.
- */
-export function registerHealth(
-  server: FastifyInstance,
-  options: { readonly pool: Pool; readonly clock: Clock; readonly degraded?: () => string | null },
-): void {
+export interface Health {
+  /** Whether the database answers, as it was at most a second ago. */
+  readonly answers: () => Promise<boolean>
+  /**
+   * What does not work beside the API though its database answers, as a sentence that anybody may read; null when all does. It
+   * is told with a 200: whoever balances load by `/readyz` would take away the API as well, which works.
+   */
+  readonly degraded: () => string | null
+}
+
+export function createHealth(options: {
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly degraded?: () => string | null
+}): Health {
   const { pool, clock, degraded = () => null } = options
   const ask = remembered(() => pool.query('select i.epoch from installation i where i.singleton'), {
     clock,
     goodFor,
   })
-  const answers = async () => {
-    const over = new AbortController()
-    const late = delay(answersWithin, false, { signal: over.signal }).catch(() => false)
-    const inTime = await Promise.race([
-      ask().then(
-        () => true,
-        () => false,
-      ),
-      late,
-    ])
-    over.abort()
-    return inTime
+  return {
+    degraded,
+    async answers() {
+      const over = new AbortController()
+      const late = delay(answersWithin, false, { signal: over.signal }).catch(() => false)
+      const inTime = await Promise.race([
+        ask().then(
+          () => true,
+          () => false,
+        ),
+        late,
+      ])
+      over.abort()
+      return inTime
+    },
   }
-  server.get('/healthz', async () => ({ status: 'ok' }))
-  server.get('/readyz', async (_request, reply) => {
-    if (!(await answers())) return sendProblem(reply, problem('unavailable', 'The database does not answer.'))
-    const reason = degraded()
-    return reason === null ? { status: 'ready' } : { status: 'ready', degraded: reason }
-  })
 }
+
+const route = routesOf<Health>()
+
+const healthz = route({
+  method: 'get',
+  path: '/healthz',
+  id: 'healthz',
+  tag: 'service',
+  summary: 'Whether the process answers',
+  access: 'public',
+  answers: {
+    200: {
+      description: 'It does.',
+      schema: { type: 'object', required: ['status'], properties: { status: { const: 'ok' } } },
+      examples: () => ({ ok: { status: 'ok' } }),
+    },
+  },
+  handle: () => done({ status: 'ok' }),
+})
+
+const readyz = route({
+  method: 'get',
+  path: '/readyz',
+  id: 'readyz',
+  tag: 'service',
+  summary: 'Whether the process and its database answer',
+  access: 'public',
+  answers: {
+    200: {
+      description: 'It does.',
+      schema: {
+        type: 'object',
+        required: ['status'],
+        properties: {
+          status: { const: 'ready' },
+          degraded: {
+            type: 'string',
+            description: 'What does not work beside the API, in a sentence: a worker that does not stay up',
+          },
+        },
+      },
+      examples: () => ({ ready: { status: 'ready' } }),
+    },
+  },
+  errors: ['unavailable'],
+  async handle({ answers, degraded }) {
+    if (!(await answers())) return refused(problem('unavailable', 'The database does not answer.'))
+    const reason = degraded()
+    return done(reason === null ? { status: 'ready' } : { status: 'ready', degraded: reason })
+  },
+})
+
+export const healthPart = {
+  tags: [{ name: 'service', description: 'The installation itself.' }],
+  routes: [healthz, readyz],
+} satisfies ApiPart

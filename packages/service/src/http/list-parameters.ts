@@ -1,10 +1,11 @@
-/** What the queries of all lists have in common: known names, once each, a limit and an offset. */
+/** What the queries of lists take: known names, once each, and how each is read. */
 import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
+import type { ReadParameter } from '../openapi/part.ts'
 
-export const defaultLimit = 20
-export const maximumLimit = 100
+const defaultLimit = 20
+const maximumLimit = 100
 
 /** The problem of a name that is not among `known`, or that is given twice; null when there is none. */
 export function unknownParameter(query: URLSearchParams, known: readonly string[]): Problem | null {
@@ -20,39 +21,91 @@ export function unknownParameter(query: URLSearchParams, known: readonly string[
   return null
 }
 
-/** Rows a page: above the maximum it is served as the maximum (specification 6.2). */
-export function parseLimit(query: URLSearchParams): Result<number, Problem> {
-  const text = query.get('limit')
-  if (text === null) return ok(defaultLimit)
-  const limit = /^\d+$/.test(text) ? Number(text) : 0
-  if (limit < 1) return invalid(`limit must be an integer from 1 to ${maximumLimit}; got ${quoted(text)}.`)
-  return ok(Math.min(limit, maximumLimit))
+/** Which page. */
+export interface Page {
+  readonly limit: number
+  readonly offset: number
 }
 
-/** Rows to pass over. */
-export function parseOffset(query: URLSearchParams): Result<number, Problem> {
-  const text = query.get('offset') ?? '0'
-  if (/^\d{1,15}$/.test(text)) return ok(Number(text))
-  return invalid(`offset must be an integer from 0 on; got ${quoted(text)}.`)
+export interface CreatedBetween {
+  readonly createdAfter: string | null
+  readonly createdBefore: string | null
 }
 
-/** A parameter that is one of a few words, null when it is not given. */
-export function parseWord(
+const limit: ReadParameter<number> = {
+  description: `Rows a page; above ${maximumLimit} is served as ${maximumLimit}.`,
+  schema: { type: 'integer', minimum: 1, default: defaultLimit },
+  read(text) {
+    if (text === null) return ok(defaultLimit)
+    const rows = /^\d+$/.test(text) ? Number(text) : 0
+    if (rows < 1) return invalid(`limit must be an integer from 1 to ${maximumLimit}; got ${quoted(text)}.`)
+    return ok(Math.min(rows, maximumLimit))
+  },
+}
+
+const offset: ReadParameter<number> = {
+  description: 'Rows to pass over. For browsing only: rows move between pages while data changes.',
+  schema: { type: 'integer', minimum: 0, default: 0 },
+  read(text) {
+    if (text === null) return ok(0)
+    if (/^\d{1,15}$/.test(text)) return ok(Number(text))
+    return invalid(`offset must be an integer from 0 on; got ${quoted(text)}.`)
+  },
+}
+
+/** The page that a list shows. */
+export const paging = { limit, offset } as const
+
+/** When the rows were made. */
+export const createdBetween = {
+  createdAfter: time('Created later than this, exclusive.'),
+  createdBefore: time('Created earlier than this, exclusive.'),
+} as const
+
+/** One of a few words; null when it is not given. */
+export function word(words: readonly string[], description: string): ReadParameter<string | null> {
+  return {
+    description,
+    schema: { type: 'string', enum: words },
+    read(text, name) {
+      if (text === null || words.includes(text)) return ok(text)
+      return invalid(`${name} must be one of ${words.join(', ')}; got ${quoted(text)}.`)
+    },
+  }
+}
+
+/** A time, as the wire writes it; null when it is not given. */
+function time(description: string): ReadParameter<string | null> {
+  return {
+    description,
+    schema: { type: 'string', format: 'date-time' },
+    read(text, name) {
+      if (text === null) return ok(null)
+      const at = parseTimestamp(text)
+      return at === null ? notTimestamp(name, text) : ok(formatTimestamp(at))
+    },
+  }
+}
+
+/** What a query is read as by parameters that say so; of others nothing. */
+export type Values<Query> = {
+  readonly [Name in keyof Query]: Query[Name] extends ReadParameter<infer T> ? T : never
+}
+
+/** The values of a query that takes these parameters and no other, or the first thing that is wrong with it. */
+export function readQuery<Query extends Readonly<Record<string, ReadParameter<unknown>>>>(
   query: URLSearchParams,
-  name: string,
-  words: readonly string[],
-): Result<string | null, Problem> {
-  const text = query.get(name)
-  if (text === null || words.includes(text)) return ok(text)
-  return invalid(`${name} must be one of ${words.join(', ')}; got ${quoted(text)}.`)
-}
-
-/** A parameter that is a time, as the wire writes it; null when it is not given. */
-export function parseTime(query: URLSearchParams, name: string): Result<string | null, Problem> {
-  const text = query.get(name)
-  if (text === null) return ok(null)
-  const at = parseTimestamp(text)
-  return at === null ? notTimestamp(name, text) : ok(formatTimestamp(at))
+  parameters: Query,
+): Result<Values<Query>, Problem> {
+  const unknown = unknownParameter(query, Object.keys(parameters))
+  if (unknown !== null) return fail(unknown)
+  const values: Record<string, unknown> = {}
+  for (const [name, { read }] of Object.entries(parameters)) {
+    const value = read(query.get(name), name)
+    if (!value.ok) return value
+    values[name] = value.value
+  }
+  return ok(values as Values<Query>)
 }
 
 export function notTimestamp(name: string, text: string): Result<never, Problem> {

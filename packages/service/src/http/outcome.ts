@@ -1,7 +1,5 @@
-/** What an operation came to, as a value, and how it is answered. */
-import type { FastifyReply } from 'fastify'
+/** What an operation came to, as a value: the route that it was asked by answers with it. */
 import type { Problem } from '../kernel/errors.ts'
-import { sendProblem } from './problem-reply.ts'
 
 export type Outcome<T> =
   | { readonly outcome: 'done'; readonly value: T }
@@ -9,28 +7,24 @@ export type Outcome<T> =
   /** The request's idempotency key had committed already: its first answer is to be given again. */
   | { readonly outcome: 'replayed' }
 
+/** A request that had nothing to change. `about`: an object that its answer speaks of, null for none. */
+export interface Unchanged {
+  readonly outcome: 'unchanged'
+  readonly value: string
+  readonly about: string | null
+}
+
+/** A route has sent its answer by itself, or is sending it. (A reply is no value: it is awaited as what it has sent.) */
+export interface Sent {
+  readonly outcome: 'sent'
+}
+
+export const sent: Sent = { outcome: 'sent' }
+
+export function done<T>(value: T): { readonly outcome: 'done'; readonly value: T } {
+  return { outcome: 'done', value }
+}
+
 export function refused(refusal: Problem): { readonly outcome: 'refused'; readonly problem: Problem } {
   return { outcome: 'refused', problem: refusal }
-}
-
-/** Sends what an operation came to, or says that its key had committed already. */
-export function answer<T>(
-  reply: FastifyReply,
-  outcome: Outcome<T>,
-  send: (reply: FastifyReply, body: string) => FastifyReply,
-): FastifyReply | 'replayed' {
-  if (outcome.outcome === 'replayed') return 'replayed'
-  if (outcome.outcome === 'refused') return sendProblem(reply, outcome.problem)
-  return send(reply, JSON.stringify(outcome.value))
-}
-
-/** The answer to a request that is no POST, and so carries no idempotency key. */
-export function expectAnswer(answered: FastifyReply | 'replayed'): FastifyReply {
-  if (answered === 'replayed') throw new Error('only a POST carries an idempotency key')
-  return answered
-}
-
-/** 204. */
-export function sendNothing(reply: FastifyReply): FastifyReply {
-  return reply.code(204).send()
 }

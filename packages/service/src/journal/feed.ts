@@ -12,11 +12,14 @@ import { type Cursor, highestId, type Position } from '../kernel/cursor.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { formatDigest } from './digest.ts'
 import {
+  ceilingOf,
   type PageRow,
   type PageStatements,
   pageRowOf,
   pageStatements,
+  pageValues,
   type Separator,
+  type Source,
 } from './page-statement.ts'
 import type { StreamTable } from './stream-table.ts'
 
@@ -60,10 +63,8 @@ export function createFeed(
   table: StreamTable,
   separator: Separator = ',',
 ): Feed<Checkpoint> {
-  return feedOf(database, {
+  return feedOf(database, pagesOf(table, separator), {
     resource: table.kind,
-    tables: [table],
-    separator,
     checkpoint: ({ standing, total }) =>
       standing === null ? null : { count: total, digest: formatDigest(standing) },
   })
@@ -72,57 +73,68 @@ export function createFeed(
 /** Counts and digests of several kinds, by the kind's name. */
 export type Checkpoints = Readonly<Record<string, Checkpoint>>
 
-/** Reads the streams of several tables as one; `resource` is what its cursors belong to. */
-export function createJoinedFeed(
+/**
+ * Reads the streams of several tables as one, or of some of them: `resource` is what the cursors of those belong to. However
+ * many sets are read, the statements are the same.
+ */
+export function createJoinedFeeds(
   database: Pick<Database, 'of'>,
-  resource: string,
   tables: readonly StreamTable[],
-): Feed<Checkpoints> {
-  return feedOf(database, {
-    resource,
-    tables,
-    separator: ',',
-    checkpoint({ standing }) {
-      if (standing === null) return null
-      const digests = JSON.parse(standing) as Readonly<Record<string, Checkpoint>>
-      const parts = tables.map(({ kind }): [string, Checkpoint] => {
-        const { count, digest } = digests[kind] ?? { count: 0, digest: '0' }
-        return [kind, { count, digest: formatDigest(digest) }]
-      })
-      return Object.fromEntries(parts)
-    },
-  })
+): (resource: string, kinds: readonly string[]) => Feed<Checkpoints> {
+  const pages = pagesOf(tables)
+  return (resource, kinds) =>
+    feedOf(database, pages, {
+      resource,
+      kinds,
+      checkpoint({ standing }) {
+        if (standing === null) return null
+        const digests = JSON.parse(standing) as Readonly<Record<string, Checkpoint>>
+        const parts = kinds.map((kind): [string, Checkpoint] => {
+          const { count, digest } = digests[kind] ?? { count: 0, digest: '0' }
+          return [kind, { count, digest: formatDigest(digest) }]
+        })
+        return Object.fromEntries(parts)
+      },
+    })
 }
 
-interface Source<C> {
+interface Stream<C> {
   readonly resource: string
-  readonly tables: readonly StreamTable[]
-  readonly separator: Separator
+  /** Those that are read of several. */
+  readonly kinds?: readonly string[]
   /** Null while more follows the page. */
   readonly checkpoint: (row: PageRow) => C | null
 }
 
+/** The statements for pages of so many records: seven sets of them at most. */
+function pagesOf(source: Source, separator: Separator = ','): (limit: number) => PageStatements {
+  const known = new Map<number, PageStatements>()
+  return (limit) => {
+    const ceiling = ceilingOf(limit)
+    const statements = known.get(ceiling) ?? pageStatements(source, ceiling, separator)
+    known.set(ceiling, statements)
+    return statements
+  }
+}
+
 function feedOf<C>(
   database: Pick<Database, 'of'>,
-  { resource, tables, separator, checkpoint }: Source<C>,
+  pages: (limit: number) => PageStatements,
+  { resource, kinds, checkpoint }: Stream<C>,
 ): Feed<C> {
-  // As many as there are limits: a hundred.
-  const statements = new Map<number, PageStatements>()
-  const statementsFor = (limit: number) => {
-    const known = statements.get(limit) ?? pageStatements(tables, limit, separator)
-    statements.set(limit, known)
-    return known
-  }
-
   return {
     async page(organizationId, start, limit) {
       const { position, removalsAfter } = starting(start)
-      const { whole, first, kept } = statementsFor(limit)
-      const values = [organizationId, formatTimestamp(position.at), position.id]
-      const connection = database.of(organizationId)
-      const [columns] = await (removalsAfter === null
-        ? queryText(connection, start.from === 'watermark' ? kept : whole, values)
-        : queryText(connection, first, [...values, ...removalsFrom(position, removalsAfter)]))
+      const { whole, first, kept } = pages(limit)
+      const statement = removalsAfter !== null ? first : start.from === 'watermark' ? kept : whole
+      const values = pageValues({
+        organizationId,
+        after: [formatTimestamp(position.at), position.id],
+        limit,
+        ...(kinds && { kinds }),
+        ...(removalsAfter !== null && { removalsAfter: removalsFrom(position, removalsAfter) }),
+      })
+      const [columns] = await queryText(database.of(organizationId), statement, values)
       if (columns === undefined) throw new Error(`organization ${organizationId} has no clock`)
       const row = pageRowOf(columns)
       if (start.from === 'cursor' && start.cursor.epoch !== row.epoch) return { outcome: 'epoch_over' }

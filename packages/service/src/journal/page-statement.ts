@@ -49,25 +49,66 @@ export function pageRowOf(columns: TextRow): PageRow {
   }
 }
 
+/** Whose stream: of one table, or of those of several that each call names. */
+export type Source = StreamTable | readonly StreamTable[]
+
+function isOne(source: Source): source is StreamTable {
+  return 'kind' in source
+}
+
+/** What a page is asked for with, in the order of the statements' parameters. */
+export interface PageValues {
+  readonly organizationId: string
+  /** Behind this position, as text. */
+  readonly after: readonly [at: string, id: string]
+  /** Records that the page has at most; no more than the statements are made for. */
+  readonly limit: number
+  /** In a first sync, where its removals start. */
+  readonly removalsAfter?: readonly [at: string, id: string]
+  /** Of a stream of several tables, the kinds that are read. */
+  readonly kinds?: readonly string[]
+}
+
+export function pageValues({ organizationId, after, limit, removalsAfter, kinds }: PageValues): string[] {
+  return [
+    organizationId,
+    ...after,
+    String(limit),
+    ...(kinds === undefined ? [] : [`{${kinds.join(',')}}`]),
+    ...(removalsAfter ?? []),
+  ]
+}
+
 /**
- * The statements that read a page of `limit` records. The limit is part of the text: as a parameter it is
- * unknown to the planner, which then plans anew for every page and takes as long for that as for the page itself
- * (measured: 0.6 ms a page, and 0.3 ms like this).
+ * How many records a page's statement reads at most, whatever smaller number it is asked for: so that a connection keeps a
+ * few statements, and not one for every number that a client may name.
  */
-export function pageStatements(
-  tables: readonly StreamTable[],
-  limit: number,
-  separator: Separator = ',',
-): PageStatements {
-  const of = tables.map(({ name }) => name).join('_')
-  const statement = (name: string, source: string, lost = ''): PreparedStatement => ({
-    name: statementName(`${name}_${limit}${separator === ',' ? '' : '_lines'}_${of}`),
-    text: pageStatement(tables, source, { limit, separator, lost }),
+const ceilings = [10, 20, 50, 100, 200, 500, 1_000] as const
+
+/** The smallest number of records that statements are made for and that has room for so many. */
+export function ceilingOf(limit: number): number {
+  const ceiling = ceilings.find((most) => limit <= most)
+  if (ceiling === undefined) throw new Error(`no page has ${limit} records`)
+  return ceiling
+}
+
+/**
+ * The statements that read a page of at most `ceiling` records. The ceiling is part of the text: a limit that is a parameter is unknown to the planner, which then plans anew for every page
+ * and takes as long for that as for the page itself (measured: 0.6 ms a page, and 0.3 ms like this). Which tables are read
+ * is a parameter behind a subquery, of which the planner expects nothing: the plan is the same for every set of them, and
+ * those that are not asked for are not entered.
+ */
+export function pageStatements(source: Source, ceiling: number, separator: Separator = ','): PageStatements {
+  const of = isOne(source) ? source.name : 'changes'
+  const statement = (name: string, arms: readonly string[], lost = ''): PreparedStatement => ({
+    name: statementName(`${name}_${ceiling}${separator === ',' ? '' : '_lines'}_${of}`),
+    text: pageStatement(source, arms, { ceiling, separator, lost }),
   })
+  const whole = wholeStream(source, ceiling)
   return {
-    whole: statement('page', wholeStream(tables, limit)),
-    first: statement('first_page', firstSync(tables, limit)),
-    kept: statement('kept_page', wholeStream(tables, limit), lostSpan),
+    whole: statement('page', whole),
+    first: statement('first_page', firstSync(source, ceiling)),
+    kept: statement('kept_page', whole, lostSpan),
   }
 }
 
@@ -81,39 +122,40 @@ function statementName(name: string): string {
 }
 
 /** Rows and removals alike, in the one order. */
-function wholeStream(tables: readonly StreamTable[], limit: number): string {
-  return merged(
-    tables.map(({ name }) => arm(name, '', '($2, $3)', limit)),
-    limit,
-  )
+function wholeStream(source: Source, ceiling: number): readonly string[] {
+  if (isOne(source)) return [arm(source, '', '($2, $3)', ceiling)]
+  return source.map((table) => arm(table, ifAsked(table), '($2, $3)', ceiling))
 }
 
 /**
- * Existing rows, and removals since the first sync began, from the later ($4, $5) of that and the position: each
- * arm by an index of its own, entered where its page starts.
+ * Existing rows, and removals since the first sync began, from the later of that and the position: each arm by an index of
+ * its own, entered where its page starts.
  */
-function firstSync(tables: readonly StreamTable[], limit: number): string {
-  return merged(
-    tables.flatMap(({ name }) => [
-      arm(name, ' and t.removed_at is null', '($2, $3)', limit),
-      arm(name, ' and t.removed_at is not null', '($4, $5)', limit),
-    ]),
-    limit,
-  )
+function firstSync(source: Source, ceiling: number): readonly string[] {
+  const ofTable = (table: StreamTable, condition: string, removals: string) => [
+    arm(table, ` and t.removed_at is null${condition}`, '($2, $3)', ceiling),
+    arm(table, ` and t.removed_at is not null${condition}`, removals, ceiling),
+  ]
+  if (isOne(source)) return ofTable(source, '', '($5, $6)')
+  return source.flatMap((table) => ofTable(table, ifAsked(table), '($6, $7)'))
 }
 
-function arm(table: string, condition: string, after: string, limit: number): string {
-  return `select t.updated_at, t.id, t.body from ${table} t
+function ifAsked({ kind }: StreamTable): string {
+  return ` and (select '${kind}' = any($5::text[]))`
+}
+
+function arm({ name }: StreamTable, condition: string, after: string, ceiling: number): string {
+  return `select t.updated_at, t.id, t.body from ${name} t
             where t.organization_id = $1${condition} and (t.updated_at, t.id) > ${after}
-            order by t.updated_at, t.id limit ${limit + 1}`
+            order by t.updated_at, t.id limit ${ceiling + 1}`
 }
 
 /** The arms in one order. */
-function merged(arms: readonly string[], limit: number): string {
+function merged(arms: readonly string[], ceiling: number): string {
   const [only] = arms
   if (arms.length === 1 && only !== undefined) return only
   return `select s.updated_at, s.id, s.body from (${arms.map((one) => `(${one})`).join(' union all ')}) s
-            order by s.updated_at, s.id limit ${limit + 1}`
+            order by s.updated_at, s.id limit ${ceiling + 1}`
 }
 
 /**
@@ -121,17 +163,17 @@ function merged(arms: readonly string[], limit: number): string {
  * rows that the index brings in order: read twice, sorted again, the page costs half as much again.
  */
 function pageStatement(
-  tables: readonly StreamTable[],
-  source: string,
+  source: Source,
+  arms: readonly string[],
   {
-    limit,
+    ceiling,
     separator,
     lost,
-  }: { readonly limit: number; readonly separator: Separator; readonly lost: string },
+  }: { readonly ceiling: number; readonly separator: Separator; readonly lost: string },
 ): string {
   const between = separator === ',' ? `','` : `E'\\n'`
   const order = 'order by s.updated_at, s.id'
-  const { columns, join } = counters(tables, `p.found <= ${limit}`)
+  const { columns, join } = counters(source, 'p.found <= $4::int')
   return `select i.epoch, ${milliseconds('o.last_stamp')} as last_stamp, p.records, ${milliseconds('p.last_at')} as last_at,
     p.last_id, ${columns}${lost}
   from organization_clocks o
@@ -139,28 +181,26 @@ function pageStatement(
   ${join}
   cross join (
     select count(*) as found,
-      string_agg(s.body, ${between} ${order}) filter (where s.n <= ${limit}) as records,
-      max(s.updated_at) filter (where s.n <= ${limit}) as last_at,
-      (array_agg(s.id ${order}))[least(count(*), ${limit})] as last_id
-    from (select s.updated_at, s.id, s.body, row_number() over (${order}) as n from (${source}) s) s) p
+      string_agg(s.body, ${between} ${order}) filter (where s.n <= $4::int) as records,
+      max(s.updated_at) filter (where s.n <= $4::int) as last_at,
+      (array_agg(s.id ${order}))[least(count(*), $4::int)] as last_id
+    from (select s.updated_at, s.id, s.body, row_number() over (${order}) as n from (${merged(arms, ceiling)}) s) s) p
   where o.organization_id = $1`
 }
 
-/** How many rows exist, and, when nothing follows the page, their digest: one, or one a kind. */
-function counters(tables: readonly StreamTable[], isLast: string): { columns: string; join: string } {
-  const [only] = tables
-  if (tables.length === 1 && only !== undefined) {
+/** How many rows of what is read exist, and, when nothing follows the page, their digest: one, or one a kind. */
+function counters(source: Source, isLast: string): { columns: string; join: string } {
+  if (isOne(source)) {
     return {
       columns: `coalesce(k.live_count, 0) as total, case when ${isLast} then coalesce(k.digest, 0) end as standing`,
-      join: `left join kind_counters k on k.organization_id = $1 and k.kind = '${only.kind}'`,
+      join: `left join kind_counters k on k.organization_id = $1 and k.kind = '${source.kind}'`,
     }
   }
-  const kinds = tables.map(({ kind }) => `'${kind}'`).join(', ')
   return {
     columns: `coalesce(k.total, 0) as total, case when ${isLast} then coalesce(k.digests, '{}') end as standing`,
     join: `cross join (
     select sum(c.live_count) as total,
       jsonb_object_agg(c.kind, jsonb_build_object('count', c.live_count, 'digest', c.digest::text)) as digests
-    from kind_counters c where c.organization_id = $1 and c.kind in (${kinds})) k`,
+    from kind_counters c where c.organization_id = $1 and c.kind = any($5::text[])) k`,
   }
 }

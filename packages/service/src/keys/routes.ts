@@ -1,96 +1,201 @@
-/** The routes of API keys (specification 3.4). All of them need `api_keys:manage`. */
-import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { TokenDirectory } from '../access/admission.ts'
-import { managingScope } from '../access/scopes.ts'
-import { callerOf, requireScope } from '../http/authenticate.ts'
-import type { IdempotencyStore } from '../http/idempotency.ts'
-import { answer, expectAnswer, sendNothing } from '../http/outcome.ts'
-import { parsePage } from '../http/page.ts'
-import { sendProblem } from '../http/problem-reply.ts'
-import { answerOnce, searchParameters, sendJson, sendPage, sendShownOnce } from '../http/replies.ts'
+/** The routes of API keys (decisions, section 3). All of them need `api_keys:manage`. */
+import { managingScope, scopeNames } from '../access/scopes.ts'
+import { createdBetween, paging } from '../http/list-parameters.ts'
+import { done, refused } from '../http/outcome.ts'
+import { pageBody } from '../http/replies.ts'
+import { routesOf } from '../http/route.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { parseId } from '../kernel/ids.ts'
+import { exampleIdentity, exampleList, exampleTime } from '../openapi/examples.ts'
+import { type ApiPart, pageOf, ref } from '../openapi/part.ts'
+import type { Kind } from '../resource/kind.ts'
+import { inputs } from '../resource/kind-schemas.ts'
+import { recordSchema } from '../resource/shown-field.ts'
 import { keyRecord } from './api-key.ts'
+import { keyShape } from './fields.ts'
 import { type Keys, noSuchKey } from './keys.ts'
+import { keyFields, tokenField } from './records.ts'
 import type { KeyStore } from './store.ts'
 
-interface WithId {
-  Params: { id: string }
+export interface KeyServices {
+  readonly keys: Keys
+  readonly store: Pick<KeyStore, 'list'>
+  readonly clock: Clock
 }
 
-export const keysPath = '/v1/api-keys'
+const route = routesOf<KeyServices>()
+const common = { tag: 'api-keys', access: managingScope } as const
+const touches = 'Needs every scope of that key as well.'
 
-export function registerKeyRoutes(
-  server: FastifyInstance,
-  services: { readonly keys: Keys; readonly store: Pick<KeyStore, 'list'>; readonly clock: Clock },
-  access: { readonly directory: TokenDirectory; readonly idempotency: IdempotencyStore },
-): void {
-  const { keys, store, clock } = services
-  const one = `${keysPath}/:id`
-  const managing = { onRequest: requireScope(access.directory, managingScope) }
+/** API keys: making, changing, rotating and revoking them. */
+export function keyPart(kinds: readonly Kind[]) {
+  const scopes = scopeNames(kinds.map(({ plural }) => plural))
+  const example = {
+    ...exampleIdentity('api_key'),
+    name: 'Search index',
+    scopes: scopes.slice(0, 2),
+    expiresAt: null,
+    last4: 'hm22',
+    previousTokenExpiresAt: null,
+    lastUsedAt: null,
+    updatedAt: exampleTime,
+  }
 
-  server.post(keysPath, managing, (request, reply) =>
-    answerOnce(request, reply, {
-      store: access.idempotency,
-      status: 201,
-      send: sendCreated,
-      withhold: (kept) => keys.withhold(callerOf(request), 'create', kept),
-      run: async (record) =>
-        answer(reply, await keys.create(callerOf(request), request.body, record), sendCreated),
-    }),
-  )
-
-  server.get(keysPath, managing, async (request, reply) => {
-    const query = parsePage(searchParameters(request))
-    if (!query.ok) return sendProblem(reply, query.error)
-    const { organizationId } = callerOf(request)
-    const { page, filter } = query.value
-    const found = await store.list(organizationId, filter, page, clock.now())
-    return sendPage(reply, found, page, (row) => keyRecord(organizationId, row))
-  })
-
-  server.get<WithId>(one, managing, async (request, reply) => {
-    const { organizationId } = callerOf(request)
-    const id = parseId(request.params.id)
-    const row = id === null ? null : await keys.read(organizationId, id)
-    if (row === null) return sendProblem(reply, noSuchKey(request.params.id))
-    return sendJson(reply, JSON.stringify(keyRecord(organizationId, row)))
-  })
-
-  server.patch<WithId>(one, managing, async (request, reply) => {
-    const id = parseId(request.params.id)
-    if (id === null) return sendProblem(reply, noSuchKey(request.params.id))
-    return expectAnswer(answer(reply, await keys.change(callerOf(request), id, request.body), sendJson))
-  })
-
-  server.delete<WithId>(one, managing, async (request, reply) => {
-    const id = parseId(request.params.id)
-    if (id === null) return sendProblem(reply, noSuchKey(request.params.id))
-    return expectAnswer(answer(reply, await keys.remove(callerOf(request), id), sendNothing))
-  })
-
-  server.post<WithId>(`${one}/rotate`, managing, (request, reply) =>
-    answerOnce(request, reply, {
-      store: access.idempotency,
-      status: 200,
-      send: sendShownOnce,
-      withhold: (kept) => keys.withhold(callerOf(request), 'rotate', kept),
-      async run(record) {
-        const id = parseId(request.params.id)
-        if (id === null) return sendProblem(reply, noSuchKey(request.params.id))
-        return answer(reply, await keys.rotate(callerOf(request), id, record), sendShownOnce)
+  const listKeys = route({
+    ...common,
+    method: 'get',
+    path: '/v1/api-keys',
+    id: 'listApiKeys',
+    summary: 'List keys',
+    description: 'Those that have expired are among them.',
+    query: { ...paging, ...createdBetween },
+    answers: {
+      200: {
+        description: 'A page of keys, newest first.',
+        schema: pageOf('ApiKey'),
+        examples: () => ({ page: exampleList(example) }),
       },
-    }),
-  )
-
-  server.delete<WithId>(`${one}/previous-token`, managing, async (request, reply) => {
-    const id = parseId(request.params.id)
-    if (id === null) return sendProblem(reply, noSuchKey(request.params.id))
-    return expectAnswer(answer(reply, await keys.dropPrevious(callerOf(request), id), sendNothing))
+    },
+    async handle({ store, clock }, call) {
+      const query = call.query()
+      if (!query.ok) return refused(query.error)
+      const { organizationId } = call.caller
+      const found = await store.list(organizationId, query.value, query.value, clock.now())
+      return done(pageBody(found, query.value, (row) => keyRecord(organizationId, row)))
+    },
   })
+
+  return {
+    tags: [{ name: 'api-keys', description: 'Keys of the organization: scopes, tokens, revocation.' }],
+    routes: [listKeys, createKey, readKey, changeKey, revokeKey, rotateKey, dropPreviousToken],
+    schemas() {
+      const shape = Object.entries(keyShape(scopes).fields)
+      const fields = keyFields(scopes)
+      return {
+        ApiKey: recordSchema('An API key, without its token.', fields, example),
+        ApiKeyWithToken: recordSchema(
+          'An API key as creation and rotation answer it.',
+          { ...fields, token: tokenField },
+          { ...example, token: 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22' },
+        ),
+        ApiKeyCreate: {
+          type: 'object',
+          additionalProperties: false,
+          required: shape.filter(([, field]) => field.initial === undefined).map(([name]) => name),
+          properties: inputs(shape),
+          examples: [{ name: example.name, scopes: example.scopes }],
+        },
+        ApiKeyPatch: {
+          type: 'object',
+          additionalProperties: false,
+          description: 'Fields left out stay as they are.',
+          properties: inputs(shape),
+          examples: [{ name: 'Search index, staging' }],
+        },
+      }
+    },
+  } satisfies ApiPart
 }
 
-function sendCreated(reply: FastifyReply, body: string): FastifyReply {
-  const { id } = JSON.parse(body) as { id: string }
-  return sendShownOnce(reply.code(201).header('location', `${keysPath}/${id}`), body)
-}
+const createKey = route({
+  ...common,
+  method: 'post',
+  path: '/v1/api-keys',
+  id: 'createApiKey',
+  summary: 'Make a key',
+  description:
+    'A key can grant only scopes that it holds itself. The token is in this answer and nowhere else.',
+  body: 'ApiKeyCreate',
+  once: true,
+  answers: {
+    201: {
+      description: 'The key with its token.',
+      schema: ref('ApiKeyWithToken'),
+      headers: ['Location'],
+      shownOnce: true,
+    },
+  },
+  errors: ['limit_reached'],
+  withhold: ({ keys }, caller, kept) => keys.withhold(caller, 'create', kept),
+  handle: ({ keys }, { caller, body, record }) => keys.create(caller, body, record),
+})
+
+const readKey = route({
+  ...common,
+  method: 'get',
+  path: '/v1/api-keys/{id}',
+  id: 'getApiKey',
+  summary: 'Read a key',
+  answers: { 200: { description: 'The key.', schema: ref('ApiKey') } },
+  errors: ['not_found'],
+  async handle({ keys }, { caller: { organizationId }, params }) {
+    const id = parseId(params.id)
+    const row = id === null ? null : await keys.read(organizationId, id)
+    return row === null ? refused(noSuchKey(params.id)) : done(keyRecord(organizationId, row))
+  },
+})
+
+const changeKey = route({
+  ...common,
+  method: 'patch',
+  path: '/v1/api-keys/{id}',
+  id: 'updateApiKey',
+  summary: 'Change name, scopes or expiry of a key',
+  description: `${touches} Scopes can only become such as the caller holds. A key that has expired stays so.`,
+  body: 'ApiKeyPatch',
+  answers: { 200: { description: 'The key.', schema: ref('ApiKey') } },
+  errors: ['not_found', 'last_managing_key', 'invalid_transition'],
+  async handle({ keys }, { caller, params, body }) {
+    const id = parseId(params.id)
+    return id === null ? refused(noSuchKey(params.id)) : keys.change(caller, id, body)
+  },
+})
+
+const revokeKey = route({
+  ...common,
+  method: 'delete',
+  path: '/v1/api-keys/{id}',
+  id: 'deleteApiKey',
+  summary: 'Revoke a key at once',
+  description: `${touches} The endpoints that it registered are disabled in the same commit.`,
+  answers: { 204: { description: 'Revoked.' } },
+  errors: ['not_found', 'last_managing_key'],
+  async handle({ keys }, { caller, params }) {
+    const id = parseId(params.id)
+    return id === null ? refused(noSuchKey(params.id)) : keys.remove(caller, id)
+  },
+})
+
+const rotateKey = route({
+  ...common,
+  method: 'post',
+  path: '/v1/api-keys/{id}/rotate',
+  id: 'rotateApiKey',
+  summary: 'Replace the token; the old one works 24 hours more',
+  description: touches,
+  once: true,
+  answers: {
+    200: { description: 'The key with its new token.', schema: ref('ApiKeyWithToken'), shownOnce: true },
+  },
+  errors: ['not_found', 'invalid_transition'],
+  withhold: ({ keys }, caller, kept) => keys.withhold(caller, 'rotate', kept),
+  async handle({ keys }, { caller, params, record }) {
+    const id = parseId(params.id)
+    return id === null ? refused(noSuchKey(params.id)) : keys.rotate(caller, id, record)
+  },
+})
+
+const dropPreviousToken = route({
+  ...common,
+  method: 'delete',
+  path: '/v1/api-keys/{id}/previous-token',
+  id: 'deletePreviousApiKeyToken',
+  summary: 'End the overlap: only the newest token works',
+  description: touches,
+  answers: { 204: { description: 'Replaced tokens work no more.' } },
+  errors: ['not_found'],
+  async handle({ keys }, { caller, params }) {
+    const id = parseId(params.id)
+    return id === null ? refused(noSuchKey(params.id)) : keys.dropPrevious(caller, id)
+  },
+})

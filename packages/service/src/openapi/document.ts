@@ -1,4 +1,5 @@
 /** `openapi.json` (OpenAPI 3.1), put together from the parts that modules declare: the same parts, the same document. */
+import { breather, mapInTurns } from '../kernel/breather.ts'
 import { version } from '../kernel/version.ts'
 import { headerComponents } from './headers.ts'
 import { operationObject } from './operation.ts'
@@ -13,10 +14,19 @@ Bodies are JSON. Times are UTC with three decimals, ids are UUIDs. A refusal is 
 
 \`x-scope\` is the scope that an operation needs. \`x-events\` lists the event types that tell of a field or of a move; where it is empty no event does, and only a sync shows the change. Enumerations of answers are open: later versions may know more words.`
 
-/** Throws where two parts declare the same operation or schema. */
-export function openApiDocument(parts: readonly ApiPart[]): Json {
-  const operations = parts.flatMap((part) => part.operations)
-  const sent = parts.flatMap((part) => part.sent ?? [])
+/**
+ * Made in turns, as it takes some 150 ms of a processor: whoever is served beside it waits for none of them long. Rejects
+ * where two parts declare the same operation or schema, and where an example cannot be made.
+ */
+export async function openApiDocument(parts: readonly ApiPart[]): Promise<Json> {
+  const breathe = breather()
+  const operations = await mapInTurns(
+    parts.flatMap(({ routes }) => routes),
+    (route) => ({ path: route.path, method: route.method, object: operationObject(route) }),
+    breathe,
+  )
+  const schemas = await mapInTurns(parts, (part) => Object.entries(part.schemas?.() ?? {}), breathe)
+  const sent = await mapInTurns(parts, (part) => part.sent?.() ?? [], breathe)
   return {
     openapi: '3.1.0',
     info: {
@@ -31,10 +41,10 @@ export function openApiDocument(parts: readonly ApiPart[]): Json {
     paths: Object.fromEntries(
       [...Map.groupBy(operations, ({ path }) => path)].map(([path, these]) => [
         path,
-        unique(these.map((operation) => [operation.method, operationObject(operation)])),
+        unique(these.map(({ method, object }) => [method, object])),
       ]),
     ),
-    webhooks: unique(sent.map((event) => [event.type, sentEventObject(event)])),
+    webhooks: unique(sent.flat().map((event) => [event.type, sentEventObject(event)])),
     components: {
       securitySchemes: {
         apiKey: {
@@ -47,10 +57,7 @@ export function openApiDocument(parts: readonly ApiPart[]): Json {
       headers: headerComponents,
       examples: problemExamples,
       responses: refusalComponents,
-      schemas: unique([
-        ...Object.entries(sharedSchemas),
-        ...parts.flatMap((part) => Object.entries(part.schemas)),
-      ]),
+      schemas: unique([...Object.entries(sharedSchemas), ...schemas.flat()]),
     },
   }
 }

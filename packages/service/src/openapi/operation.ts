@@ -1,16 +1,17 @@
 /** An operation's declaration as OpenAPI has it. */
 import { answerHeaders, headersOf } from './headers.ts'
-import type { Access, Answer, Carriers, Json, Operation, Parameter } from './part.ts'
+import type { Access, Answer, Carriers, Json, Operation, Parameter, QueryParameter } from './part.ts'
 import { refusalResponses } from './refusals.ts'
 
 /** One entry of `paths`. What follows from a declaration is added here, so that no declaration repeats it. */
 export function operationObject(operation: Operation): Json {
-  const { id, tag, summary, access, body, bodyOptional, answers, events } = operation
+  const { id, tag, summary, access, body, bodyOptional, answers } = operation
+  const events = operation.events?.()
   return {
     operationId: id,
     tags: [tag],
     summary,
-    description: descriptionOf(operation),
+    description: descriptionOf(operation, events),
     ...(access === 'public' ? { security: [] } : {}),
     ...(access === 'public' || access === 'any key' ? {} : { 'x-scope': access }),
     ...(events === undefined ? {} : { 'x-events': [...events.always, ...events.sometimes] }),
@@ -25,7 +26,7 @@ export function operationObject(operation: Operation): Json {
   }
 }
 
-function descriptionOf({ description, access, events }: Operation): string {
+function descriptionOf({ description, access }: Operation, events: Carriers | undefined): string {
   return [description, events === undefined ? undefined : eventSentence(events), accessSentence(access)]
     .filter((sentence) => sentence !== undefined)
     .join('\n\n')
@@ -52,12 +53,14 @@ export function eventSentence(events: Carriers): string {
   return `Causes ${named(always)}${sometimes.length === 0 ? '' : `, and can cause ${named(sometimes)}`}.`
 }
 
-function parametersOf({ path, parameters = [], once }: Operation): readonly object[] {
-  const described = new Set(parameters.filter((one) => one.in === 'path').map(({ name }) => name))
+function parametersOf({ path, params = [], query = {}, headers = [], once }: Operation): readonly object[] {
+  const described = new Set(params.map(({ name }) => name))
   const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const own = [
     ...ids.filter((name) => !described.has(name)).map(idParameter),
-    ...parameters,
+    ...params,
+    ...Object.entries(query).map(([name, one]) => queryParameter(name, one)),
+    ...headers,
     ...(once ? [idempotencyKey] : []),
   ]
   return [
@@ -65,6 +68,10 @@ function parametersOf({ path, parameters = [], once }: Operation): readonly obje
     // Not once for the whole path: Swagger UI does not follow references there.
     { $ref: '#/components/parameters/X-Request-Id' },
   ]
+}
+
+function queryParameter(name: string, { description, schema }: QueryParameter): Parameter {
+  return { name, in: 'query', description, schema }
 }
 
 function idParameter(name: string): Parameter {
@@ -89,7 +96,7 @@ function requestBody(schema: string, required: boolean): Json {
 
 function response(answer: Answer, { access, once }: Pick<Operation, 'access' | 'once'>): Json {
   const { description, schema, mediaType = 'application/json', examples, headers = [] } = answer
-  const shown = Object.entries(examples ?? {}).map(([name, value]) => [name, { value }])
+  const shown = Object.entries(examples?.() ?? {}).map(([name, value]) => [name, { value }])
   return {
     description,
     headers: headersOf([

@@ -1,17 +1,19 @@
 /**
- * What a module says of itself for `openapi.json`: its operations, the schemas they speak of, and what it sends to
- * receivers. Each module declares its part beside its routes; the document is put together from the parts
- * (`document.ts`), and a test holds it against the routes that the server has.
+ * The words that a route and its module are described in. What only documents need, and what takes long to make, is a
+ * function: `openapi.json` is put together from these parts (`document.ts`), and a server that nobody asks for it makes none
+ * of that.
  */
-import type { ErrorCode } from '../kernel/errors.ts'
+import type { ErrorCode, Problem } from '../kernel/errors.ts'
+import type { Result } from '../kernel/result.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
+/** What a module serves and sends, and the schemas that it speaks of by name. */
 export interface ApiPart {
   readonly tags: readonly Tag[]
-  readonly operations: readonly Operation[]
-  readonly schemas: Readonly<Record<string, Json>>
-  readonly sent?: readonly SentEvent[]
+  readonly routes: readonly Operation[]
+  readonly schemas?: () => Readonly<Record<string, Json>>
+  readonly sent?: () => readonly SentEvent[]
 }
 
 export interface Tag {
@@ -24,7 +26,7 @@ export type Access = 'public' | 'any key' | `${string}:${string}`
 
 export interface Operation {
   readonly method: 'get' | 'post' | 'patch' | 'delete'
-  /** With its parameters in braces: `/v1/tickets/{id}`. Those are ids, unless `parameters` says otherwise. */
+  /** With its parameters in braces: `/v1/tickets/{id}`. Those are ids, unless `params` says otherwise. */
   readonly path: string
   /** Unique in the document, and what a generated client may call it. */
   readonly id: string
@@ -33,19 +35,23 @@ export interface Operation {
   /** Beyond what the rest of the declaration says by itself. */
   readonly description?: string
   readonly access: Access
-  /** Beside those of the path, the request id, and the key of a POST that is made once. */
-  readonly parameters?: readonly Parameter[]
+  /** What stands in the path and is no id. */
+  readonly params?: readonly Parameter[]
+  /** What its query takes, by name: nothing else is accepted. Left out where nobody looks at the query. */
+  readonly query?: QueryParameters
+  /** Beside the request id, and the key of a POST that is made once. */
+  readonly headers?: readonly Parameter[]
   /** The schema of its JSON body, and whether it can do without. */
   readonly body?: string
   readonly bodyOptional?: boolean
-  /** Answers that are no refusals, by status. */
+  /** Answers that are no refusals, by status: the first is what it answers with unless it says otherwise. */
   readonly answers: Readonly<Record<string, Answer>>
   /** Refusals of its own; those that follow from access, path, body and repetition are added. */
   readonly errors?: readonly ErrorCode[]
   /** Takes an Idempotency-Key (specification 13.1). */
   readonly once?: boolean
   /** Events that it causes; none means sync only. Left out where nothing of the stream changes. */
-  readonly events?: Carriers
+  readonly events?: () => Carriers
 }
 
 /** Event types that tell of a change. */
@@ -65,6 +71,19 @@ export interface Parameter {
   readonly schema: Json
 }
 
+/** What a query takes under a name. */
+export interface QueryParameter {
+  readonly description: string
+  readonly schema: Json
+}
+
+export type QueryParameters = Readonly<Record<string, QueryParameter>>
+
+/** One that says by itself what it is read as; `text` is null where it is not given. */
+export interface ReadParameter<T> extends QueryParameter {
+  readonly read: (text: string | null, name: string) => Result<T, Problem>
+}
+
 export type AnswerHeader = 'ETag' | 'Location' | 'Cache-Control'
 
 export interface Answer {
@@ -74,9 +93,11 @@ export interface Answer {
   /** JSON unless told. */
   readonly mediaType?: string
   /** By name, beyond those in the schema itself. */
-  readonly examples?: Readonly<Record<string, unknown>>
+  readonly examples?: () => Readonly<Record<string, unknown>>
   /** Beside X-Request-Id, which every answer has. */
   readonly headers?: readonly AnswerHeader[]
+  /** It holds a token or a secret: nothing on its way may keep it. */
+  readonly shownOnce?: boolean
 }
 
 /** A type of event, as a receiver gets it. */
@@ -90,10 +111,6 @@ export interface SentEvent {
 
 export function ref(schema: string): Json {
   return { $ref: `#/components/schemas/${schema}` }
-}
-
-export function query(name: string, schema: Json, description: string): Parameter {
-  return { name, in: 'query', description, schema }
 }
 
 export function header(name: string, description: string): Parameter {

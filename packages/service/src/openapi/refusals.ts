@@ -20,14 +20,13 @@ const refusalHeaders: Readonly<Record<string, readonly string[]>> = {
 
 /** Every code that the operation can refuse with, those that follow from its declaration included. */
 export function refusalsOf(operation: Operation): readonly ErrorCode[] {
-  const { method, path, access, body, once, parameters, errors } = operation
-  const withQuery = parameters?.some((parameter) => parameter.in === 'query')
+  const { method, path, access, body, once, query, errors } = operation
   const possible: readonly ErrorCode[] = [
     ...(errors ?? []),
     ...(access === 'public' ? [] : (['unauthorized', 'key_expired', 'rate_limited'] as const)),
     ...(access === 'public' || access === 'any key' ? [] : (['insufficient_scope'] as const)),
     // What stands in a path may be no UTF-8.
-    ...(withQuery || path.includes('{') ? (['invalid_parameter'] as const) : []),
+    ...(query !== undefined || path.includes('{') ? (['invalid_parameter'] as const) : []),
     // A body that comes is read, also where none is asked for.
     ...(method === 'get' ? [] : (['malformed_json', 'body_too_large', 'unsupported_media_type'] as const)),
     ...(body === undefined ? [] : (['validation_failed'] as const)),

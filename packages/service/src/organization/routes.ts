@@ -1,29 +1,58 @@
 /** The routes of the organization that a key belongs to: any key reads it, one that manages keys changes it. */
-import type { FastifyInstance } from 'fastify'
-import type { TokenDirectory } from '../access/admission.ts'
 import { managingScope } from '../access/scopes.ts'
-import { callerOf, requireKey, requireScope } from '../http/authenticate.ts'
-import { answer, expectAnswer } from '../http/outcome.ts'
-import { sendJson } from '../http/replies.ts'
+import { done } from '../http/outcome.ts'
+import { routesOf } from '../http/route.ts'
+import { exampleId, exampleTime } from '../openapi/examples.ts'
+import { type ApiPart, ref } from '../openapi/part.ts'
+import { inputs } from '../resource/kind-schemas.ts'
+import { recordSchema } from '../resource/shown-field.ts'
 import type { Organizations } from './organization.ts'
+import { organizationFields, organizationShape } from './record.ts'
 
-export const organizationPath = '/v1/organization'
+const route = routesOf<Organizations>()
 
-export function registerOrganizationRoutes(
-  server: FastifyInstance,
-  organizations: Organizations,
-  { directory }: { readonly directory: TokenDirectory },
-): void {
-  server.get(organizationPath, { onRequest: requireKey(directory) }, async (request, reply) =>
-    sendJson(reply, JSON.stringify(await organizations.read(callerOf(request).organizationId))),
-  )
+const readOrganization = route({
+  method: 'get',
+  path: '/v1/organization',
+  id: 'getOrganization',
+  tag: 'organization',
+  summary: 'Read the organization',
+  access: 'any key',
+  answers: { 200: { description: 'The organization.', schema: ref('Organization') } },
+  handle: async ({ read }, { caller }) => done(await read(caller.organizationId)),
+})
 
-  server.patch(
-    organizationPath,
-    { onRequest: requireScope(directory, managingScope) },
-    async (request, reply) => {
-      const changed = await organizations.change(callerOf(request).organizationId, request.body)
-      return expectAnswer(answer(reply, changed, sendJson))
+const renameOrganization = route({
+  method: 'patch',
+  path: '/v1/organization',
+  id: 'updateOrganization',
+  tag: 'organization',
+  summary: 'Rename the organization',
+  access: managingScope,
+  body: 'OrganizationPatch',
+  answers: { 200: { description: 'The organization.', schema: ref('Organization') } },
+  handle: ({ change }, { caller, body }) => change(caller.organizationId, body),
+})
+
+export const organizationPart = {
+  tags: [
+    { name: 'organization', description: 'What a key belongs to, and what owns all that it can reach.' },
+  ],
+  routes: [readOrganization, renameOrganization],
+  schemas: () => ({
+    Organization: recordSchema('What owns everything that a key can reach.', organizationFields, {
+      id: exampleId(0),
+      object: 'organization',
+      name: 'Analytical Engines',
+      createdAt: exampleTime,
+      updatedAt: exampleTime,
+    }),
+    OrganizationPatch: {
+      type: 'object',
+      additionalProperties: false,
+      description: 'Fields left out stay as they are.',
+      properties: inputs(Object.entries(organizationShape.fields)),
+      examples: [{ name: 'Analytical Engines, Ltd.' }],
     },
-  )
-}
+  }),
+} satisfies ApiPart

@@ -9,6 +9,7 @@ import type { StreamTable } from '../journal/stream-table.ts'
 import type { ErrorCode, Problem } from '../kernel/errors.ts'
 import type { Result } from '../kernel/result.ts'
 import type { Field, Fields, StateOf } from './field.ts'
+import { exampleState } from './samples.ts'
 
 /** An object's own fields, whatever its kind. */
 export type State = Readonly<Record<string, unknown>>
@@ -98,7 +99,10 @@ export interface Kind
   readonly representationOrder: readonly string[]
 }
 
-/** Checks a declaration and derives from it what the journal needs to know. */
+/**
+ * Checks a declaration and derives from it what the journal needs to know. Throws where it does not fit together, or where its
+ * rules refuse its own example.
+ */
 export function defineKind<const F extends Fields>(declaration: Declaration<F>): Kind {
   const fields = Object.entries<Field>(declaration.fields)
   checkDeclaration(declaration)
@@ -106,7 +110,7 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
     field.column === null ? [] : [{ name, field, column: field.column }],
   )
   const sequences = stored.filter(({ field }) => field.sequence)
-  return {
+  const kind: Kind = {
     ...declaration,
     rules: declaration.rules as Rules<State>,
     actions: (declaration.actions ?? {}) as Readonly<Record<string, Action<State>>>,
@@ -131,6 +135,9 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
       removedEvent: declaration.removedEvent,
     },
   }
+  // All that documents tell of the kind is found by trying its rules on its example.
+  exampleState(kind)
+  return kind
 }
 
 /** An existing object, as it was read. */

@@ -1,10 +1,9 @@
 /** The query of a list: browsing with filters, or a sync. Everything unknown or malformed is named. */
-import type { z } from 'zod'
 import {
+  createdBetween,
   invalid,
   notTimestamp,
-  parseLimit,
-  parseOffset,
+  paging,
   quoted,
   unknownParameter,
 } from '../http/list-parameters.ts'
@@ -12,10 +11,12 @@ import { decodeCursor } from '../kernel/cursor.ts'
 import type { Problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
-import type { Field } from './field.ts'
+import type { QueryParameter, QueryParameters } from '../openapi/part.ts'
+import type { Column, Field } from './field.ts'
 import type { Kind } from './kind.ts'
+import { fieldSchema } from './kind-schemas.ts'
 import { mostSearchWords, neededWords, searchWords } from './search.ts'
-import { isSync, parseSync, type SyncQuery } from './sync-query.ts'
+import { isSync, parseSync, type SyncQuery, syncParameters } from './sync-query.ts'
 
 /** One condition of a browse. */
 export type Condition =
@@ -35,107 +36,57 @@ export type ListQuery =
     }
   | SyncQuery
 
-const pagingParameters = ['limit', 'offset', 'updatedAfter', 'cursor', 'wait']
-
-/** The filters that a list of this kind takes, by parameter name. */
-export function filterNames(kind: Kind): string[] {
-  const fields = kind.fieldNames.filter((name) => kind.fields[name]?.filter)
-  const ranges = Object.keys(rangeParameters(kind))
-  const tag = 'tags' in kind.fields ? ['tag'] : []
-  const q = kind.fieldNames.some((name) => kind.fields[name]?.search) ? ['q'] : []
-  return [...fields, ...tag, ...ranges, ...q]
+/** A filter of a list: what it takes, and the condition that a value of it is. */
+interface Filter extends QueryParameter {
+  readonly condition: (text: string) => Result<Condition, Problem>
 }
 
-/** The parameters that hold a time of the rows against a bound, and the column that each is about. */
-export function rangeParameters(
-  kind: Kind,
-): Readonly<Record<string, { readonly on: 'after' | 'before'; readonly column: string }>> {
-  const parameters: Record<string, { on: 'after' | 'before'; column: string }> = {
-    createdAfter: { on: 'after', column: 'created_at' },
-    createdBefore: { on: 'before', column: 'created_at' },
+const known = new WeakMap<Kind, Readonly<Record<string, Filter>>>()
+
+/** The filters that a list of this kind takes, by parameter name: made once. */
+function filtersOf(kind: Kind): Readonly<Record<string, Filter>> {
+  const filters = known.get(kind) ?? makeFilters(kind)
+  known.set(kind, filters)
+  return filters
+}
+
+function makeFilters(kind: Kind): Readonly<Record<string, Filter>> {
+  const filters: Record<string, Filter> = {}
+  for (const name of kind.fieldNames) {
+    const field = kind.fields[name] as Field
+    if (field.filter && field.column !== null) filters[name] = fieldFilter(name, field, field.column)
   }
+  if ('tags' in kind.fields) filters.tag = tagFilter
+  const { createdAfter, createdBefore } = createdBetween
+  filters.createdAfter = timeFilter('createdAfter', 'after', 'created_at', createdAfter.description)
+  filters.createdBefore = timeFilter('createdBefore', 'before', 'created_at', createdBefore.description)
   for (const { range, column } of Object.values(kind.fields)) {
     if (range === null || column === null) continue
-    parameters[range.after] = { on: 'after', column: column.name }
-    parameters[range.before] = { on: 'before', column: column.name }
+    filters[range.after] = timeFilter(range.after, 'after', column.name, 'Later than this, exclusive.')
+    filters[range.before] = timeFilter(range.before, 'before', column.name, 'Earlier than this, exclusive.')
   }
-  return parameters
+  if (kind.fieldNames.some((name) => kind.fields[name]?.search)) filters.q = wordsFilter
+  return filters
 }
 
-/** What a list request asks for (specification 6, specification 7). */
-export function parseListQuery(
-  kind: Kind,
-  organizationId: string,
-  query: URLSearchParams,
-): Result<ListQuery, Problem> {
-  const known = [...pagingParameters, ...filterNames(kind)]
-  const unknown = unknownParameter(query, known)
-  if (unknown !== null) return fail(unknown)
-  if (isSync(query)) {
-    const path = `/v1/${kind.plural}`
-    return parseSync(query, path, (text) => decodeCursor(text, kind.name, organizationId))
-  }
-  if (query.has('wait'))
-    return invalid('wait goes with updatedAfter or cursor: send one of them, or leave it out.')
-  const limit = parseLimit(query)
-  return limit.ok ? parseBrowse(kind, query, limit.value) : limit
-}
-
-function parseBrowse(kind: Kind, query: URLSearchParams, limit: number): Result<ListQuery, Problem> {
-  const offset = parseOffset(query)
-  if (!offset.ok) return offset
-  const conditions: Condition[] = []
-  for (const name of filterNames(kind)) {
-    const text = query.get(name)
-    if (text === null) continue
-    const condition = parseCondition(kind, name, text)
-    if (!condition.ok) return condition
-    conditions.push(condition.value)
-  }
-  return ok({ mode: 'browse', limit, offset: offset.value, conditions })
-}
-
-function parseCondition(kind: Kind, name: string, text: string): Result<Condition, Problem> {
-  const range = rangeParameters(kind)[name]
-  if (range !== undefined) {
-    const at = parseTimestamp(text)
-    return at === null ? notTimestamp(name, text) : ok({ ...range, at: formatTimestamp(at) })
-  }
-  switch (name) {
-    case 'tag':
-      return text === '' || text.includes('\u0000')
-        ? invalid('tag must be a tag, 1 to 50 characters.')
-        : ok({ on: 'tag', tag: text })
-    case 'q': {
-      const words = neededWords(searchWords(text))
-      if (words.length === 0) return invalid('q must have at least one letter or digit.')
-      if (words.length > mostSearchWords) {
-        return invalid(
-          `q must have at most ${mostSearchWords} words, repeats and beginnings of its other words not counted; got ${words.length}.`,
-        )
-      }
-      return ok({ on: 'words', words })
-    }
-    default: {
-      const field = kind.fields[name] as Field
-      const parsed = filterSchema(field).safeParse(filterValue(field, text))
-      if (!parsed.success || field.column === null) {
-        return invalid(`${name} must be ${field.accepts}; got ${quoted(text)}.`)
-      }
-      return ok({ on: 'column', column: field.column.name, type: field.column.type, value: parsed.data })
-    }
-  }
-}
-
-/** What a filter takes: whatever the field may show, except null. */
-export function filterSchema({ schema, shown, reference }: Field): z.ZodType {
+/** Whatever the field may show, except null. */
+function fieldFilter(name: string, field: Field, column: Column): Filter {
   // An id comes in any case, and is looked for as it is stored.
-  return reference === null && shown !== undefined ? shown : schema
+  const schema = field.reference === null && field.shown !== undefined ? field.shown : field.schema
+  return {
+    description: `Has this ${name}.`,
+    schema: fieldSchema({ ...field, schema, nullable: false }, 'input'),
+    condition(text) {
+      const parsed = schema.safeParse(filterValue(column, text))
+      if (!parsed.success) return invalid(`${name} must be ${field.accepts}; got ${quoted(text)}.`)
+      return ok({ on: 'column', column: column.name, type: column.type, value: parsed.data })
+    },
+  }
 }
 
 /** A query is text; what a field accepts may not be. What stays text is then refused by the field. */
-function filterValue(field: Field, text: string): unknown {
-  switch (field.column?.type) {
+function filterValue({ type }: Column, text: string): unknown {
+  switch (type) {
     case 'boolean':
       return text === 'true' ? true : text === 'false' ? false : text
     case 'bigint':
@@ -143,4 +94,77 @@ function filterValue(field: Field, text: string): unknown {
     default:
       return text
   }
+}
+
+/** A time of the rows against a bound, exclusive. */
+function timeFilter(name: string, on: 'after' | 'before', column: string, description: string): Filter {
+  return {
+    description,
+    schema: { type: 'string', format: 'date-time' },
+    condition(text) {
+      const at = parseTimestamp(text)
+      return at === null ? notTimestamp(name, text) : ok({ on, column, at: formatTimestamp(at) })
+    },
+  }
+}
+
+const tagFilter: Filter = {
+  description: 'Has this tag.',
+  schema: { type: 'string', minLength: 1 },
+  condition: (text) =>
+    text === '' || text.includes('\u0000')
+      ? invalid('tag must be a tag, 1 to 50 characters.')
+      : ok({ on: 'tag', tag: text }),
+}
+
+const wordsFilter: Filter = {
+  description: `Has words that begin with each of these, at most ${mostSearchWords}. A search that takes longer than a few seconds is ended: 503.`,
+  schema: { type: 'string', minLength: 1 },
+  condition(text) {
+    const words = neededWords(searchWords(text))
+    if (words.length === 0) return invalid('q must have at least one letter or digit.')
+    if (words.length <= mostSearchWords) return ok({ on: 'words', words })
+    return invalid(
+      `q must have at most ${mostSearchWords} words, repeats and beginnings of its other words not counted; got ${words.length}.`,
+    )
+  },
+}
+
+/** The names of the filters that a list of this kind takes. */
+export function filterNames(kind: Kind): string[] {
+  return Object.keys(filtersOf(kind))
+}
+
+/** All that a list of this kind takes, for browsing and for a sync. */
+export function listParameters(kind: Kind): QueryParameters {
+  return { ...paging, ...syncParameters, ...filtersOf(kind) }
+}
+
+/** What a list request asks for (specification, section 4.3; decisions, sections 5 and 6). */
+export function parseListQuery(
+  kind: Kind,
+  organizationId: string,
+  query: URLSearchParams,
+): Result<ListQuery, Problem> {
+  const unknown = unknownParameter(query, Object.keys(listParameters(kind)))
+  if (unknown !== null) return fail(unknown)
+  if (isSync(query)) {
+    const path = `/v1/${kind.plural}`
+    return parseSync(query, path, (text) => decodeCursor(text, kind.name, organizationId))
+  }
+  if (query.has('wait'))
+    return invalid('wait goes with updatedAfter or cursor: send one of them, or leave it out.')
+  const limit = paging.limit.read(query.get('limit'), 'limit')
+  if (!limit.ok) return limit
+  const offset = paging.offset.read(query.get('offset'), 'offset')
+  if (!offset.ok) return offset
+  const conditions: Condition[] = []
+  for (const [name, filter] of Object.entries(filtersOf(kind))) {
+    const text = query.get(name)
+    if (text === null) continue
+    const condition = filter.condition(text)
+    if (!condition.ok) return condition
+    conditions.push(condition.value)
+  }
+  return ok({ mode: 'browse', limit: limit.value, offset: offset.value, conditions })
 }

@@ -1,6 +1,8 @@
 /** Values that a field accepts, found from its declaration: what rules are tried with, and examples made of. */
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import type { Problem } from '../kernel/errors.ts'
+import type { Result } from '../kernel/result.ts'
 import { exampleId, exampleTime } from '../openapi/examples.ts'
 import type { Field, Fields } from './field.ts'
 import type { Kind, State } from './kind.ts'
@@ -60,11 +62,14 @@ export function sampleInputs(fields: Fields): readonly State[] {
   )
 }
 
-/** The fields of the kind's example once created. */
+/** The fields of the kind's example once created. Throws, with the reason, where the kind itself refuses it. */
 export function exampleState(kind: Kind): State {
-  const state = createdState(kind, {})
-  if (state === null) throw new Error(`the example of ${kind.name} is refused`)
-  return state
+  const created = createdState(kind, {})
+  if (created.ok) return created.value
+  const { detail, errors = [] } = created.error
+  const [first] = errors
+  const why = first === undefined ? detail : `${first.pointer} ${first.detail}`
+  throw new Error(`the example of ${kind.name} is refused: ${why}`)
 }
 
 /** The example once created, and with each word of each choice that can be sent, if need be with another value beside. */
@@ -81,16 +86,14 @@ export function createdStates(kind: Kind): readonly State[] {
 
 function firstCreated(kind: Kind, values: State, beside: readonly State[]): readonly State[] {
   for (const other of [{}, ...beside]) {
-    const state = createdState(kind, { ...other, ...values })
-    if (state !== null) return [state]
+    const created = createdState(kind, { ...other, ...values })
+    if (created.ok) return [created.value]
   }
   return []
 }
 
-/** Null when the kind refuses its example with these values. */
-function createdState(kind: Kind, values: State): State | null {
+/** The kind's example with these values, or why the kind refuses that. */
+function createdState(kind: Kind, values: State): Result<State, Problem> {
   const draft = parseCreation(kind, { ...kind.example, ...values })
-  if (!draft.ok) return null
-  const created = kind.rules.create?.(draft.value, { now: exampleTime }) ?? draft
-  return created.ok ? created.value : null
+  return draft.ok ? (kind.rules.create?.(draft.value, { now: exampleTime }) ?? draft) : draft
 }

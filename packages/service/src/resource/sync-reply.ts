@@ -1,8 +1,7 @@
 /** The answer of a sync: a page of the stream, held back while there is nothing to report and the client will wait. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { callerOf } from '../http/authenticate.ts'
-import { sendProblem } from '../http/problem-reply.ts'
-import { sendList } from '../http/replies.ts'
+import { done, type Outcome, refused } from '../http/outcome.ts'
+import { listBody } from '../http/replies.ts'
+import type { Call } from '../http/route.ts'
 import type { Page, PageOutcome, PageStart } from '../journal/feed.ts'
 import type { Feeds } from '../journal/shared-feed.ts'
 import type { WaitingReaders } from '../journal/waiting-readers.ts'
@@ -16,41 +15,40 @@ export interface Stream<C> extends Feeds<C> {
   readonly readers: WaitingReaders
 }
 
-/** Answers with the page that the query asks for (specification 7). */
-export async function sendSync<C>(
-  request: FastifyRequest,
-  reply: FastifyReply,
+/** The page that the query asks for (specification, section 4.3; decisions, section 6). */
+export async function syncPage<C>(
+  call: Pick<Call, 'request' | 'reply' | 'caller'>,
   stream: Stream<C>,
   query: SyncQuery,
-): Promise<FastifyReply> {
-  const { organizationCreatedAt } = callerOf(request)
+): Promise<Outcome<Buffer>> {
+  const { organizationId, organizationCreatedAt } = call.caller
   const start: PageStart =
     'cursor' in query
       ? { from: 'cursor', cursor: query.cursor }
       : { from: 'watermark', updatedAfter: query.updatedAfter, organizationCreatedAt }
   const result = await (query.wait === 0
-    ? stream.feed.page(callerOf(request).organizationId, start, query.limit)
-    : waitForPage(request, reply, stream, { start, ...query }))
-  if (result.outcome === 'epoch_over') return sendProblem(reply, cursorTooOld)
-  if (result.outcome === 'watermark_lost') return sendProblem(reply, watermarkLost)
+    ? stream.feed.page(organizationId, start, query.limit)
+    : waitForPage(call, stream, { start, ...query }))
+  if (result.outcome === 'epoch_over') return refused(cursorTooOld)
+  if (result.outcome === 'watermark_lost') return refused(watermarkLost)
   const { records, total, checkpoint, next } = result.page
-  return sendList(reply, records, {
-    total,
-    limit: query.limit,
-    offset: 0,
-    hasMore: checkpoint === null,
-    nextCursor: encodeCursor(next),
-    ...(checkpoint === null ? {} : { checkpoint }),
-  })
+  return done(
+    listBody(records, {
+      total,
+      limit: query.limit,
+      offset: 0,
+      hasMore: checkpoint === null,
+      nextCursor: encodeCursor(next),
+      ...(checkpoint === null ? {} : { checkpoint }),
+    }),
+  )
 }
 
 async function waitForPage<C>(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { request, reply, caller: { organizationId } }: Pick<Call, 'request' | 'reply' | 'caller'>,
   { waitingFeed: feed, kinds, readers }: Stream<C>,
   { start, limit, wait }: { readonly start: PageStart; readonly limit: number; readonly wait: number },
 ): Promise<PageOutcome<C>> {
-  const { organizationId } = callerOf(request)
   using watch = readers.watch({ organizationId, kinds }, wait * 1_000)
   request.leaveUnderWay()
   const leave = () => watch[Symbol.dispose]()

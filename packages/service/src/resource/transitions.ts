@@ -41,16 +41,22 @@ export function explore(kind: Kind): Explored {
 function tryRules(kind: Kind): Explored {
   const created = createdStates(kind)
   const { states, acted } = followActions(kind, created)
-  const patched = distinctInChoices(kind, states).flatMap((state) => patches(kind, state))
+  const sent = sentValues(kind)
+  const patched = distinctInChoices(kind, states).flatMap((state) => patches(kind, state, sent))
   return { created, transitions: [...acted, ...patched] }
 }
 
 function followActions(kind: Kind, start: readonly State[]) {
+  // To find what a field accepts takes longer than to try a rule: it is done once, not in each state.
+  const tried = Object.entries(kind.actions).map(([action, { fields }]) => ({
+    action,
+    inputs: sampleInputs(fields),
+  }))
   const states = new Map(start.map((state) => [JSON.stringify(state), state]))
   const acted: Transition[] = []
   let latest = [...states.values()]
   for (let step = 0; step < depth; step++) {
-    const made = latest.flatMap((state) => actions(kind, state))
+    const made = latest.flatMap((state) => actions(kind, state, tried))
     acted.push(...made)
     const reached = new Map(made.map(({ after }) => [JSON.stringify(after), after]))
     latest = [...reached].flatMap(([key, state]) => (states.has(key) ? [] : [state]))
@@ -59,11 +65,15 @@ function followActions(kind: Kind, start: readonly State[]) {
   return { states: [...states.values()], acted }
 }
 
-function actions(kind: Kind, before: State): Transition[] {
-  return Object.entries(kind.actions).flatMap(([action, { fields, apply }]) =>
-    sampleInputs(fields).flatMap((input) => {
-      const after = apply(before, input, { now })
-      return after.ok ? transition(kind, { action, input }, before, after.value) : []
+function actions(
+  kind: Kind,
+  before: State,
+  tried: readonly { readonly action: string; readonly inputs: readonly State[] }[],
+): Transition[] {
+  return tried.flatMap(({ action, inputs }) =>
+    inputs.flatMap((input) => {
+      const after = kind.actions[action]?.apply(before, input, { now })
+      return after?.ok ? transition(kind, { action, input }, before, after.value) : []
     }),
   )
 }
@@ -79,24 +89,33 @@ function distinctInChoices(kind: Kind, states: readonly State[]): readonly State
   ]
 }
 
-/** Changes of one field each, from each of its values to each other. */
-function patches(kind: Kind, state: State): Transition[] {
-  if (kind.immutable) return []
-  return Object.entries(kind.fields)
-    .filter(([, { access }]) => access === 'write')
-    .flatMap(([name, field]) => {
+/** Values of each field that a PATCH can send. */
+function sentValues(kind: Kind): ReadonlyMap<string, readonly unknown[]> {
+  const sent = kind.immutable
+    ? []
+    : Object.entries(kind.fields).filter(([, { access }]) => access === 'write')
+  return new Map(
+    sent.map(([name, field]) => {
       const samples = sampleValues(field, kind.example[name])
       if (samples.length < 2)
         throw new Error(`samples.ts has no two values that ${kind.name}.${name} accepts`)
-      const pairs = samples.flatMap((from) => samples.map((to) => ({ from, to })))
-      return pairs.flatMap(({ from, to }) => {
-        const before = { ...state, [name]: from }
-        const draft = { ...state, [name]: to }
-        const after = kind.rules.update?.(before, draft, new Set([name]), { now })
-        if (after === undefined) return transition(kind, { field: name }, before, draft)
-        return after.ok ? transition(kind, { field: name }, before, after.value) : []
-      })
+      return [name, samples]
+    }),
+  )
+}
+
+/** Changes of one field each, from each of its values to each other. */
+function patches(kind: Kind, state: State, sent: ReadonlyMap<string, readonly unknown[]>): Transition[] {
+  return [...sent].flatMap(([name, samples]) => {
+    const pairs = samples.flatMap((from) => samples.map((to) => ({ from, to })))
+    return pairs.flatMap(({ from, to }) => {
+      const before = { ...state, [name]: from }
+      const draft = { ...state, [name]: to }
+      const after = kind.rules.update?.(before, draft, new Set([name]), { now })
+      if (after === undefined) return transition(kind, { field: name }, before, draft)
+      return after.ok ? transition(kind, { field: name }, before, after.value) : []
     })
+  })
 }
 
 /** None when no value changes: such a change is not made. */

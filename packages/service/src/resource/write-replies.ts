@@ -3,37 +3,21 @@
  * it is and in which version (specification 3.3: `write` does not imply `read`). Answers are decided on, and kept, as
  * if everybody could read; what of them is shown is looked at here alone, by the scopes of the key that is answered now.
  */
-import type { FastifyReply } from 'fastify'
+import type { Caller } from '../access/directory.ts'
 import { grants } from '../access/scopes.ts'
-import { callerOf } from '../http/authenticate.ts'
-import { entityTag } from '../http/entity-tag.ts'
-import { sendProblem } from '../http/problem-reply.ts'
-import { sendJson } from '../http/replies.ts'
+import type { Route } from '../http/route.ts'
 import { versionOf } from '../journal/body.ts'
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { type ShownItem, withItems } from './batch-item.ts'
 import type { Kind } from './kind.ts'
 
-export interface WriteReplies {
-  /** A stored representation, with its version. */
-  object(reply: FastifyReply, body: string): FastifyReply
-  /** The same, of an object that was made, with its address. */
-  created(reply: FastifyReply, body: string): FastifyReply
-  /** What each item of a batch came to. */
-  batch(reply: FastifyReply, answer: string): FastifyReply
-  refused(reply: FastifyReply, refusal: Problem): FastifyReply
-}
+type Told = NonNullable<Route<never>['told']>
 
-/** Answers to the writes of a kind. */
-export function createWriteReplies(kind: Kind): WriteReplies {
+/** What is told of a write of one object, by its stored representation, and of a batch, by what each item came to. */
+export function toldOfWrites(kind: Kind): { readonly one: Told; readonly batch: Told } {
   const scope = `${kind.plural}:read`
-  const mayRead = (reply: FastifyReply) => grants(callerOf(reply.request).scopes, scope)
-
-  function object(reply: FastifyReply, body: string): FastifyReply {
-    const tagged = reply.header('etag', entityTag(versionOf(body)))
-    return sendJson(tagged, mayRead(reply) ? body : written(body))
-  }
+  const mayRead = ({ scopes }: Caller) => grants(scopes, scope)
 
   /** In place of a refusal by the kind's own rules, which tells of the object's state: that there is one; otherwise null. */
   function untold(code: Problem['code']): Problem | null {
@@ -52,15 +36,11 @@ export function createWriteReplies(kind: Kind): WriteReplies {
     return { ...item, problem: { code, title: errorCatalogue[code].title, detail } }
   }
 
+  const refusal = (caller: Caller, refused: Problem) =>
+    (mayRead(caller) ? null : untold(refused.code)) ?? refused
   return {
-    object,
-    created(reply, body) {
-      const { id } = JSON.parse(body) as { id: string }
-      return object(reply.code(201).header('location', `/v1/${kind.plural}/${id}`), body)
-    },
-    batch: (reply, answer) => sendJson(reply, mayRead(reply) ? answer : withItems(answer, shownItem)),
-    refused: (reply, refusal) =>
-      sendProblem(reply, (mayRead(reply) ? null : untold(refusal.code)) ?? refusal),
+    one: { answer: (caller, body) => (mayRead(caller) ? body : written(body)), refusal },
+    batch: { answer: (caller, body) => (mayRead(caller) ? body : withItems(body, shownItem)), refusal },
   }
 }
 

@@ -5,9 +5,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { outdatedCounted, outdatedRows } from '../backfills.ts'
-import { registerHealth } from '../http/health.ts'
+import { createHealth, healthPart } from '../http/health.ts'
+import { registerRoutes } from '../http/route.ts'
 import { createServer } from '../http/server.ts'
-import { metricsText, registerMetrics } from '../metrics/expose.ts'
+import { metricsPart, metricsText } from '../metrics/expose.ts'
 import { createOutdatedMetrics } from '../metrics/outdated.ts'
 import { createStandingMetrics } from '../metrics/standing.ts'
 import { kinds } from '../resources/index.ts'
@@ -37,8 +38,8 @@ export function startWorkerServer(
   log: Logger,
 ): Promise<Listening> {
   const server = createServer(log)
-  registerHealth(server, { pool, clock })
-  if (metrics !== null) registerMetrics(server, metrics)
+  registerRoutes(server, healthPart.routes, createHealth({ pool, clock }), null)
+  if (metrics !== null) registerRoutes(server, metricsPart.routes, { text: metrics }, null)
   return listening(server, where, 'DESKWIRE_WORKER_PORT')
 }
 
@@ -49,7 +50,7 @@ export function startMetricsServer(
   log: Logger,
 ): Promise<Listening> {
   const server = createServer(log)
-  registerMetrics(server, metrics)
+  registerRoutes(server, metricsPart.routes, { text: metrics }, null)
   return listening(server, where, 'DESKWIRE_METRICS_PORT')
 }
 

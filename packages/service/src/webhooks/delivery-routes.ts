@@ -1,178 +1,262 @@
-/** The routes of deliveries: the log, its attempts, manual retry and ping (specification 11). */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+/** The routes of deliveries: the log, its attempts, manual retry and ping (specification, sections 2.4 and 4.1). */
 import { attemptsOf, type DeliverySchedule } from '../delivery/model.ts'
-import { callerOf, requireScope } from '../http/authenticate.ts'
-import { parseWord } from '../http/list-parameters.ts'
-import { parsePaging } from '../http/page.ts'
-import { sendProblem } from '../http/problem-reply.ts'
-import { answerOnce, searchParameters, sendJson, sendList, sendPage } from '../http/replies.ts'
+import { paging, word } from '../http/list-parameters.ts'
+import { done, refused } from '../http/outcome.ts'
+import { listBody, pageBody } from '../http/replies.ts'
+import { type Call, routesOf } from '../http/route.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { newIdAt, parseId } from '../kernel/ids.ts'
+import { fail, ok, type Result } from '../kernel/result.ts'
+import { exampleId, exampleIdentity, exampleList, exampleTime } from '../openapi/examples.ts'
+import { type ApiPart, pageOf, ref } from '../openapi/part.ts'
+import type { Kind } from '../resource/kind.ts'
+import { recordSchema } from '../resource/shown-field.ts'
 import { type Endpoints, noSuchWebhook, webhookDisabled } from './endpoints.ts'
-import type { EventTypes } from './event-types.ts'
+import { createEventTypes, type EventTypes } from './event-types.ts'
 import { keptAnswer } from './kept-answer.ts'
 import type { DeliveryLog } from './log.ts'
-import { type WebhookAccess, type WithId, webhookOf, webhooksPath } from './routes.ts'
+import { attemptFields, deliveryFields } from './records.ts'
+import { reading, webhookOf, writing } from './routes.ts'
 import type { SecretBox } from './secrets.ts'
 import type { WebhookStore } from './store.ts'
 import { attemptRecord, type DeliveryRow, deliveryRecord, type WebhookRow } from './webhook.ts'
 
-interface WithDelivery {
-  Params: { id: string; deliveryId: string }
+export interface DeliveryServices {
+  readonly endpoints: Endpoints
+  readonly store: WebhookStore
+  readonly deliveries: DeliveryLog
+  readonly eventTypes: EventTypes
+  readonly box: SecretBox
+  readonly clock: Clock
+  readonly schedule: DeliverySchedule
+  /** How long the log goes back, in milliseconds. */
+  readonly retention: number
+  readonly wake: () => void
 }
 
-export function registerDeliveryRoutes(
-  server: FastifyInstance,
-  services: {
-    readonly endpoints: Endpoints
-    readonly store: WebhookStore
-    readonly deliveries: DeliveryLog
-    readonly eventTypes: EventTypes
-    readonly box: SecretBox
-    readonly clock: Clock
-    readonly schedule: DeliverySchedule
-    /** How long the log goes back, in milliseconds. */
-    readonly retention: number
-    readonly wake: () => void
+const route = routesOf<DeliveryServices>()
+
+/** Deliveries. The ping stands here too: it is an event of no kind. */
+export function deliveryPart(kinds: readonly Kind[]) {
+  const types = createEventTypes(kinds).names
+  const pending = exampleDelivery(types[0] ?? 'ping')
+  const succeeded = {
+    ...pending,
+    status: 'succeeded',
+    attemptCount: 1,
+    responseStatus: 204,
+    durationMs: 38,
+    lastAttemptAt: exampleTime,
+    nextAttemptAt: null,
+    deliveredAt: exampleTime,
+  }
+
+  const listDeliveries = route({
+    ...reading,
+    method: 'get',
+    path: '/v1/webhooks/{id}/deliveries',
+    id: 'listDeliveries',
+    summary: 'The delivery log, newest first',
+    query: {
+      ...paging,
+      status: word(['pending', 'succeeded', 'failed'], 'Has this status.'),
+      eventType: word([...types, 'ping'], 'Tells of this.'),
+    },
+    answers: {
+      200: {
+        description: 'A page of deliveries.',
+        schema: pageOf('Delivery'),
+        examples: () => ({ page: exampleList(pending) }),
+      },
+    },
+    errors: ['not_found'],
+    async handle(services, call) {
+      const { organizationId } = call.caller
+      const webhook = await webhookOf(services.endpoints, call.caller, call.params)
+      if (!webhook.ok) return refused(webhook.error)
+      const query = call.query()
+      if (!query.ok) return refused(query.error)
+      const { limit, offset, ...filter } = query.value
+      const of = { organizationId, webhookId: webhook.value.id }
+      const found = await services.deliveries.page(of, filter, { limit, offset }, since(services))
+      const { rows, total, totalIsExact, hasMore } = found
+      const records = rows.map((row) => JSON.stringify(deliveryRecord(organizationId, row))).join(',')
+      const exactness = totalIsExact ? {} : { totalIsExact }
+      return done(listBody(records, { total, limit, offset, hasMore, ...exactness }))
+    },
+  })
+
+  const readDelivery = route({
+    ...reading,
+    method: 'get',
+    path: '/v1/webhooks/{id}/deliveries/{deliveryId}',
+    id: 'getDelivery',
+    summary: 'Read a delivery',
+    answers: {
+      200: { description: 'The delivery.', schema: ref('Delivery'), examples: () => ({ succeeded }) },
+    },
+    errors: ['not_found'],
+    async handle(services, call) {
+      const delivery = await deliveryOf(services, call)
+      if (!delivery.ok) return refused(delivery.error)
+      return done(deliveryRecord(call.caller.organizationId, delivery.value))
+    },
+  })
+
+  return {
+    tags: [],
+    routes: [pingWebhook, listDeliveries, readDelivery, listAttempts, retryDelivery],
+    schemas: () => ({
+      Delivery: recordSchema(
+        'One event on its way to one endpoint. It never holds the payload.',
+        deliveryFields,
+        pending,
+      ),
+      Attempt: recordSchema('One try of a delivery.', attemptFields, exampleAttempt),
+    }),
+    sent: () => [
+      {
+        type: 'ping',
+        summary: 'Sent on request, to try an endpoint',
+        data: { type: 'object', additionalProperties: false },
+        example: {},
+      },
+    ],
+  } satisfies ApiPart
+}
+
+const pingWebhook = route({
+  ...writing,
+  method: 'post',
+  path: '/v1/webhooks/{id}/ping',
+  id: 'pingWebhook',
+  summary: 'Send a ping: one attempt, also while disabled',
+  once: true,
+  answers: { 202: { description: 'The delivery, pending.', schema: ref('Delivery') } },
+  errors: ['not_found'],
+  async handle({ endpoints, store, box, clock, wake }, { caller, params, record }) {
+    const { organizationId } = caller
+    const webhook = await webhookOf(endpoints, caller, params)
+    if (!webhook.ok) return refused(webhook.error)
+    const webhookId = webhook.value.id
+    const now = clock.now()
+    const ids = { eventId: newIdAt(now), deliveryId: newIdAt(now) }
+    const answer = JSON.stringify(deliveryRecord(organizationId, newPing(webhookId, ids, now)))
+    const keep = keptAnswer(box, { organizationId, webhookId }, record, answer)
+    const pinged = await store.ping(organizationId, webhookId, ids, { now, keep })
+    if (pinged === 'replayed') return { outcome: 'replayed' }
+    if (pinged === 'missing') return refused(noSuchWebhook(webhookId))
+    wake()
+    return done(answer)
   },
-  { directory, idempotency }: WebhookAccess,
-): void {
-  const { endpoints, store, deliveries, eventTypes, box, clock, schedule, retention, wake } = services
-  const all = `${webhooksPath}/:id/deliveries`
-  const one = `${all}/:deliveryId`
-  const reading = { onRequest: requireScope(directory, 'webhooks:read') }
-  const writing = { onRequest: requireScope(directory, 'webhooks:write') }
+})
 
-  server.get<WithId>(all, reading, async (request, reply) => {
-    const webhook = await webhookOf(endpoints, request)
-    if ('code' in webhook) return sendProblem(reply, webhook)
-    const query = searchParameters(request)
-    const page = parsePaging(query, ['status', 'eventType'])
-    if (!page.ok) return sendProblem(reply, page.error)
-    const status = parseWord(query, 'status', ['pending', 'succeeded', 'failed'])
-    if (!status.ok) return sendProblem(reply, status.error)
-    const eventType = parseWord(query, 'eventType', [...eventTypes.names, 'ping'])
-    if (!eventType.ok) return sendProblem(reply, eventType.error)
-    const { organizationId } = callerOf(request)
-    const found = await deliveries.page(
-      { organizationId, webhookId: webhook.id },
-      { status: status.value, eventType: eventType.value },
-      page.value,
-      since(),
-    )
-    const records = found.rows.map((row) => JSON.stringify(deliveryRecord(organizationId, row))).join(',')
-    const { total, totalIsExact, hasMore } = found
-    return sendList(reply, records, {
-      total,
-      ...page.value,
-      hasMore,
-      ...(totalIsExact ? {} : { totalIsExact }),
-    })
-  })
+const listAttempts = route({
+  ...reading,
+  method: 'get',
+  path: '/v1/webhooks/{id}/deliveries/{deliveryId}/attempts',
+  id: 'listAttempts',
+  summary: "A delivery's attempts, newest first",
+  query: paging,
+  answers: {
+    200: {
+      description: 'A page of attempts.',
+      schema: pageOf('Attempt'),
+      examples: () => ({ page: exampleList(exampleAttempt) }),
+    },
+  },
+  errors: ['not_found'],
+  async handle(services, call) {
+    const delivery = await deliveryOf(services, call)
+    if (!delivery.ok) return refused(delivery.error)
+    const page = call.query()
+    if (!page.ok) return refused(page.error)
+    const { organizationId } = call.caller
+    const { webhook_id: webhookId, id } = delivery.value
+    const found = await services.deliveries.attempts({ organizationId, webhookId, id }, page.value)
+    return done(pageBody(found, page.value, attemptRecord))
+  },
+})
 
-  server.get<WithDelivery>(one, reading, async (request, reply) => {
-    const delivery = await readDelivery(request)
-    if ('code' in delivery) return sendProblem(reply, delivery)
-    return sendJson(reply, JSON.stringify(deliveryRecord(callerOf(request).organizationId, delivery)))
-  })
+const retryDelivery = route({
+  ...writing,
+  method: 'post',
+  path: '/v1/webhooks/{id}/deliveries/{deliveryId}/retry',
+  id: 'retryDelivery',
+  summary: 'Send a failed delivery again',
+  description:
+    'It goes out with the payload that was stored with its event, and the whole schedule begins anew. Needs the read scope of every subscribed type as well.',
+  once: true,
+  answers: { 202: { description: 'The delivery, pending.', schema: ref('Delivery') } },
+  errors: ['not_found', 'delivery_succeeded', 'delivery_pending', 'webhook_disabled'],
+  async handle(services, call) {
+    const { endpoints, eventTypes, store, box, clock, schedule, wake } = services
+    const { caller, params, record } = call
+    const { organizationId, scopes } = caller
+    const webhook = await webhookOf(endpoints, caller, params)
+    if (!webhook.ok) return refused(webhook.error)
+    const refusal = eventTypes.unreadable(scopes, webhook.value.events)
+    if (refusal !== null) return refused(refusal)
+    const found = await deliveryOf(services, call)
+    if (!found.ok) return refused(found.error)
+    const delivery = found.value
+    // With a key the database is asked first: a twin may have begun, or ended, this very retry.
+    const settled = record === null ? notRetryable(webhook.value, delivery) : null
+    if (settled !== null) return refused(settled)
+    const now = clock.now()
+    const updatedAt = Math.max(now, delivery.updated_at.getTime() + 1)
+    // A ping keeps to its one attempt.
+    const attempts = delivery.event_type === 'ping' ? 1 : attemptsOf(schedule)
+    const pending: DeliveryRow = {
+      ...delivery,
+      status: 'pending',
+      max_attempts: delivery.attempt_count + attempts,
+      next_attempt_at: new Date(now),
+      updated_at: new Date(updatedAt),
+    }
+    const answer = JSON.stringify(deliveryRecord(organizationId, pending))
+    const webhookId = webhook.value.id
+    const keep = keptAnswer(box, { organizationId, webhookId }, record, answer)
+    const options = { now, updatedAt, attempts, keep }
+    const retried = await store.retry(organizationId, webhookId, delivery.id, options)
+    if (retried === 'replayed') return { outcome: 'replayed' }
+    if (retried === 'refused') return refused(await whyNotNow(services, call))
+    wake()
+    return done(answer)
+  },
+})
 
-  server.get<WithDelivery>(`${one}/attempts`, reading, async (request, reply) => {
-    const delivery = await readDelivery(request)
-    if ('code' in delivery) return sendProblem(reply, delivery)
-    const page = parsePaging(searchParameters(request))
-    if (!page.ok) return sendProblem(reply, page.error)
-    const { organizationId } = callerOf(request)
-    const { webhook_id: webhookId, id } = delivery
-    const found = await deliveries.attempts({ organizationId, webhookId, id }, page.value)
-    return sendPage(reply, found, page.value, attemptRecord)
-  })
+type OfDelivery = Pick<Call<'id' | 'deliveryId'>, 'caller' | 'params'>
 
-  server.post<WithDelivery>(`${one}/retry`, writing, (request, reply) =>
-    answerOnce(request, reply, {
-      store: idempotency,
-      status: 202,
-      send: sendJson,
-      async run(record) {
-        const { organizationId, scopes } = callerOf(request)
-        const webhook = await webhookOf(endpoints, request)
-        if ('code' in webhook) return sendProblem(reply, webhook)
-        const refusal = eventTypes.unreadable(scopes, webhook.events)
-        if (refusal !== null) return sendProblem(reply, refusal)
-        const delivery = await readDelivery(request)
-        if ('code' in delivery) return sendProblem(reply, delivery)
-        // With a key the database is asked first: a twin may have begun, or ended, this very retry.
-        const settled = record === null ? notRetryable(webhook, delivery) : null
-        if (settled !== null) return sendProblem(reply, settled)
-        const now = clock.now()
-        const updatedAt = Math.max(now, delivery.updated_at.getTime() + 1)
-        // A ping keeps to its one attempt.
-        const attempts = delivery.event_type === 'ping' ? 1 : attemptsOf(schedule)
-        const pending: DeliveryRow = {
-          ...delivery,
-          status: 'pending',
-          max_attempts: delivery.attempt_count + attempts,
-          next_attempt_at: new Date(now),
-          updated_at: new Date(updatedAt),
-        }
-        const body = JSON.stringify(deliveryRecord(organizationId, pending))
-        const keep = keptAnswer(box, { organizationId, webhookId: webhook.id }, record, body)
-        const options = { now, updatedAt, attempts, keep }
-        const retried = await store.retry(organizationId, webhook.id, delivery.id, options)
-        if (retried === 'replayed') return 'replayed'
-        if (retried === 'refused') return sendProblem(reply, await refusalNow(request))
-        wake()
-        return sendJson(reply.code(202), body)
-      },
-    }),
-  )
+/** The delivery that a path names, or what of it there is not. */
+async function deliveryOf(
+  services: DeliveryServices,
+  { caller, params }: OfDelivery,
+): Promise<Result<DeliveryRow, Problem>> {
+  const { organizationId } = caller
+  const webhook = await webhookOf(services.endpoints, caller, params)
+  if (!webhook.ok) return webhook
+  const id = parseId(params.deliveryId)
+  const delivery =
+    id === null ? null : await services.deliveries.read(organizationId, webhook.value.id, id, since(services))
+  if (delivery !== null) return ok(delivery)
+  const missing = `There is no delivery ${params.deliveryId} of this webhook; the log goes back only so far.`
+  return fail(problem('not_found', missing))
+}
 
-  server.post<WithId>(`${webhooksPath}/:id/ping`, writing, (request, reply) =>
-    answerOnce(request, reply, {
-      store: idempotency,
-      status: 202,
-      send: sendJson,
-      async run(record) {
-        const { organizationId } = callerOf(request)
-        const webhook = await webhookOf(endpoints, request)
-        if ('code' in webhook) return sendProblem(reply, webhook)
-        const now = clock.now()
-        const ids = { eventId: newIdAt(now), deliveryId: newIdAt(now) }
-        const body = JSON.stringify(deliveryRecord(organizationId, newPing(webhook.id, ids, now)))
-        const keep = keptAnswer(box, { organizationId, webhookId: webhook.id }, record, body)
-        const pinged = await store.ping(organizationId, webhook.id, ids, { now, keep })
-        if (pinged === 'replayed') return 'replayed'
-        if (pinged === 'missing') return sendProblem(reply, noSuchWebhook(webhook.id))
-        wake()
-        return sendJson(reply.code(202), body)
-      },
-    }),
-  )
+function since({ clock, retention }: DeliveryServices): number {
+  return clock.now() - retention
+}
 
-  function since(): number {
-    return clock.now() - retention
-  }
-
-  /** Why the delivery cannot be retried now that the database said so. */
-  async function refusalNow(request: FastifyRequest<WithDelivery>): Promise<Problem> {
-    const webhook = await webhookOf(endpoints, request)
-    if ('code' in webhook) return webhook
-    const delivery = await readDelivery(request)
-    if ('code' in delivery) return delivery
-    return (
-      notRetryable(webhook, delivery) ?? problem('unavailable', 'The delivery just changed. Send it again.')
-    )
-  }
-
-  async function readDelivery(request: FastifyRequest<WithDelivery>): Promise<DeliveryRow | Problem> {
-    const webhook = await webhookOf(endpoints, request)
-    if ('code' in webhook) return webhook
-    const id = parseId(request.params.deliveryId)
-    const { organizationId } = callerOf(request)
-    const delivery = id === null ? null : await deliveries.read(organizationId, webhook.id, id, since())
-    const missing = `There is no delivery ${request.params.deliveryId} of this webhook; the log goes back only so far.`
-    return delivery ?? problem('not_found', missing)
-  }
+/** Why the delivery cannot be retried now that the database said so. */
+async function whyNotNow(services: DeliveryServices, call: OfDelivery): Promise<Problem> {
+  const webhook = await webhookOf(services.endpoints, call.caller, call.params)
+  if (!webhook.ok) return webhook.error
+  const delivery = await deliveryOf(services, call)
+  if (!delivery.ok) return delivery.error
+  const why = notRetryable(webhook.value, delivery.value)
+  return why ?? problem('unavailable', 'The delivery just changed. Send it again.')
 }
 
 /** Why a delivery cannot be retried as it stands; null when it can. */
@@ -212,4 +296,32 @@ function newPing(webhookId: string, ids: { eventId: string; deliveryId: string }
     created_at: at,
     updated_at: at,
   }
+}
+
+function exampleDelivery(eventType: string) {
+  return {
+    ...exampleIdentity('delivery'),
+    webhookId: exampleId(5),
+    eventId: exampleId(9),
+    eventType,
+    status: 'pending',
+    attemptCount: 0,
+    maxAttempts: 6,
+    responseStatus: null,
+    lastError: null,
+    durationMs: null,
+    lastAttemptAt: null,
+    nextAttemptAt: exampleTime,
+    deliveredAt: null,
+    updatedAt: exampleTime,
+  }
+}
+
+const exampleAttempt = {
+  number: 1,
+  at: exampleTime,
+  responseStatus: 500,
+  error: { code: 'non_2xx', message: 'The receiver answered 500.' },
+  durationMs: 212,
+  responseBody: 'Internal Server Error',
 }

@@ -1,102 +1,174 @@
-/** The routes of recoveries: bringing back what an endpoint has missed, and how far that is (specification 11.4). */
-import type { FastifyInstance } from 'fastify'
-import { callerOf, requireScope } from '../http/authenticate.ts'
-import { parsePaging } from '../http/page.ts'
-import { sendProblem } from '../http/problem-reply.ts'
-import { answerOnce, searchParameters, sendJson, sendPage } from '../http/replies.ts'
+/** The routes of recoveries: bringing back what an endpoint has missed, and how far that is (decisions, section 7). */
+import { paging } from '../http/list-parameters.ts'
+import { done, refused } from '../http/outcome.ts'
+import { pageBody } from '../http/replies.ts'
+import { routesOf } from '../http/route.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { problem } from '../kernel/errors.ts'
 import { newIdAt, parseId } from '../kernel/ids.ts'
+import { exampleId, exampleList, exampleTime } from '../openapi/examples.ts'
+import { type ApiPart, pageOf, ref } from '../openapi/part.ts'
+import { inputs } from '../resource/kind-schemas.ts'
+import { recordSchema } from '../resource/shown-field.ts'
 import { type Endpoints, webhookDisabled } from './endpoints.ts'
 import type { EventTypes } from './event-types.ts'
+import { recoveryShape } from './fields.ts'
 import { keptAnswer } from './kept-answer.ts'
+import { recoveryFields } from './records.ts'
 import { parseWindow, type RecoveryStore } from './recovery.ts'
-import { type WebhookAccess, type WithId, webhookOf, webhooksPath } from './routes.ts'
+import { reading, webhookOf, writing } from './routes.ts'
 import type { SecretBox } from './secrets.ts'
 import { type RecoveryRow, recoveryRecord } from './webhook.ts'
 
-interface WithRecovery {
-  Params: { id: string; recoveryId: string }
+export interface RecoveryServices {
+  readonly endpoints: Endpoints
+  readonly recoveries: RecoveryStore
+  readonly eventTypes: EventTypes
+  readonly box: SecretBox
+  readonly clock: Clock
+  /** How long the log goes back, in milliseconds. */
+  readonly retention: number
+  readonly wake: () => void
 }
 
-export function registerRecoveryRoutes(
-  server: FastifyInstance,
-  services: {
-    readonly endpoints: Endpoints
-    readonly recoveries: RecoveryStore
-    readonly eventTypes: EventTypes
-    readonly box: SecretBox
-    readonly clock: Clock
-    /** How long the log goes back, in milliseconds. */
-    readonly retention: number
-    readonly wake: () => void
+const route = routesOf<RecoveryServices>()
+
+/** The day before that of the examples. */
+const exampleSince = '2026-01-30T09:30:00.000Z'
+
+const exampleRunning = {
+  id: exampleId(7),
+  object: 'recovery',
+  webhookId: exampleId(5),
+  since: exampleSince,
+  until: exampleTime,
+  status: 'running',
+  retried: 0,
+  created: 0,
+  createdAt: exampleTime,
+  finishedAt: null,
+}
+
+const exampleDone = {
+  ...exampleRunning,
+  status: 'done',
+  retried: 12,
+  created: 340,
+  finishedAt: '2026-01-31T09:30:02.000Z',
+}
+
+const recoverWebhook = route({
+  ...writing,
+  method: 'post',
+  path: '/v1/webhooks/{id}/recover',
+  id: 'recoverWebhook',
+  summary: 'Bring back what an endpoint has missed',
+  description:
+    'For every event of a subscribed type in the window: a failed delivery is sent again, with its stored payload; a missing one is made, and reads anew; what is pending or has succeeded is left. Goes on by itself: read the recovery to see how far it is. Needs the read scope of every subscribed type as well.',
+  body: 'RecoveryCreate',
+  once: true,
+  answers: {
+    202: {
+      description: 'The recovery, running.',
+      schema: ref('Recovery'),
+      examples: () => ({ running: exampleRunning }),
+    },
   },
-  { directory, idempotency }: WebhookAccess,
-): void {
-  const { endpoints, recoveries, eventTypes, box, clock, retention, wake } = services
-  const one = `${webhooksPath}/:id`
-  const reading = { onRequest: requireScope(directory, 'webhooks:read') }
-  const writing = { onRequest: requireScope(directory, 'webhooks:write') }
+  errors: ['not_found', 'webhook_disabled'],
+  async handle(services, { caller, params, body, record }) {
+    const { endpoints, recoveries, eventTypes, box, clock, retention, wake } = services
+    const { organizationId, scopes } = caller
+    const webhook = await webhookOf(endpoints, caller, params)
+    if (!webhook.ok) return refused(webhook.error)
+    const { id: webhookId, events, status } = webhook.value
+    const unreadable = eventTypes.unreadable(scopes, events)
+    if (unreadable !== null) return refused(unreadable)
+    const now = clock.now()
+    // Stamps may run ahead of the clock: all that has happened is to be in a window without an end.
+    const latest = Math.max(now, await recoveries.latest(organizationId))
+    const window = parseWindow(body, { now, latest, retention })
+    if (!window.ok) return refused(window.error)
+    // With a key the database is asked first: a twin may have begun this very recovery.
+    if (record === null && status === 'disabled') return refused(webhookDisabled(webhook.value, 'recover'))
+    const begun = newRecovery(webhookId, window.value, now)
+    const answer = JSON.stringify(recoveryRecord(begun))
+    const keep = keptAnswer(box, { organizationId, webhookId }, record, answer)
+    const asked = { ...window.value, webhookId, id: begun.id }
+    const came = await recoveries.begin(organizationId, asked, { now, keep })
+    if (came === 'replayed') return { outcome: 'replayed' }
+    if (came === 'refused') {
+      const meanwhile = await webhookOf(endpoints, caller, params)
+      return refused(meanwhile.ok ? webhookDisabled(meanwhile.value, 'recover') : meanwhile.error)
+    }
+    wake()
+    return done(answer)
+  },
+})
 
-  server.post<WithId>(`${one}/recover`, writing, (request, reply) =>
-    answerOnce(request, reply, {
-      store: idempotency,
-      status: 202,
-      send: sendJson,
-      async run(record) {
-        const { organizationId, scopes } = callerOf(request)
-        const webhook = await webhookOf(endpoints, request)
-        if ('code' in webhook) return sendProblem(reply, webhook)
-        const unreadable = eventTypes.unreadable(scopes, webhook.events)
-        if (unreadable !== null) return sendProblem(reply, unreadable)
-        const now = clock.now()
-        // Stamps may run ahead of the clock: all that has happened is to be in a window without an end.
-        const latest = Math.max(now, await recoveries.latest(organizationId))
-        const window = parseWindow(request.body, { now, latest, retention })
-        if (!window.ok) return sendProblem(reply, window.error)
-        // With a key the database is asked first: a twin may have begun this very recovery.
-        if (record === null && webhook.status === 'disabled')
-          return sendProblem(reply, webhookDisabled(webhook, 'recover'))
-        const begun = newRecovery(webhook.id, window.value, now)
-        const body = JSON.stringify(recoveryRecord(begun))
-        const keep = keptAnswer(box, { organizationId, webhookId: webhook.id }, record, body)
-        const came = await recoveries.begin(
-          organizationId,
-          { ...window.value, webhookId: webhook.id, id: begun.id },
-          { now, keep },
-        )
-        if (came === 'replayed') return 'replayed'
-        if (came === 'refused') {
-          const meanwhile = await webhookOf(endpoints, request)
-          return sendProblem(reply, 'code' in meanwhile ? meanwhile : webhookDisabled(meanwhile, 'recover'))
-        }
-        wake()
-        return sendJson(reply.code(202), body)
-      },
-    }),
-  )
+const listRecoveries = route({
+  ...reading,
+  method: 'get',
+  path: '/v1/webhooks/{id}/recoveries',
+  id: 'listRecoveries',
+  summary: "An endpoint's recoveries, newest first",
+  query: paging,
+  answers: {
+    200: {
+      description: 'A page of recoveries.',
+      schema: pageOf('Recovery'),
+      examples: () => ({ page: exampleList(exampleDone) }),
+    },
+  },
+  errors: ['not_found'],
+  async handle({ endpoints, recoveries }, call) {
+    const webhook = await webhookOf(endpoints, call.caller, call.params)
+    if (!webhook.ok) return refused(webhook.error)
+    const page = call.query()
+    if (!page.ok) return refused(page.error)
+    const found = await recoveries.list(call.caller.organizationId, webhook.value.id, page.value)
+    return done(pageBody(found, page.value, recoveryRecord))
+  },
+})
 
-  server.get<WithId>(`${one}/recoveries`, reading, async (request, reply) => {
-    const webhook = await webhookOf(endpoints, request)
-    if ('code' in webhook) return sendProblem(reply, webhook)
-    const page = parsePaging(searchParameters(request))
-    if (!page.ok) return sendProblem(reply, page.error)
-    const { organizationId } = callerOf(request)
-    const found = await recoveries.list(organizationId, webhook.id, page.value)
-    return sendPage(reply, found, page.value, recoveryRecord)
-  })
+const readRecovery = route({
+  ...reading,
+  method: 'get',
+  path: '/v1/webhooks/{id}/recoveries/{recoveryId}',
+  id: 'getRecovery',
+  summary: 'Read how far a recovery is',
+  answers: {
+    200: {
+      description: 'The recovery.',
+      schema: ref('Recovery'),
+      examples: () => ({ done: exampleDone }),
+    },
+  },
+  errors: ['not_found'],
+  async handle({ endpoints, recoveries }, { caller, params }) {
+    const webhook = await webhookOf(endpoints, caller, params)
+    if (!webhook.ok) return refused(webhook.error)
+    const id = parseId(params.recoveryId)
+    const row = id === null ? null : await recoveries.read(caller.organizationId, webhook.value.id, id)
+    const missing = `There is no recovery ${params.recoveryId} of this webhook; those that are done are kept as long as the log.`
+    return row === null ? refused(problem('not_found', missing)) : done(recoveryRecord(row))
+  },
+})
 
-  server.get<WithRecovery>(`${one}/recoveries/:recoveryId`, reading, async (request, reply) => {
-    const webhook = await webhookOf(endpoints, request)
-    if ('code' in webhook) return sendProblem(reply, webhook)
-    const id = parseId(request.params.recoveryId)
-    const { organizationId } = callerOf(request)
-    const row = id === null ? null : await recoveries.read(organizationId, webhook.id, id)
-    const missing = `There is no recovery ${request.params.recoveryId} of this webhook; those that are done are kept as long as the log.`
-    if (row === null) return sendProblem(reply, problem('not_found', missing))
-    return sendJson(reply, JSON.stringify(recoveryRecord(row)))
-  })
-}
+/** Recoveries. */
+export const recoveryPart = {
+  tags: [],
+  routes: [recoverWebhook, listRecoveries, readRecovery],
+  schemas: () => ({
+    Recovery: recordSchema('The return of what an endpoint has missed.', recoveryFields, exampleDone),
+    RecoveryCreate: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['since'],
+      properties: inputs(Object.entries(recoveryShape.fields)),
+      examples: [{ since: exampleSince }],
+    },
+  }),
+} satisfies ApiPart
 
 function newRecovery(
   webhookId: string,

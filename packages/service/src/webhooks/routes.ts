@@ -1,119 +1,235 @@
-/** The routes of endpoints (specification 9.1). */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { TokenDirectory } from '../access/admission.ts'
-import { callerOf, requireScope } from '../http/authenticate.ts'
-import type { IdempotencyStore } from '../http/idempotency.ts'
-import { parseWord } from '../http/list-parameters.ts'
-import { answer, expectAnswer, sendNothing } from '../http/outcome.ts'
-import { parsePage } from '../http/page.ts'
-import { sendProblem } from '../http/problem-reply.ts'
-import { answerOnce, searchParameters, sendJson, sendPage, sendShownOnce } from '../http/replies.ts'
+/** The routes of endpoints: registration, changes, secrets (specification, section 4.1; decisions, section 7). */
+import type { Caller } from '../access/directory.ts'
+import { createdBetween, paging, word } from '../http/list-parameters.ts'
+import { done, refused } from '../http/outcome.ts'
+import { pageBody } from '../http/replies.ts'
+import { routesOf } from '../http/route.ts'
 import type { Clock } from '../kernel/clock.ts'
-import type { Problem } from '../kernel/errors.ts'
+import type { ErrorCode, Problem } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
+import { fail, ok, type Result } from '../kernel/result.ts'
+import { exampleId, exampleIdentity, exampleList, exampleTime } from '../openapi/examples.ts'
+import { type ApiPart, pageOf, ref } from '../openapi/part.ts'
+import type { Kind } from '../resource/kind.ts'
+import { inputs } from '../resource/kind-schemas.ts'
+import { recordSchema } from '../resource/shown-field.ts'
 import { type Endpoints, noSuchWebhook } from './endpoints.ts'
+import { createEventTypes } from './event-types.ts'
+import { webhookShapes } from './fields.ts'
+import { secretField, webhookFields } from './records.ts'
 import type { WebhookStore } from './store.ts'
 import { type WebhookRow, webhookRecord } from './webhook.ts'
 
-export interface WithId {
-  Params: { id: string }
+export interface EndpointServices {
+  readonly endpoints: Endpoints
+  readonly store: Pick<WebhookStore, 'list'>
+  readonly clock: Clock
 }
 
-export const webhooksPath = '/v1/webhooks'
+const route = routesOf<EndpointServices>()
+export const reading = { tag: 'webhooks', access: 'webhooks:read' } as const
+export const writing = { tag: 'webhooks', access: 'webhooks:write' } as const
+const urlErrors: readonly ErrorCode[] = ['url_not_https', 'url_not_public', 'url_not_resolvable']
 
-export interface WebhookAccess {
-  readonly directory: TokenDirectory
-  readonly idempotency: IdempotencyStore
-}
+/** Endpoints. */
+export function endpointPart(kinds: readonly Kind[]) {
+  const types = createEventTypes(kinds).names
+  const example = exampleWebhook(types.slice(0, 2))
 
-export function registerWebhookRoutes(
-  server: FastifyInstance,
-  services: { readonly endpoints: Endpoints; readonly store: WebhookStore; readonly clock: Clock },
-  { directory, idempotency }: WebhookAccess,
-): void {
-  const { endpoints, store, clock } = services
-  const one = `${webhooksPath}/:id`
-  const reading = { onRequest: requireScope(directory, 'webhooks:read') }
-  const writing = { onRequest: requireScope(directory, 'webhooks:write') }
-
-  server.post(webhooksPath, writing, (request, reply) =>
-    answerOnce(request, reply, {
-      store: idempotency,
-      status: 201,
-      send: sendCreated,
-      withhold: (kept) => endpoints.withhold(callerOf(request), 'create', kept),
-      run: async (record) =>
-        answer(reply, await endpoints.create(callerOf(request), request.body, record), sendCreated),
-    }),
-  )
-
-  server.get(webhooksPath, reading, async (request, reply) => {
-    const query = searchParameters(request)
-    const parsed = parsePage(query, ['status'])
-    if (!parsed.ok) return sendProblem(reply, parsed.error)
-    const status = parseWord(query, 'status', ['active', 'disabled'])
-    if (!status.ok) return sendProblem(reply, status.error)
-    const { organizationId } = callerOf(request)
-    const { page } = parsed.value
-    const filter = { ...parsed.value.filter, status: status.value }
-    const found = await store.list(organizationId, filter, page, clock.now())
-    return sendPage(reply, found, page, (row) => webhookRecord(organizationId, row))
-  })
-
-  server.get<WithId>(one, reading, async (request, reply) => {
-    const webhook = await webhookOf(endpoints, request)
-    if ('code' in webhook) return sendProblem(reply, webhook)
-    return sendJson(reply, JSON.stringify(webhookRecord(callerOf(request).organizationId, webhook)))
-  })
-
-  server.patch<WithId>(one, writing, async (request, reply) => {
-    const id = parseId(request.params.id)
-    if (id === null) return sendProblem(reply, noSuchWebhook(request.params.id))
-    const changed = await endpoints.change(callerOf(request), id, request.body)
-    return expectAnswer(answer(reply, changed, sendJson))
-  })
-
-  server.delete<WithId>(one, writing, async (request, reply) => {
-    const id = parseId(request.params.id)
-    if (id === null) return sendProblem(reply, noSuchWebhook(request.params.id))
-    return expectAnswer(
-      answer(reply, await endpoints.remove(callerOf(request).organizationId, id), sendNothing),
-    )
-  })
-
-  server.post<WithId>(`${one}/rotate-secret`, writing, (request, reply) =>
-    answerOnce(request, reply, {
-      store: idempotency,
-      status: 200,
-      send: sendShownOnce,
-      withhold: (kept) => endpoints.withhold(callerOf(request), 'rotate', kept),
-      async run(record) {
-        const id = parseId(request.params.id)
-        if (id === null) return sendProblem(reply, noSuchWebhook(request.params.id))
-        return answer(reply, await endpoints.rotate(callerOf(request), id, record), sendShownOnce)
+  const listWebhooks = route({
+    ...reading,
+    method: 'get',
+    path: '/v1/webhooks',
+    id: 'listWebhooks',
+    summary: 'List endpoints',
+    query: { ...paging, status: word(['active', 'disabled'], 'Has this status.'), ...createdBetween },
+    answers: {
+      200: {
+        description: 'A page of endpoints, newest first.',
+        schema: pageOf('Webhook'),
+        examples: () => ({ page: exampleList(example) }),
       },
-    }),
-  )
-
-  server.delete<WithId>(`${one}/previous-secret`, writing, async (request, reply) => {
-    const id = parseId(request.params.id)
-    if (id === null) return sendProblem(reply, noSuchWebhook(request.params.id))
-    const dropped = await endpoints.dropPrevious(callerOf(request).organizationId, id)
-    return expectAnswer(answer(reply, dropped, sendNothing))
+    },
+    async handle({ store, clock }, call) {
+      const query = call.query()
+      if (!query.ok) return refused(query.error)
+      const { organizationId } = call.caller
+      const found = await store.list(organizationId, query.value, query.value, clock.now())
+      return done(pageBody(found, query.value, (row) => webhookRecord(organizationId, row)))
+    },
   })
+
+  return {
+    tags: [{ name: 'webhooks', description: 'Endpoints that events are delivered to, and the log.' }],
+    routes: [
+      listWebhooks,
+      createWebhook,
+      readWebhook,
+      changeWebhook,
+      removeWebhook,
+      rotateSecret,
+      dropPreviousSecret,
+    ],
+    schemas() {
+      const { creation, change } = webhookShapes(types)
+      const fields = webhookFields(types)
+      return {
+        Webhook: recordSchema('An endpoint that events are delivered to.', fields, example),
+        WebhookWithSecret: recordSchema(
+          'An endpoint as creation and rotation answer it.',
+          { ...fields, secret: secretField },
+          { ...example, secret: `whsec_${'0123456789ABCDEFGHIJ'.repeat(2)}abc` },
+        ),
+        WebhookCreate: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['url', 'events'],
+          properties: inputs(Object.entries(creation.fields)),
+          examples: [{ url: example.url, events: example.events }],
+        },
+        WebhookPatch: {
+          type: 'object',
+          additionalProperties: false,
+          description: 'Fields left out stay as they are.',
+          properties: inputs(Object.entries(change.fields)),
+          examples: [{ status: 'active' }],
+        },
+      }
+    },
+  } satisfies ApiPart
 }
 
-/** The endpoint that a request's path names, or that there is none. */
+const createWebhook = route({
+  ...writing,
+  method: 'post',
+  path: '/v1/webhooks',
+  id: 'createWebhook',
+  summary: 'Register an endpoint',
+  description:
+    'The key needs the read scope of every subscribed type as well. The secret is in this answer and nowhere else.',
+  body: 'WebhookCreate',
+  once: true,
+  answers: {
+    201: {
+      description: 'The endpoint with its secret.',
+      schema: ref('WebhookWithSecret'),
+      headers: ['Location'],
+      shownOnce: true,
+    },
+  },
+  errors: [...urlErrors, 'limit_reached'],
+  withhold: ({ endpoints }, caller, kept) => endpoints.withhold(caller, 'create', kept),
+  handle: ({ endpoints }, { caller, body, record }) => endpoints.create(caller, body, record),
+})
+
+const readWebhook = route({
+  ...reading,
+  method: 'get',
+  path: '/v1/webhooks/{id}',
+  id: 'getWebhook',
+  summary: 'Read an endpoint',
+  answers: { 200: { description: 'The endpoint.', schema: ref('Webhook') } },
+  errors: ['not_found'],
+  async handle({ endpoints }, { caller, params }) {
+    const webhook = await webhookOf(endpoints, caller, params)
+    return webhook.ok ? done(webhookRecord(caller.organizationId, webhook.value)) : refused(webhook.error)
+  },
+})
+
+const changeWebhook = route({
+  ...writing,
+  method: 'patch',
+  path: '/v1/webhooks/{id}',
+  id: 'updateWebhook',
+  summary: 'Change an endpoint, disable it or make it active again',
+  description:
+    'Needs the read scope of every subscribed type as well. A change of url or events, or to active, makes the caller the registrant; status active resets the failure count.',
+  body: 'WebhookPatch',
+  answers: { 200: { description: 'The endpoint.', schema: ref('Webhook') } },
+  errors: [...urlErrors, 'not_found'],
+  async handle({ endpoints }, { caller, params, body }) {
+    const id = parseId(params.id)
+    return id === null ? refused(noSuchWebhook(params.id)) : endpoints.change(caller, id, body)
+  },
+})
+
+const removeWebhook = route({
+  ...writing,
+  method: 'delete',
+  path: '/v1/webhooks/{id}',
+  id: 'deleteWebhook',
+  summary: 'Delete an endpoint with its log',
+  answers: { 204: { description: 'Deleted.' } },
+  errors: ['not_found'],
+  async handle({ endpoints }, { caller, params }) {
+    const id = parseId(params.id)
+    return id === null ? refused(noSuchWebhook(params.id)) : endpoints.remove(caller.organizationId, id)
+  },
+})
+
+const rotateSecret = route({
+  ...writing,
+  method: 'post',
+  path: '/v1/webhooks/{id}/rotate-secret',
+  id: 'rotateWebhookSecret',
+  summary: 'Replace the secret; the old one signs as well for a while',
+  description:
+    'At most 20 secrets sign, the new one among them. Needs the read scope of every subscribed type as well.',
+  once: true,
+  answers: {
+    200: {
+      description: 'The endpoint with its new secret.',
+      schema: ref('WebhookWithSecret'),
+      shownOnce: true,
+    },
+  },
+  errors: ['not_found', 'limit_reached'],
+  withhold: ({ endpoints }, caller, kept) => endpoints.withhold(caller, 'rotate', kept),
+  async handle({ endpoints }, { caller, params, record }) {
+    const id = parseId(params.id)
+    return id === null ? refused(noSuchWebhook(params.id)) : endpoints.rotate(caller, id, record)
+  },
+})
+
+const dropPreviousSecret = route({
+  ...writing,
+  method: 'delete',
+  path: '/v1/webhooks/{id}/previous-secret',
+  id: 'deletePreviousWebhookSecret',
+  summary: 'End the overlap: only the newest secret signs',
+  answers: { 204: { description: 'Replaced secrets sign no more.' } },
+  errors: ['not_found'],
+  async handle({ endpoints }, { caller, params }) {
+    const id = parseId(params.id)
+    return id === null ? refused(noSuchWebhook(params.id)) : endpoints.dropPrevious(caller.organizationId, id)
+  },
+})
+
+/** The endpoint that a path names, or that there is none. */
 export async function webhookOf(
   endpoints: Endpoints,
-  request: FastifyRequest<WithId>,
-): Promise<WebhookRow | Problem> {
-  const id = parseId(request.params.id)
-  const webhook = id === null ? null : await endpoints.read(callerOf(request).organizationId, id)
-  return webhook ?? noSuchWebhook(request.params.id)
+  { organizationId }: Caller,
+  { id: text }: { readonly id: string },
+): Promise<Result<WebhookRow, Problem>> {
+  const id = parseId(text)
+  const webhook = id === null ? null : await endpoints.read(organizationId, id)
+  return webhook === null ? fail(noSuchWebhook(text)) : ok(webhook)
 }
 
-function sendCreated(reply: FastifyReply, body: string): FastifyReply {
-  const { id } = JSON.parse(body) as { id: string }
-  return sendShownOnce(reply.code(201).header('location', `${webhooksPath}/${id}`), body)
+function exampleWebhook(events: readonly string[]) {
+  return {
+    ...exampleIdentity('webhook'),
+    url: 'https://example.com/hooks',
+    description: null,
+    events,
+    status: 'active',
+    disabledReason: null,
+    disabledAt: null,
+    failingSince: null,
+    failureCount: 0,
+    lastSuccessAt: null,
+    previousSecretExpiresAt: null,
+    apiKeyId: exampleId(1),
+    updatedAt: exampleTime,
+  }
 }

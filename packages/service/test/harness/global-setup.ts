@@ -2,6 +2,7 @@
  * One real PostgreSQL for the run, and in it one migrated template that every test's database is cloned from.
  * A test that leaves a database or a connection behind fails the run.
  */
+import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
@@ -10,11 +11,14 @@ import { ADMIN_ROLE } from '../../src/db/embedded/settings.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { createPool } from '../../src/db/pool.ts'
 import { schemaOf } from '../../src/schema.ts'
+import { neverSent } from './answers.ts'
 import { scratchDirectory } from './scratch.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     postgres: EmbeddedConnection
+    /** Where services keep what they have answered. */
+    answers: string
   }
 }
 
@@ -34,12 +38,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await migrate(pool, schemaOf())
   await pool.end()
   project.provide('postgres', database.connection)
+  const answers = await mkdtemp(join(scratch.path, 'answers-'))
+  project.provide('answers', answers)
 
   return async () => {
     const left = await leftBehind(database.connection)
     await database.stop()
+    const unsent = (await isWhole(project)) ? neverSent(answers) : []
     await scratch[Symbol.asyncDispose]()
     if (left.length > 0) throw new Error(`tests left behind: ${left.join(', ')}`)
+    if (unsent.length > 0) throw new Error(`declared, and sent in no test: ${unsent.join(', ')}`)
   }
 }
 
@@ -52,6 +60,14 @@ async function surviveNothing(connection: EmbeddedConnection): Promise<void> {
   await administer(owner, 'alter system set fsync = off')
   await administer(owner, 'alter system set full_page_writes = off')
   await administer(owner, 'select pg_reload_conf()')
+}
+
+/** Whether every file ran, and none of its tests failed: only then has all been sent that tests send. */
+async function isWhole(project: TestProject): Promise<boolean> {
+  const { state, config } = project.vitest
+  if (config.testNamePattern !== undefined || state.getCountOfFailedTests() > 0) return false
+  const { testFiles } = await project.globTestFiles()
+  return state.getFiles().length >= testFiles.length
 }
 
 async function administer(connection: EmbeddedConnection, statement: string): Promise<void> {

@@ -1,6 +1,7 @@
 /** The whole service on a database of its own, over real HTTP on a free port of the loopback. */
 import type { Pool } from 'pg'
 import pino from 'pino'
+import { inject } from 'vitest'
 import { createApiKey, createOrganization } from '../../src/access/organizations.ts'
 import type { RateLimit } from '../../src/access/rate-limit.ts'
 import { type App, type AppOptions, createApp } from '../../src/app.ts'
@@ -9,6 +10,7 @@ import { maxLead } from '../../src/journal/lead.ts'
 import { type Clock, systemClock } from '../../src/kernel/clock.ts'
 import type { Kind } from '../../src/resource/kind.ts'
 import { startStreamListener } from '../../src/roles/stream-listener.ts'
+import { keepSeen, watchAnswers } from './answers.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { deliverySettings } from './delivery-settings.ts'
 
@@ -85,6 +87,7 @@ export async function testService(
     ...(kinds === undefined ? {} : { kinds }),
     ...Object.fromEntries(edgeOptions.flatMap((name) => (name in options ? [[name, options[name]]] : []))),
   })
+  const seen = watchAnswers(app.server)
   await app.server.listen({ host: '127.0.0.1', port: 0 })
   const listener = startStreamListener(app.readers, database.connection, log)
   const address = app.server.server.address()
@@ -113,6 +116,9 @@ export async function testService(
       await app.maintenance.stop()
       await listener.close()
       if (options.database === undefined) await database[Symbol.asyncDispose]()
+      keepSeen(inject('answers'), seen)
+      if (seen.undeclared.size > 0)
+        throw new Error(`sent, and not declared: ${[...seen.undeclared].join(', ')}`)
     },
   }
 }

@@ -11,12 +11,13 @@ import openapiTypes, { astToString } from 'openapi-typescript'
 import { expect, test } from 'vitest'
 import { apiDocument } from '../../src/api-document.ts'
 import { errorCatalogue } from '../../src/kernel/error-catalogue.ts'
+import { openApiDocument } from '../../src/openapi/document.ts'
 import { kinds } from '../../src/resources/index.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of JSON; a wrong guess fails the test
 type Json = any
 
-const document = JSON.parse(JSON.stringify(apiDocument(kinds))) as Json
+const document = JSON.parse(JSON.stringify(await apiDocument(kinds))) as Json
 const methods = ['get', 'post', 'patch', 'delete']
 
 test('is valid OpenAPI 3.1', async () => {
@@ -27,6 +28,28 @@ test('is valid OpenAPI 3.1', async () => {
   delete broken.paths['/v1/tickets'].get.responses
   broken.paths['/v1/tickets'].get.parameters[0].in = 'nowhere'
   expect((await new Validator().validate(broken)).valid).toBe(false)
+})
+
+test('is made in turns: others are served between parts that take long', async () => {
+  const slow = (name: string) => ({
+    tags: [],
+    routes: [],
+    schemas() {
+      const until = performance.now() + 10
+      while (performance.now() < until);
+      return { [name]: {} }
+    },
+  })
+  let turns = 0
+  let made = false
+  const count = () => {
+    turns++
+    if (!made) setImmediate(count)
+  }
+  setImmediate(count)
+  await openApiDocument(['A', 'B', 'C', 'D'].map(slow))
+  made = true
+  expect(turns).toBeGreaterThanOrEqual(3)
 })
 
 test('what it refers to is there, all that is there is referred to, and no operation is named twice', () => {

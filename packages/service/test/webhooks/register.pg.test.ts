@@ -100,6 +100,12 @@ describe('a URL is refused', () => {
   })
 })
 
+test('a URL whose name leads nowhere is refused by a change too', async () => {
+  const made = await makeWebhook(service.api, { url, events: ['ticket.created'] })
+  const moved = await service.api.patch(`/v1/webhooks/${made.id}`, { url: 'https://nowhere.test/hook' })
+  expect([moved.status, moved.json.code]).toEqual([422, 'url_not_resolvable'])
+})
+
 describe('the fields', () => {
   test.each([
     ['no url', { url: undefined }, '/url', 'required'],

@@ -32,7 +32,6 @@ export const booking = defineKind({
     'booking.rejected': 'it is turned down',
   },
   removedEvent: null,
-  refusals: ['invalid_transition'],
   rules: { create: createBooking, events: bookingEvents },
   actions: {
     confirm: action({

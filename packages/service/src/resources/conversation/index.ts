@@ -19,7 +19,6 @@ export const conversation = defineKind({
     'conversation.summarized': 'its summary is written, some minutes after resolution',
   },
   removedEvent: null,
-  refusals: ['invalid_transition'],
   rules: { update: updateConversation, events: conversationEvents },
   actions: {
     escalate: action({

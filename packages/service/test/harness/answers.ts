@@ -1,0 +1,66 @@
+/**
+ * Holds every answer of every test's service against what its route declares: none is sent that is not declared, and none is
+ * declared that no test of a whole run has seen sent.
+ */
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { apiParts } from '../../src/api-document.ts'
+import { errorCatalogue } from '../../src/kernel/error-catalogue.ts'
+import type { Operation } from '../../src/openapi/part.ts'
+import { refusalsOf } from '../../src/openapi/refusals.ts'
+import { kinds } from '../../src/resources/index.ts'
+
+/** What a service has sent, as `updateTicket 409 invalid_transition`. */
+export interface SeenAnswers {
+  readonly declared: ReadonlySet<string>
+  readonly undeclared: ReadonlySet<string>
+}
+
+/** Watches a server that does not listen yet. */
+export function watchAnswers(server: FastifyInstance): SeenAnswers {
+  const declared = new Set<string>()
+  const undeclared = new Set<string>()
+  server.addHook('onSend', async (request, reply, payload) => {
+    const { route } = request.routeOptions.config
+    if (route === undefined) return payload
+    const code = isProblem(reply.getHeader('content-type')) ? codeOf(payload) : null
+    const name = [route.id, reply.statusCode, ...(code === null ? [] : [code])].join(' ')
+    if (isDeclared(route, reply.statusCode, code)) declared.add(name)
+    else undeclared.add(name)
+    return payload
+  })
+  return { declared, undeclared }
+}
+
+function isProblem(type: unknown): boolean {
+  return String(type).startsWith('application/problem+json')
+}
+
+/** Of a problem that is sent in one piece; one that another thread has answered comes as bytes. */
+function codeOf(payload: unknown): string {
+  return (JSON.parse(String(payload)) as { code: string }).code
+}
+
+function isDeclared(route: Operation, status: number, code: string | null): boolean {
+  return code === null ? status in route.answers : refusalsOf(route).some((one) => one === code)
+}
+
+/** Keeps what was seen for the end of the run. */
+export function keepSeen(directory: string, { declared }: SeenAnswers): void {
+  if (declared.size > 0) appendFileSync(join(directory, String(process.pid)), `${[...declared].join('\n')}\n`)
+}
+
+/** Answers, and refusals of their own, that the desk's routes declare and no service has kept as seen. */
+export function neverSent(directory: string): readonly string[] {
+  const seen = new Set(
+    readdirSync(directory).flatMap((file) => readFileSync(join(directory, file), 'utf8').split('\n')),
+  )
+  return apiParts(kinds)
+    .flatMap(({ routes }) => routes)
+    .flatMap(({ id, answers, errors = [] }) => [
+      ...Object.keys(answers).map((status) => `${id} ${status}`),
+      ...errors.map((code) => `${id} ${errorCatalogue[code].status} ${code}`),
+    ])
+    .filter((name) => !seen.has(name))
+}
