@@ -43,7 +43,7 @@ export interface Destination {
   readonly doubtful: boolean
 }
 
-/** Never rejects: what cannot be sent at all is a failed attempt, so that it keeps no other from being settled. */
+/** Never rejects: what cannot be sent at all is a failed attempt, so that it keeps no other from being completed. */
 export async function attempt(
   services: AttemptServices,
   destination: Destination,

@@ -25,9 +25,6 @@ export interface FanOuts {
   runDue(): Promise<number>
 }
 
-/** A stop waits no longer for pieces under way, in milliseconds: they wait 250 ms for the clock row, and end with their connection. */
-const stopWithin = 10_000
-
 export function createFanOuts(services: {
   readonly database: Database
   readonly clock: Clock
@@ -37,7 +34,7 @@ export function createFanOuts(services: {
   readonly tuning?: FanOutTuning
 }): FanOuts {
   const { database, clock, log, onDeliveries } = services
-  const { atOnce, backlogAtMost, eventsAPiece, eventsOfOne, foundAtOnce, pollEvery } =
+  const { atOnce, backlogAtMost, eventsAPiece, eventsOfOne, foundAtOnce, pollEvery, stopWithin } =
     services.tuning ?? deliveryTuning.fanOuts
   const looking = periodic({
     every: pollEvery,

@@ -12,7 +12,7 @@ import { lockClock } from '../journal/call-fragments.ts'
 import { type Clock, stopwatch } from '../kernel/clock.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
-import { periodic } from '../kernel/periodic.ts'
+import { atMost, periodic } from '../kernel/periodic.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { startAnew, wakeQueue } from './endpoint-queues.ts'
 import type { EndpointKey } from './model.ts'
@@ -38,7 +38,7 @@ export function createRecoverer(services: {
   readonly tuning?: RecoveryTuning
 }): Recoverer {
   const { recoveries, clock, log, onDeliveries, clockTurns = createKeyedQueue() } = services
-  const { atOnce, busyPause, leaseFor, piecesInARow, pollEvery } =
+  const { atOnce, busyPause, leaseFor, piecesInARow, pollEvery, stopWithin } =
     services.tuning ?? deliveryTuning.recoveries
   /** By organization: recoveries of the same one would wait for each other, and others for both. */
   const running = new Map<string, Promise<unknown>>()
@@ -46,8 +46,7 @@ export function createRecoverer(services: {
   const paused = new Map<string, () => number>()
   const looking = periodic({
     every: pollEvery,
-    // A piece waits no longer for the clock row.
-    stopWithin: leaseFor,
+    stopWithin,
     run: look,
     onFailure: (error) => log.warn({ err: loggable(error) }, 'recoveries cannot be found; looking again'),
   })
@@ -56,8 +55,11 @@ export function createRecoverer(services: {
   return {
     start: looking.start,
     async stop() {
-      await looking.stop()
-      await Promise.all(running.values())
+      const looked = looking.stop()
+      await atMost(
+        stopWithin,
+        looked.then(() => Promise.all(running.values())),
+      )
     },
     async runDue() {
       const busy: string[] = []

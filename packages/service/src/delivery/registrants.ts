@@ -52,9 +52,6 @@ begin
 end;`,
 )
 
-/** A stop waits no longer for the statement under way, in milliseconds. */
-const stopWithin = 10_000
-
 export interface Registrants {
   /**
    * Settles every expiry that is due by the clock, and answers how many there were. Those of an organization whose clock row
@@ -78,7 +75,7 @@ export function createRegistrants(services: {
   readonly tuning?: RegistrantTuning
 }): Registrants {
   const { pool, clock, log, observer, wake, clockTurns = createKeyedQueue() } = services
-  const { foundAtOnce, pollEvery } = services.tuning ?? deliveryTuning.registrants
+  const { foundAtOnce, pollEvery, stopWithin } = services.tuning ?? deliveryTuning.registrants
   const looking = periodic({
     every: pollEvery,
     stopWithin,

@@ -6,6 +6,7 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import { type Hmac, signatureHeader } from '@deskwire/sdk/signature'
 import type { EndpointKey } from './model.ts'
+import { deliveryTuning } from './tuning.ts'
 
 /** The value of X-Service-Signature for a body sent at `timestamp`, in whole unix seconds. */
 export type Sign = (timestamp: number, body: string | Uint8Array) => string
@@ -20,7 +21,10 @@ export type Open = (sealed: Buffer, owner: EndpointKey) => string
  * A signer that keeps the key objects of the `capacity` secrets used last, so that few are opened again; a secret that signs
  * no more leaves as others come.
  */
-export function createSigner(open: Open, { capacity = 4_096 }: { capacity?: number } = {}): Signer {
+export function createSigner(
+  open: Open,
+  { capacity = deliveryTuning.sender.rememberedSecrets }: { capacity?: number } = {},
+): Signer {
   const kept = new Map<string, Hmac>()
   const hmacOf = (sealed: Buffer, owner: EndpointKey): Hmac => {
     // With its owner: whose it is said to be is part of what opening it proves.

@@ -140,6 +140,8 @@ export interface DisableTuning {
 
 /** Keys that have expired: `registrants.ts`. */
 export interface RegistrantTuning {
+  /** A stop waits no longer for the statement under way; it ends with its connection. */
+  readonly stopWithin: number
   /** How often to look. One index is probed, in which nothing stands but expiries to come. */
   readonly pollEvery: number
   /** Keys looked for at once; what is left is found right after. */
@@ -148,6 +150,8 @@ export interface RegistrantTuning {
 
 /** Recoveries: `recoveries.ts`. */
 export interface RecoveryTuning {
+  /** A stop waits no longer for pieces under way; they end with their connections. */
+  readonly stopWithin: number
   /** How often to look without being woken. */
   readonly pollEvery: number
   /** Recoveries done at once: a piece holds a connection, of which the engine needs more. */
@@ -166,6 +170,8 @@ export interface RecoveryTuning {
 
 /** What large commits have left to be made: `fan-outs.ts`. */
 export interface FanOutTuning {
+  /** A stop waits no longer for pieces under way; they end with their connections. */
+  readonly stopWithin: number
   /** How often to look without being woken. */
   readonly pollEvery: number
   /** Pieces done at once, each of another organization: a piece holds a connection. */
@@ -205,6 +211,26 @@ export interface SenderTuning {
   readonly idleForAtMost: number
   /** Deadlines begun within this share a timer; a timer each took a fifth of all sending. */
   readonly deadlineSlice: number
+  /** Bytes that a larger body goes in, each piece when the socket has room for it. */
+  readonly pieceOfBody: number
+  /** Characters of a failure's message that the log shows. */
+  readonly messageLength: number
+  /** Secrets whose key objects are kept, those used last, so that few are opened again. */
+  readonly rememberedSecrets: number
+}
+
+/** What is read of an answer, in bytes: `send/answer-reader.ts`. An attempt needs its status and the beginning of its body. */
+export interface AnswerTuning {
+  /** One head, its status line included. */
+  readonly head: number
+  /** All before the head of the final answer is complete, interim answers included. */
+  readonly beginning: number
+  /** The body; of one that is longer, nobody reads the rest. */
+  readonly body: number
+  /** Of the body, what the log keeps. */
+  readonly kept: number
+  /** Between the chunks, and after them: what a small chunk drags along is bounded too. */
+  readonly framing: number
 }
 
 /** Names and their addresses: `target/`. */
@@ -235,6 +261,7 @@ export interface DeliveryTuning {
   readonly recoveries: RecoveryTuning
   readonly fanOuts: FanOutTuning
   readonly sender: SenderTuning
+  readonly answers: AnswerTuning
   readonly resolver: ResolverTuning
 }
 
@@ -284,7 +311,7 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     deliveriesAtOnce: 2_000,
   },
   disabling: { warnAt: [0.75, 0.5], rememberedWarnings: 10_000, busyPause: 250, failedAtOnce: 2_000 },
-  registrants: { pollEvery: 1_000, foundAtOnce: 100 },
+  registrants: { pollEvery: 1_000, foundAtOnce: 100, stopWithin: 10_000 },
   recoveries: {
     pollEvery: 250,
     atOnce: 2,
@@ -293,6 +320,7 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     backlogAtMost: 1_000,
     leaseFor: 10_000,
     busyPause: 250,
+    stopWithin: 10_000,
   },
   fanOuts: {
     pollEvery: 250,
@@ -301,6 +329,7 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     eventsAPiece: 1_000,
     eventsOfOne: 500,
     backlogAtMost: 1_000,
+    stopWithin: 10_000,
   },
   sender: {
     perAddress: 2_000,
@@ -310,7 +339,11 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     clearOfClose: 2_000,
     idleForAtMost: 30_000,
     deadlineSlice: 20,
+    pieceOfBody: 64 * 1024,
+    messageLength: 500,
+    rememberedSecrets: 4_096,
   },
+  answers: { head: 16 * 1024, beginning: 64 * 1024, body: 16 * 1024, kept: 1024, framing: 64 * 1024 },
   resolver: { usedFor: 30_000, remembered: 10_000, perFamily: 8, grace: 1_000, confirmWithin: 1_000 },
 })
 

@@ -119,3 +119,11 @@ describe('a drain that sends', () => {
     )
   })
 })
+
+test('what a worker runs with cannot be changed while it runs, in any part', () => {
+  const parts = (value: object): object[] => [
+    value,
+    ...Object.values(value).flatMap((part) => (typeof part === 'object' ? parts(part) : [])),
+  ]
+  expect(parts(deliveryTuning).filter((part) => !Object.isFrozen(part))).toEqual([])
+})

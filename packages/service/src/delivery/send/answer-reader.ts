@@ -9,11 +9,9 @@
  *
  * No I/O. However the bytes are cut into chunks, the outcome is the same.
  */
+import { deliveryTuning } from '../tuning.ts'
 
-/** Bytes of one head, its status line included. */
-const headLimit = 16 * 1024
-/** Bytes before the head of the final answer is complete, those of interim answers included. */
-const beginningLimit = 64 * 1024
+const { answers: limits } = deliveryTuning
 /** How every answer begins. */
 const version = 'HTTP/1.'
 
@@ -53,7 +51,7 @@ export class AnswerReader {
     this.bytes += chunk.length
     if (this.#body !== null) return this.#readBody(chunk, 0)
     const before = this.#line.length
-    const text = this.#line + chunk.toString('latin1', 0, Math.min(chunk.length, beginningLimit + 1))
+    const text = this.#line + chunk.toString('latin1', 0, Math.min(chunk.length, limits.beginning + 1))
     let at = 0
     for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', at)) {
       if (!this.#count(end + 1 - at)) return 'malformed'
@@ -71,7 +69,7 @@ export class AnswerReader {
   #count(bytes: number): boolean {
     this.#headBytes += bytes
     this.#beginning += bytes
-    return this.#headBytes <= headLimit && this.#beginning <= beginningLimit
+    return this.#headBytes <= limits.head && this.#beginning <= limits.beginning
   }
 
   /** The head when it is complete. `whole`: the line ended with carriage return and line feed, as it has to. */
@@ -120,7 +118,7 @@ export class AnswerReader {
   /** Of what has come without the end of its line. */
   #mayBecomeAnAnswer(): boolean {
     const { length } = this.#line
-    if (this.#headBytes + length > headLimit || this.#beginning + length > beginningLimit) return false
+    if (this.#headBytes + length > limits.head || this.#beginning + length > limits.beginning) return false
     return this.#head !== null || version.startsWith(this.#line.slice(0, version.length))
   }
 }
@@ -241,13 +239,6 @@ function listed(value: string): string[] {
     .map((part) => part.replace(/^[ \t]+|[ \t]+$/g, ''))
 }
 
-/** Bytes that are read; of a body that is longer, nobody reads the rest. */
-const readLimit = 16 * 1024
-/** Bytes that are kept. */
-const keptLimit = 1024
-/** Bytes between the chunks, and after them: what a small chunk drags along is bounded too. */
-const framingLimit = 64 * 1024
-
 /** `cut`: it goes on, or is broken, and nothing more of it is wanted. */
 type BodyProgress = 'more' | 'complete' | 'cut'
 
@@ -292,9 +283,9 @@ class BodyReader {
     this.#take(chunk, at, length)
     if (this.#missing === 0) {
       this.rest = chunk.length - at - length
-      return this.#read > readLimit ? 'cut' : 'complete'
+      return this.#read > limits.body ? 'cut' : 'complete'
     }
-    return this.#read > readLimit ? 'cut' : 'more'
+    return this.#read > limits.body ? 'cut' : 'more'
   }
 
   #readChunks(chunk: Buffer, begin: number): BodyProgress {
@@ -303,7 +294,7 @@ class BodyReader {
       if (this.#part === 'data') {
         const length = Math.min(chunk.length - at, this.#missing)
         this.#take(chunk, at, length)
-        if (this.#read > readLimit) return 'cut'
+        if (this.#read > limits.body) return 'cut'
         if (this.#missing === 0) this.#part = 'data_end'
         at += length
         continue
@@ -311,7 +302,7 @@ class BodyReader {
       const end = chunk.indexOf('\n', at)
       const stop = end === -1 ? chunk.length : end + 1
       this.#framingBytes += stop - at
-      if (this.#framingBytes > framingLimit) return 'cut'
+      if (this.#framingBytes > limits.framing) return 'cut'
       this.#line += chunk.toString('latin1', at, stop)
       at = stop
       if (end === -1) return 'more'
@@ -347,7 +338,7 @@ class BodyReader {
   }
 
   #take(chunk: Buffer, at: number, length: number): void {
-    const kept = Math.min(length, keptLimit - this.#read)
+    const kept = Math.min(length, limits.kept - this.#read)
     // Of its own: the chunk is larger, and would stay as long.
     if (kept > 0) this.#kept.push(Buffer.from(chunk.subarray(at, at + kept)))
     this.#read += length

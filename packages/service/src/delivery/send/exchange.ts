@@ -1,6 +1,7 @@
 /** One request over a connection, and its answer: how far each is, and what the end of it means. */
 import type { Writable } from 'node:stream'
 import type { Clock } from '../../kernel/clock.ts'
+import { deliveryTuning } from '../tuning.ts'
 import { AnswerReader } from './answer-reader.ts'
 import { exchangeFailure, type Failure, failure, type Peer } from './failure.ts'
 
@@ -136,8 +137,7 @@ export interface Request {
 /** What is written to the socket, in its order. Until the last piece is handed over, no receiver can have the whole request. */
 export type RequestPieces = readonly (Buffer | string)[]
 
-/** Larger bodies go in pieces of this size, each when the socket has room for it. */
-const pieceLength = 64 * 1024
+const { pieceOfBody } = deliveryTuning.sender
 
 const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const fieldValue = /^[\t\x20-\x7e]*$/
@@ -153,10 +153,10 @@ export function requestPieces(host: string, { path, headers, body }: Request): R
     head += `${name}: ${value}\r\n`
   }
   head += '\r\n'
-  if (length <= pieceLength)
+  if (length <= pieceOfBody)
     return [typeof body === 'string' ? head + body : Buffer.concat([Buffer.from(head), body])]
   const bytes = Buffer.from(body)
   const pieces: (Buffer | string)[] = [head]
-  for (let at = 0; at < length; at += pieceLength) pieces.push(bytes.subarray(at, at + pieceLength))
+  for (let at = 0; at < length; at += pieceOfBody) pieces.push(bytes.subarray(at, at + pieceOfBody))
   return pieces
 }

@@ -1,4 +1,7 @@
 /** What went wrong between here and a receiver, in the words of the delivery log (specification 11.2). */
+import { deliveryTuning } from '../tuning.ts'
+
+const { messageLength } = deliveryTuning.sender
 
 export type FailureCode =
   | 'timeout'
@@ -19,10 +22,8 @@ export interface Failure {
 }
 
 export function failure(code: FailureCode, message: string): Failure {
-  return { kind: 'failed', code, message: message.slice(0, maxMessageLength) }
+  return { kind: 'failed', code, message: message.slice(0, messageLength) }
 }
-
-const maxMessageLength = 500
 
 /** Whom a message speaks of: `192.0.2.7:443`, or the host and port before an address is chosen. */
 export type Peer = string
