@@ -58,7 +58,7 @@ export async function attempt(
     const { organizationId, webhookId } = destination.claim
     log.warn(
       { organizationId, webhookId, block: outcome.block },
-      'an endpoint leads to an address that is not public',
+      'the URL of an endpoint resolves to an address that is not public',
     )
   }
   return resultOf(services, destination.claim, delivery, outcome, startedAt)

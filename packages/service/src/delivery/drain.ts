@@ -224,7 +224,7 @@ export class Drain {
         attempt: delivery.attemptCount + 1,
         reason: 'worker_lost',
       },
-      'a worker died while it sent this delivery alone',
+      'a worker died while it sent this delivery and nothing else to the endpoint',
     )
     return true
   }

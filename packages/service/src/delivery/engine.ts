@@ -76,7 +76,8 @@ export function createEngine(
     run: async () => {
       await look()
     },
-    onFailure: (error) => log.warn({ err: loggable(error) }, 'due deliveries cannot be found; looking again'),
+    onFailure: (error) =>
+      log.warn({ err: loggable(error) }, 'could not look for due deliveries; trying again'),
   })
   /** While something is being drained. */
   const ticking = periodic({

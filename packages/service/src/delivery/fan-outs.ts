@@ -42,7 +42,8 @@ export function createFanOuts(services: {
     async run() {
       while (!isStopped() && (await round()).more);
     },
-    onFailure: (error) => log.warn({ err: loggable(error) }, 'large commits cannot be found; looking again'),
+    onFailure: (error) =>
+      log.warn({ err: loggable(error) }, 'could not look for large commits; trying again'),
   })
   const isStopped = () => looking.status === 'stopped'
 
@@ -89,7 +90,10 @@ export function createFanOuts(services: {
       const answer = await unlessBusy(called)
       return answer === 'busy' ? answer : (answer.rows[0]?.came ?? 'busy')
     } catch (error) {
-      log.warn({ organizationId, err: loggable(error as Error) }, 'a piece of a large commit was not made')
+      log.warn(
+        { organizationId, err: loggable(error as Error) },
+        'some deliveries of a large commit could not be made; trying again',
+      )
       return 'busy'
     }
   }

@@ -48,7 +48,7 @@ export function createRecoverer(services: {
     every: pollEvery,
     stopWithin,
     run: look,
-    onFailure: (error) => log.warn({ err: loggable(error) }, 'recoveries cannot be found; looking again'),
+    onFailure: (error) => log.warn({ err: loggable(error) }, 'could not look for recoveries; trying again'),
   })
   const isStopped = () => looking.status === 'stopped'
 
@@ -84,7 +84,8 @@ export function createRecoverer(services: {
             if (came === 'busy') paused.set(organizationId, stopwatch())
           },
           // The lease runs out and it is found again.
-          (error: Error) => log.warn({ ...recovery, err: loggable(error) }, 'a recovery was interrupted'),
+          (error: Error) =>
+            log.warn({ ...recovery, err: loggable(error) }, 'a recovery was interrupted; it will go on'),
         )
         .finally(() => {
           running.delete(organizationId)

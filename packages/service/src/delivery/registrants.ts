@@ -82,7 +82,7 @@ export function createRegistrants(services: {
     run: async () => {
       await settleExpired()
     },
-    onFailure: (error) => log.warn({ err: loggable(error) }, 'expired keys cannot be found; looking again'),
+    onFailure: (error) => log.warn({ err: loggable(error) }, 'could not look for expired keys; trying again'),
   })
 
   async function settleExpired(): Promise<number> {

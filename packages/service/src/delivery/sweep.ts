@@ -110,7 +110,7 @@ export function createSweeper(
       const { woken, next } = await queues.wakeFromTheFuture(clock.now(), place)
       place = next
       if (woken > 0) {
-        log.warn({ deliveries: woken }, 'deliveries were found that a clock had left in the future')
+        log.warn({ deliveries: woken }, 'deliveries were found that a wrong clock had scheduled too late')
         options.onDeliveries()
       }
     } while (place !== null && sweeping.status !== 'stopped')

@@ -8,7 +8,7 @@ export function searchParameters(request: FastifyRequest): URLSearchParams {
 }
 
 /**
- * Records, joined by commas, in the envelope of a list (specification, section 2.5), as one piece of UTF-8. As a string it
+ * Records, joined by commas, in the envelope of a list (specification 6.1), as one piece of UTF-8. As a string it
  * would be put together twice: to be measured, and again behind the head of the answer (measured: a tenth of the processor
  * time of a page of 45 KB).
  */

@@ -1,4 +1,4 @@
-/** The routes of API keys (decisions, section 3). All of them need `api_keys:manage`. */
+/** The routes of API keys (specification 3.4). All of them need `api_keys:manage`. */
 import { managingScope, scopeNames } from '../access/scopes.ts'
 import { createdBetween, paging } from '../http/list-parameters.ts'
 import { done, refused } from '../http/outcome.ts'

@@ -140,7 +140,7 @@ export function listParameters(kind: Kind): QueryParameters {
   return { ...paging, ...syncParameters, ...filtersOf(kind) }
 }
 
-/** What a list request asks for (specification, section 4.3; decisions, sections 5 and 6). */
+/** What a list request asks for (specification 7). */
 export function parseListQuery(
   kind: Kind,
   organizationId: string,

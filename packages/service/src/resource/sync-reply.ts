@@ -15,7 +15,7 @@ export interface Stream<C> extends Feeds<C> {
   readonly readers: WaitingReaders
 }
 
-/** The page that the query asks for (specification, section 4.3; decisions, section 6). */
+/** The page that the query asks for (specification 7). */
 export async function syncPage<C>(
   call: Pick<Call, 'request' | 'reply' | 'caller'>,
   stream: Stream<C>,

@@ -61,14 +61,14 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
       }
     },
     onFailure: (error) =>
-      log.warn({ err: loggable(error) }, 'conversations without a summary cannot be found; looking again'),
+      log.warn({ err: loggable(error) }, 'could not look for conversations without a summary; trying again'),
   })
   /** Takes jobs for the places that are free. */
   const taking = periodic({
     every: null,
     stopWithin,
     run: takeSome,
-    onFailure: (error) => log.warn({ err: loggable(error) }, 'summaries cannot be begun; trying again'),
+    onFailure: (error) => log.warn({ err: loggable(error) }, 'could not claim summary jobs; trying again'),
   })
   /** Whether who ends one is to begin the next: who drains by hand takes them all. */
   let started = false

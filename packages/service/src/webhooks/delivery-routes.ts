@@ -1,4 +1,4 @@
-/** The routes of deliveries: the log, its attempts, manual retry and ping (specification, sections 2.4 and 4.1). */
+/** The routes of deliveries: the log, its attempts, manual retry and ping (specification 11.1). */
 import { attemptsOf, type DeliverySchedule } from '../delivery/model.ts'
 import { paging, word } from '../http/list-parameters.ts'
 import { done, refused } from '../http/outcome.ts'

@@ -1,4 +1,4 @@
-/** The routes of recoveries: bringing back what an endpoint has missed, and how far that is (decisions, section 7). */
+/** The routes of recoveries: bringing back what an endpoint has missed, and how far that is (specification 11.4). */
 import { paging } from '../http/list-parameters.ts'
 import { done, refused } from '../http/outcome.ts'
 import { pageBody } from '../http/replies.ts'

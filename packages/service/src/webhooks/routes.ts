@@ -1,4 +1,4 @@
-/** The routes of endpoints: registration, changes, secrets (specification, section 4.1; decisions, section 7). */
+/** The routes of endpoints: registration, changes, secrets (specification 9.1). */
 import type { Caller } from '../access/directory.ts'
 import { createdBetween, paging, word } from '../http/list-parameters.ts'
 import { done, refused } from '../http/outcome.ts'

@@ -5,8 +5,9 @@
 import { createStreamTable, indexOutdated } from '../../src/db/migrations/stream-table.ts'
 import { ok } from '../../src/kernel/result.ts'
 import { commonFields } from '../../src/resource/common-fields.ts'
+import { defineKind } from '../../src/resource/define-kind.ts'
 import { flag, reference, text } from '../../src/resource/fields.ts'
-import { defineKind, type Kind } from '../../src/resource/kind.ts'
+import type { Kind } from '../../src/resource/kind.ts'
 import { kinds } from '../../src/resources/index.ts'
 
 const common = {

@@ -1,7 +1,8 @@
 import { reviseSearchTable } from '../../db/migrations/search.ts'
 import { addBodyVersion, countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
+import { defineKind } from '../../resource/define-kind.ts'
 import { choice, text } from '../../resource/fields.ts'
-import { action, defineKind } from '../../resource/kind.ts'
+import { action } from '../../resource/kind.ts'
 import { type Booking, bookingFields, cancellers, rescheduleFields } from './fields.ts'
 import {
   bookingEvents,

@@ -1,7 +1,8 @@
 import { reviseSearchTable } from '../../db/migrations/search.ts'
 import { addBodyVersion, countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
+import { defineKind } from '../../resource/define-kind.ts'
 import { text } from '../../resource/fields.ts'
-import { action, defineKind } from '../../resource/kind.ts'
+import { action } from '../../resource/kind.ts'
 import { type Conversation, conversationFields, summaryLimit } from './fields.ts'
 import { conversationEvents, escalate, reopen, resolve, summarize, updateConversation } from './moves.ts'
 

@@ -3,8 +3,8 @@ import { addBodyVersion, countStored, createStreamTable } from '../../db/migrati
 import { problem } from '../../kernel/errors.ts'
 import { fail, ok } from '../../kernel/result.ts'
 import { commonFields } from '../../resource/common-fields.ts'
+import { defineKind } from '../../resource/define-kind.ts'
 import { email, locale, phone, text, timezone } from '../../resource/fields.ts'
-import { defineKind } from '../../resource/kind.ts'
 
 const identity = 'At least one of name, email, phone and externalId must have a value.'
 

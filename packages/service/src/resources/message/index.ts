@@ -1,6 +1,6 @@
 import { reviseSearchTable } from '../../db/migrations/search.ts'
 import { addBodyVersion, countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
-import { defineKind } from '../../resource/kind.ts'
+import { defineKind } from '../../resource/define-kind.ts'
 import { arrival } from './arrival.ts'
 import { messageFields } from './fields.ts'
 import { createMessage, messageEvents } from './rules.ts'

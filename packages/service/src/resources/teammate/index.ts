@@ -5,8 +5,8 @@ import {
   createStreamTable,
   lookupIndexes,
 } from '../../db/migrations/stream-table.ts'
+import { defineKind } from '../../resource/define-kind.ts'
 import { email, flag, text } from '../../resource/fields.ts'
-import { defineKind } from '../../resource/kind.ts'
 
 /** Who works at the desk (specification 4.8). No events, no deletion: an inactive teammate stays. */
 export const teammate = defineKind({

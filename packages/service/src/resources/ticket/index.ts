@@ -6,8 +6,8 @@ import {
   lookupIndexes,
 } from '../../db/migrations/stream-table.ts'
 import { commonFields } from '../../resource/common-fields.ts'
+import { defineKind } from '../../resource/define-kind.ts'
 import { choice, reference, sequence, text, timestamp } from '../../resource/fields.ts'
-import { defineKind } from '../../resource/kind.ts'
 import { createTicket, ticketEvents, updateTicket } from './moves.ts'
 import { ticketStatuses } from './status.ts'
 
