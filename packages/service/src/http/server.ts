@@ -9,7 +9,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { networkOf, Strangers } from '../access/strangers.ts'
+import { networkOf, type StrangerLimits, Strangers } from '../access/strangers.ts'
 import { isToken } from '../access/token.ts'
 import { clockAheadCode } from '../journal/lead.ts'
 import { NewerVersion } from '../journal/rows.ts'
@@ -52,6 +52,8 @@ export interface Edge {
   readonly corsOrigins?: readonly string[]
   /** Answers requests whose bodies take long to read; without it they are answered here. */
   readonly handOver?: HandOver
+  /** The pace of what comes without a key; the usual one unless told. */
+  readonly strangers?: StrangerLimits
 }
 
 export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): FastifyInstance {
@@ -91,7 +93,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
     setHeaders(request, reply, request.routeOptions.url)
     done()
   })
-  paceStrangers(server)
+  paceStrangers(server, edge.strangers)
   allowOrigins(server, origins)
   if (logger.level === 'debug' || logger.level === 'trace') logAnswers(server)
   server.setErrorHandler((error: FastifyError | ShareExceeded, request, reply) => {
@@ -127,8 +129,8 @@ function setHeaders({ id, url }: FastifyRequest, reply: FastifyReply, route = ur
 }
 
 /** What no key is asked for, and what carries nothing that could be one, is answered at its address's pace. */
-function paceStrangers(server: FastifyInstance): void {
-  const strangers = new Strangers()
+function paceStrangers(server: FastifyInstance, limits?: StrangerLimits): void {
+  const strangers = new Strangers(limits)
   server.addHook('onRequest', (request, reply, done) => {
     const { url, config } = request.routeOptions
     const needsKey = url !== undefined && !request.is404 && !config.ignoresKey && isPrivate(url)

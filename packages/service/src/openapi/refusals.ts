@@ -23,7 +23,8 @@ export function refusalsOf(operation: Operation): readonly ErrorCode[] {
   const { method, path, access, body, once, query, errors } = operation
   const possible: readonly ErrorCode[] = [
     ...(errors ?? []),
-    ...(access === 'public' ? [] : (['unauthorized', 'key_expired', 'rate_limited'] as const)),
+    'rate_limited',
+    ...(access === 'public' ? [] : (['unauthorized', 'key_expired'] as const)),
     ...(access === 'public' || access === 'any key' ? [] : (['insufficient_scope'] as const)),
     // What stands in a path may be no UTF-8.
     ...(query !== undefined || path.includes('{') ? (['invalid_parameter'] as const) : []),
