@@ -16,7 +16,7 @@ const checks: readonly (readonly [name: string, command: string, ...args: string
 
 const failures = await Promise.all(
   checks.map(async ([name, command, ...args]) => {
-    const { status, said } = await hear(command, args)
+    const { status, said } = await notify(command, args)
     console.log(`\n${name}: ${[command, ...args].join(' ')}\n${said}`)
     return status === 0 ? [] : [name]
   }),
@@ -42,7 +42,7 @@ console.log(`\n${passed} passed, ${failed} failed`)
 process.exit(failed > 0 ? 1 : status)
 
 /** Runs a program to its end, and keeps what it says. */
-async function hear(command: string, args: readonly string[]): Promise<{ status: number; said: string }> {
+async function notify(command: string, args: readonly string[]): Promise<{ status: number; said: string }> {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const [out, err, status] = await Promise.all([text(child.stdout), text(child.stderr), statusOf(child)])
   return { status, said: out + err }

@@ -10,7 +10,7 @@ import { type EmbeddedDatabase, startEmbedded } from '../packages/service/src/db
 import { migrate } from '../packages/service/src/db/migrate.ts'
 import type { SchemaFunction } from '../packages/service/src/db/migration.ts'
 import { createPool } from '../packages/service/src/db/pool.ts'
-import { systemClock } from '../packages/service/src/kernel/clock.ts'
+import { systemClock } from '../packages/service/src/kernel/timestamps.ts'
 import { schemaOf } from '../packages/service/src/schema.ts'
 import type { Call } from './load/writer.ts'
 import type { ServiceOrders, ServiceReport } from './service-process.ts'

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { maxLead } from '../packages/service/src/journal/lead.ts'
+import { maxClockSkew } from '../packages/service/src/journal/clock-skew.ts'
 import { dice } from '../packages/service/test/harness/load.ts'
 import { checkHistory } from './history/check.ts'
 import { historyFile, type Line } from './history/format.ts'
@@ -47,7 +47,7 @@ export interface TortureReport {
 }
 
 /** How far the services' clocks may be from the machine's, in milliseconds: hours behind, and ahead past what is believed. */
-const clocks = { behind: 3 * 3_600_000, ahead: 2 * maxLead }
+const clocks = { behind: 3 * 3_600_000, ahead: 2 * maxClockSkew }
 
 export async function runTorture(options: TortureOptions): Promise<TortureReport> {
   const directory = await mkdtemp(join(tmpdir(), 'deskwire-history-'))

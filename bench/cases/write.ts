@@ -1,5 +1,5 @@
 /** Changes over HTTP, held against the commit function called by itself on the same database. */
-import { maxLead } from '../../packages/service/src/journal/lead.ts'
+import { maxClockSkew } from '../../packages/service/src/journal/clock-skew.ts'
 import {
   bareBatch,
   bareCalls,
@@ -73,8 +73,8 @@ export async function* write({ runs }: Scale): AsyncGenerator<Result> {
         return commitBare(installation, one.organizationId, changes, lead)
       }
       // Now one first, now the other, so that what the table has gone through meets both alike.
-      const first = run % 2 === 0 ? maxLead : null
-      const [before, after] = [await commit(first), await commit(first === null ? maxLead : null)]
+      const first = run % 2 === 0 ? maxClockSkew : null
+      const [before, after] = [await commit(first), await commit(first === null ? maxClockSkew : null)]
       const [value, baseline] = first === null ? [after, before] : [before, after]
       results.push({ value, baseline })
     }

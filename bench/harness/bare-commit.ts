@@ -5,14 +5,14 @@
 
 import { systemClock } from '@deskwire/service'
 import { Client } from 'pg'
+import { customer } from '../../packages/service/src/desk/customer/index.ts'
 import type { Change } from '../../packages/service/src/journal/change.ts'
 import { encodeUnits } from '../../packages/service/src/journal/commit-call.ts'
 import { newId } from '../../packages/service/src/kernel/ids.ts'
 import { formatTimestamp } from '../../packages/service/src/kernel/timestamps.ts'
-import { alteration, creation } from '../../packages/service/src/resource/decide.ts'
-import type { State } from '../../packages/service/src/resource/kind.ts'
-import { parseRepresentation } from '../../packages/service/src/resource/representation.ts'
-import { customer } from '../../packages/service/src/resources/customer/index.ts'
+import { insertChange, updateChange } from '../../packages/service/src/kinds/decide.ts'
+import type { State } from '../../packages/service/src/kinds/kind.ts'
+import { parseRepresentation } from '../../packages/service/src/kinds/representation.ts'
 import { schemaOf } from '../../packages/service/src/schema.ts'
 import type { Installation } from './installation.ts'
 
@@ -40,7 +40,7 @@ export async function bareUpdates(
     const version = customer.table.version
     const row = { body, updatedAt: formatTimestamp(updated_at.getTime()), version }
     const state = { ...parseRepresentation(customer, row).state, ...newPatch() }
-    const change = alteration(customer, systemClock, row, state, null)
+    const change = updateChange(customer, systemClock, row, state, null)
     if (change === null) throw new Error('a patch that changes nothing')
     return change
   })
@@ -51,7 +51,7 @@ export function bareCreations(organizationId: string, count: number, state: () =
   return Array.from({ length: count }, () => {
     const createdAt = formatTimestamp(systemClock.now())
     const identity = { id: newId(systemClock), organizationId, createdAt }
-    return creation(customer, identity, state(), null)
+    return insertChange(customer, identity, state(), null)
   })
 }
 
@@ -63,12 +63,12 @@ export async function commitBare(
   installation: Installation,
   organizationId: string,
   changes: readonly Change[],
-  maxLead: number | null = null,
+  maxClockSkew: number | null = null,
 ): Promise<number> {
   const calls: string[] = []
   for (let n = 0; n < changes.length; n += bareBatch) {
     const units = changes.slice(n, n + bareBatch).map((change) => ({ changes: [change] }))
-    calls.push(encodeUnits(units, { maxAttempts: 6, patient: false, maxLead }))
+    calls.push(encodeUnits(units, { maxAttempts: 6, waitsForLock: false, maxClockSkew }))
   }
   const clients = Array.from({ length: bareCalls }, () => new Client(installation.connection))
   await Promise.all(clients.map((client) => client.connect()))

@@ -4,7 +4,7 @@
  * left out.
  */
 import { Client } from 'pg'
-import { makeLogWeeks } from '../../packages/service/src/log-weeks.ts'
+import { makeLogWeeks } from '../../packages/service/src/retention/log-weeks.ts'
 import type { Installation, Organization } from './installation.ts'
 
 export interface SeededLog extends Organization {

@@ -5,11 +5,15 @@
  */
 import { checkpointOf, createClient } from '@deskwire/sdk'
 import { Client } from 'pg'
-import { removalRecord, tailText, timestampText } from '../../packages/service/src/journal/body.ts'
-import { digestModulus } from '../../packages/service/src/journal/digest.ts'
-import { columnValues, representationHead } from '../../packages/service/src/resource/representation.ts'
-import { changedWords } from '../../packages/service/src/resource/search.ts'
-import { customer } from '../../packages/service/src/resources/customer/index.ts'
+import { customer } from '../../packages/service/src/desk/customer/index.ts'
+import {
+  digestModulus,
+  removalRecord,
+  tailText,
+  timestampText,
+} from '../../packages/service/src/journal/body.ts'
+import { columnValues, representationHead } from '../../packages/service/src/kinds/representation.ts'
+import { changedSearchDocument } from '../../packages/service/src/kinds/search.ts'
 import type { Installation, Organization } from './installation.ts'
 
 export interface Seeded extends Organization {
@@ -132,7 +136,7 @@ function insertStatement(organizationId: string, worded: boolean): { text: strin
 
 /** The words that the rows are found by, as a part of the statement; its values join `values`. */
 function insertedWords(state: Readonly<Record<string, unknown>>, values: unknown[]): string {
-  const found = changedWords(customer, timeMark, null, state)
+  const found = changedSearchDocument(customer, timeMark, null, state)
   const terms = `$${values.push(found?.terms ?? '')}::text`
   return `
     found as (

@@ -1,10 +1,10 @@
 /** Pages of a seeded organization's stream: over HTTP, and by the page's own statement alone. */
 import { Client } from 'pg'
 import { Client as HttpClient } from 'undici'
+import { customer } from '../../packages/service/src/desk/customer/index.ts'
 import { pageStatements, pageValues } from '../../packages/service/src/journal/page-statement.ts'
 import { encodeCursor, highestId } from '../../packages/service/src/kernel/cursor.ts'
 import { formatTimestamp } from '../../packages/service/src/kernel/timestamps.ts'
-import { customer } from '../../packages/service/src/resources/customer/index.ts'
 import type { Installation, Organization } from './installation.ts'
 import type { PlainRequest } from './plain-client.ts'
 import type { Seeded } from './seed.ts'

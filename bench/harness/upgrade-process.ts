@@ -1,8 +1,8 @@
 /** Upgrades the customers of a database, as a worker does, and prints how many and in how many milliseconds. Its argument is the database. */
 import pino from 'pino'
-import { createBackfillOf } from '../../packages/service/src/backfills.ts'
 import { createPool } from '../../packages/service/src/db/pool.ts'
-import { systemClock } from '../../packages/service/src/kernel/clock.ts'
+import { systemClock } from '../../packages/service/src/kernel/timestamps.ts'
+import { createBackfillOf } from '../../packages/service/src/kinds/backfill.ts'
 import { upgradedKinds } from './upgraded-customer.ts'
 
 const pool = createPool(JSON.parse(process.argv[2] ?? ''), { max: 2, onIdleError: () => {} })

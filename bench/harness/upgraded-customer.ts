@@ -1,8 +1,8 @@
 /** Customers as a release would have them that changed what they show: a text of each of them, so that every row is written anew. */
 import { indexOutdated } from '../../packages/service/src/db/migrations/stream-table.ts'
-import type { Kind } from '../../packages/service/src/resource/kind.ts'
-import { customer } from '../../packages/service/src/resources/customer/index.ts'
-import { kinds } from '../../packages/service/src/resources/index.ts'
+import { customer } from '../../packages/service/src/desk/customer/index.ts'
+import { kinds } from '../../packages/service/src/desk/index.ts'
+import type { Kind } from '../../packages/service/src/kinds/kind.ts'
 
 const version = 2
 

@@ -1,9 +1,12 @@
 /** The SDK's types of keys and of the organization, from the declarations that document them. */
 import { scopeNames } from '../../packages/service/src/access/scopes.ts'
-import { keyShape } from '../../packages/service/src/keys/fields.ts'
-import { keyFields } from '../../packages/service/src/keys/records.ts'
-import { organizationFields, organizationShape } from '../../packages/service/src/organization/record.ts'
-import type { Kind } from '../../packages/service/src/resource/kind.ts'
+import { keyFields } from '../../packages/service/src/keys/api-key.ts'
+import { keyShape } from '../../packages/service/src/keys/keys.ts'
+import type { Kind } from '../../packages/service/src/kinds/kind.ts'
+import {
+  organizationFields,
+  organizationShape,
+} from '../../packages/service/src/organization/organization.ts'
 import { acceptedMembers, shownMembers } from './sdk-type-text.ts'
 
 export function accessTypes(kinds: readonly Kind[]): string {

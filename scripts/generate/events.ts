@@ -1,6 +1,6 @@
+import type { Kind } from '../../packages/service/src/kinds/kind.ts'
+import { kindPart } from '../../packages/service/src/kinds/routes.ts'
 import { eventSentence } from '../../packages/service/src/openapi/operation.ts'
-import type { Kind } from '../../packages/service/src/resource/kind.ts'
-import { kindPart } from '../../packages/service/src/resource/routes.ts'
 import { madeBy, table } from './markdown.ts'
 
 /** The event types, in the order of the kinds, and which move causes which. */

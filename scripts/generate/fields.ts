@@ -1,6 +1,6 @@
-import { carrierSentence } from '../../packages/service/src/resource/event-carriers.ts'
-import type { Kind } from '../../packages/service/src/resource/kind.ts'
-import { filterNames } from '../../packages/service/src/resource/list-query.ts'
+import { carrierSentence } from '../../packages/service/src/kinds/event-carriers.ts'
+import type { Kind } from '../../packages/service/src/kinds/kind.ts'
+import { filterNames } from '../../packages/service/src/kinds/list-query.ts'
 import { madeBy, table } from './markdown.ts'
 
 const access = { write: 'any time', create: 'at creation', read: 'the service' } as const

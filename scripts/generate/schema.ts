@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { startEmbedded } from '../../packages/service/src/db/embedded/index.ts'
 import { migrate } from '../../packages/service/src/db/migrate.ts'
 import { createPool, type endPool } from '../../packages/service/src/db/pool.ts'
-import { kinds } from '../../packages/service/src/resources/index.ts'
+import { kinds } from '../../packages/service/src/desk/index.ts'
 import { schemaOf } from '../../packages/service/src/schema.ts'
 
 type Database = Pick<Parameters<typeof endPool>[0], 'query'>
@@ -30,7 +30,7 @@ const tables: Readonly<Record<string, string>> = {
         table.name,
         `The stream of ${plural}: rows that exist, and removal records where rows were, in the one order of (updated_at, id).`,
       ],
-      ...(table.words ? [[`${table.name}_words`, `What ${plural} are found by.`]] : []),
+      ...(table.searchable ? [[`${table.name}_words`, `What ${plural} are found by.`]] : []),
     ]),
   ),
   events: 'What happened, of the same commit. A partition a week; the week follows from the id.',

@@ -1,6 +1,6 @@
 /** What a client can do with the rows of a kind: the class it gets, with a method for each action. */
-import type { Kind } from '../../packages/service/src/resource/kind.ts'
-import { camelCase, capitalized, schemaName } from '../../packages/service/src/resource/kind-schemas.ts'
+import type { Kind } from '../../packages/service/src/kinds/kind.ts'
+import { camelCase, capitalized, schemaName } from '../../packages/service/src/kinds/kind-schemas.ts'
 import { member } from './sdk-type-text.ts'
 
 /** The class of a kind's calls, as it is named after `new`. */

@@ -1,7 +1,7 @@
 /** Fields and JSON Schemas in the words of TypeScript. */
-import type { Field, Fields } from '../../packages/service/src/resource/field.ts'
-import { fieldSchema } from '../../packages/service/src/resource/kind-schemas.ts'
-import type { ShownField } from '../../packages/service/src/resource/shown-field.ts'
+import type { Field, Fields } from '../../packages/service/src/kinds/field.ts'
+import { fieldSchema } from '../../packages/service/src/kinds/kind-schemas.ts'
+import type { ShownField } from '../../packages/service/src/kinds/shown-field.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,16 +1,17 @@
 /** The SDK's types of every kind, from the same declarations that validate and document them. */
-import type { Field } from '../../packages/service/src/resource/field.ts'
-import type { Kind } from '../../packages/service/src/resource/kind.ts'
-import { fieldSchema, schemaName } from '../../packages/service/src/resource/kind-schemas.ts'
-import { filterNames } from '../../packages/service/src/resource/list-query.ts'
+import type { Field } from '../../packages/service/src/kinds/field.ts'
+import type { Kind } from '../../packages/service/src/kinds/kind.ts'
+import { fieldSchema, schemaName } from '../../packages/service/src/kinds/kind-schemas.ts'
+import { filterNames } from '../../packages/service/src/kinds/list-query.ts'
+import { webhookShapes } from '../../packages/service/src/webhooks/endpoints.ts'
 import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
-import { recoveryShape, webhookShapes } from '../../packages/service/src/webhooks/fields.ts'
 import {
   attemptFields,
   deliveryFields,
   recoveryFields,
   webhookFields,
 } from '../../packages/service/src/webhooks/records.ts'
+import { recoveryShape } from '../../packages/service/src/webhooks/recovery.ts'
 import { actionTypes, resourceType } from './sdk-actions.ts'
 import { acceptedMembers, member, shownMembers, typeText } from './sdk-type-text.ts'
 

@@ -1,8 +1,8 @@
-import type { Kind } from '../../packages/service/src/resource/kind.ts'
-import type { ShownField } from '../../packages/service/src/resource/shown-field.ts'
-import { mostWords } from '../../packages/service/src/resource/word-list.ts'
+import { mostWords } from '../../packages/service/src/kinds/fields.ts'
+import type { Kind } from '../../packages/service/src/kinds/kind.ts'
+import type { ShownField } from '../../packages/service/src/kinds/shown-field.ts'
+import { webhookShapes } from '../../packages/service/src/webhooks/endpoints.ts'
 import { createEventTypes } from '../../packages/service/src/webhooks/event-types.ts'
-import { recoveryShape, webhookShapes } from '../../packages/service/src/webhooks/fields.ts'
 import {
   attemptFields,
   deliveryErrorCodes,
@@ -11,6 +11,7 @@ import {
   secretField,
   webhookFields,
 } from '../../packages/service/src/webhooks/records.ts'
+import { recoveryShape } from '../../packages/service/src/webhooks/recovery.ts'
 import { madeBy, table } from './markdown.ts'
 
 /** Endpoints, deliveries, attempts and recoveries: every field that is shown, and the codes of failed attempts. */

@@ -1,6 +1,6 @@
 /** What the database holds when all is over: the last lines of a history. */
 import type { Pool } from 'pg'
-import { kinds } from '../../packages/service/src/resources/index.ts'
+import { kinds } from '../../packages/service/src/desk/index.ts'
 import type { Stored } from '../history/format.ts'
 import { versionOf } from './recorder.ts'
 

@@ -8,14 +8,12 @@ import type { RateLimit } from './access/rate-limit.ts'
 import { scopeNames } from './access/scopes.ts'
 import { createUseRecorder } from './access/uses.ts'
 import { apiDocument } from './api-document.ts'
-import { outdatedCounted, outdatedRows } from './backfills.ts'
 import { type Database, FairPool, unshared } from './db/fair-pool.ts'
-import { createTargetCheck, type DeliverySettings } from './deliveries.ts'
+import type { DeliverySettings } from './delivery/delivery-settings.ts'
 import { createEndpointQueues } from './delivery/endpoint-queues.ts'
 import { attemptsOf } from './delivery/model.ts'
-import { isTrusted, type TrustedTargets, trustNobody } from './delivery/target/address.ts'
 import { createResolver } from './delivery/target/resolver.ts'
-import { registerDesk } from './desk.ts'
+import { kinds as deskKinds } from './desk/index.ts'
 import { createDocs, docsPart } from './docs/routes.ts'
 import type { HandOver } from './http/hand-over.ts'
 import { createHealth, healthPart } from './http/health.ts'
@@ -23,29 +21,28 @@ import { createIdempotencyStore } from './http/idempotency.ts'
 import { type Access, registerRoutes } from './http/route.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
 import { limitShares } from './http/shares.ts'
-import { createAnnouncer } from './journal/announcer.ts'
+import type { StorageLimits } from './journal/change.ts'
 import { type CallUnderClock, createJournal } from './journal/journal.ts'
-import type { StorageLimits } from './journal/storage-limits.ts'
+import { createNotifier } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
-import type { Clock } from './kernel/clock.ts'
 import { loggable } from './kernel/loggable.ts'
+import { isWithin, type Networks, noNetworks } from './kernel/networks.ts'
+import type { Clock } from './kernel/timestamps.ts'
 import { createKeys } from './keys/keys.ts'
 import { keyPart } from './keys/routes.ts'
 import { createKeyStore } from './keys/store.ts'
-import { createMaintenance, type Maintenance } from './maintenance.ts'
-import { metricsPart, metricsText } from './metrics/expose.ts'
-import { createOutdatedMetrics } from './metrics/outdated.ts'
-import { createRegistry, type MetricsSnapshot } from './metrics/registry.ts'
+import { outdatedCounted, outdatedRows } from './kinds/backfill.ts'
+import type { Kind } from './kinds/kind.ts'
+import { registerDesk } from './kinds/register.ts'
+import { createRegistry, type MetricsSnapshot, metricsPart, metricsText } from './metrics/registry.ts'
 import { createCommitMetrics, timeRequests } from './metrics/requests.ts'
 import { countShares, createPoolMetrics } from './metrics/shares.ts'
-import { createStandingMetrics } from './metrics/standing.ts'
-import { createStorageMetrics } from './metrics/storage.ts'
+import { createOutdatedMetrics, createStandingMetrics, createStorageMetrics } from './metrics/standing.ts'
 import { createOrganizations } from './organization/organization.ts'
 import { organizationPart } from './organization/routes.ts'
-import type { Kind } from './resource/kind.ts'
-import { kinds as deskKinds } from './resources/index.ts'
+import { createMaintenance, type Maintenance } from './retention/maintenance.ts'
+import { largest, largestStores } from './retention/storage.ts'
 import { schemaOf } from './schema.ts'
-import { largest, largestStores } from './storage.ts'
 import { deliveryPart } from './webhooks/delivery-routes.ts'
 import { createEndpoints } from './webhooks/endpoints.ts'
 import { createEventTypes } from './webhooks/event-types.ts'
@@ -55,6 +52,7 @@ import { recoveryPart } from './webhooks/recovery-routes.ts'
 import { endpointPart } from './webhooks/routes.ts'
 import { createSecretBox, type SecretBox } from './webhooks/secrets.ts'
 import { createWebhookStore } from './webhooks/store.ts'
+import { createTargetCheck } from './webhooks/target-check.ts'
 
 export interface App {
   readonly server: FastifyInstance
@@ -86,7 +84,7 @@ export interface AppOptions {
   /** Metrics of the processes that this one speaks for. */
   readonly otherMetrics?: () => Promise<readonly MetricsSnapshot[]>
   /** Proxies that are believed about where a request came from; none unless told. */
-  readonly trustedProxies?: TrustedTargets
+  readonly trustedProxies?: Networks
   /** Origins whose pages may call from a browser; none unless told. */
   readonly corsOrigins?: readonly string[]
   /** Whether `/metrics` is served elsewhere, and not by this server. */
@@ -94,7 +92,7 @@ export interface AppOptions {
   /** What does not work beside the API, for `/readyz`; null when all does. */
   readonly degraded?: () => string | null
   /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told: tests move it. */
-  readonly maxLead?: number
+  readonly maxClockSkew?: number
   /** Answers requests whose bodies take long to read; without it they are answered here. */
   readonly handOver?: HandOver
   /** `bulk` for the thread that they are handed to: it answers nothing of the process as a whole. */
@@ -103,20 +101,20 @@ export interface AppOptions {
 
 /** The service on a migrated database. The pool stays its caller's. */
 export function createApp(options: AppOptions): App {
-  const { pool, clock, log, settings, kinds = deskKinds, maxLead, part = 'api' } = options
-  const { storage, otherMetrics = async () => [], trustedProxies = trustNobody, corsOrigins = [] } = options
+  const { pool, clock, log, settings, kinds = deskKinds, maxClockSkew, part = 'api' } = options
+  const { storage, otherMetrics = async () => [], trustedProxies = noNetworks, corsOrigins = [] } = options
   const register = createRegistry(part)
-  const announcer = createAnnouncer(pool, (error) =>
+  const notifier = createNotifier(pool, (error) =>
     log.warn({ err: loggable(error) }, 'workers and waiting readers could not be notified'),
   )
-  const wake = announcer.deliveries
+  const wake = notifier.deliveries
   // What comes to the thread has had its organization's turn before.
   const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register)
   const box = createSecretBox(settings.encryptionKey)
   const server = createServer(log, {
     ...(trustedProxies.ranges.length === 0
       ? {}
-      : { isTrustedProxy: (ip: string) => isTrusted(ip, trustedProxies) }),
+      : { isTrustedProxy: (ip: string) => isWithin(ip, trustedProxies) }),
     corsOrigins,
     ...(options.handOver === undefined ? {} : { handOver: options.handOver }),
   })
@@ -127,11 +125,11 @@ export function createApp(options: AppOptions): App {
     tables: kinds.map((kind) => kind.table),
     commitFunction: schemaOf(kinds).commitFunction,
     maxAttempts: attemptsOf(settings.schedule),
-    announcer,
-    onCommit: createCommitMetrics(register, (lead) =>
-      log.warn({ seconds: Math.round(lead / 1000) }, "the stream's clock is ahead of the database's"),
+    notifier,
+    onCommit: createCommitMetrics(register, (clockSkew) =>
+      log.warn({ seconds: Math.round(clockSkew / 1000) }, "the stream's clock is ahead of the database's"),
     ),
-    ...(maxLead === undefined ? {} : { maxLead }),
+    ...(maxClockSkew === undefined ? {} : { maxClockSkew }),
     ...(storage && { storage }),
   })
   const access = {

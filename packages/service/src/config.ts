@@ -2,11 +2,11 @@
 import { parseArgs } from 'node:util'
 import type { RateLimit } from './access/rate-limit.ts'
 import { isToken } from './access/token.ts'
-import { parseTrustedTargets, type TrustedTargets, trustNobody } from './delivery/target/address.ts'
 import { parseDnsServers } from './delivery/target/name-servers.ts'
 import { closest } from './kernel/closest.ts'
+import { type Networks, noNetworks, parseNetworks } from './kernel/networks.ts'
 import { fail, ok, type Result } from './kernel/result.ts'
-import { parseEncryptionKey } from './webhooks/encryption-key.ts'
+import { parseEncryptionKey } from './webhooks/secrets.ts'
 
 interface Setting<V> {
   /** The environment variable; the flag is its rest in lower case with hyphens. */
@@ -183,13 +183,13 @@ export const settings = {
     accepts: '32 bytes in base64, as openssl rand -base64 32 prints them',
     parse: parseEncryptionKey,
   }),
-  trustedTargets: setting<TrustedTargets>({
+  trustedTargets: setting<Networks>({
     variable: 'DESKWIRE_TRUSTED_TARGETS',
     default: '',
     defaultShown: 'none',
     help: 'address ranges that receivers may have though they are not public (tests, private networks)',
     accepts: 'a comma-separated list of CIDRs, for example 127.0.0.0/8',
-    parse: (text) => (text === '' ? trustNobody : parseTrustedTargets(text)),
+    parse: (text) => (text === '' ? noNetworks : parseNetworks(text)),
   }),
   targetCa: setting<string | null>({
     variable: 'DESKWIRE_TARGET_CA',
@@ -265,13 +265,13 @@ export const settings = {
     accepts: 'a whole number of bytes, or of KiB, MiB, GiB or TiB, for example 10GiB, below 8 PiB',
     parse: parseSize,
   }),
-  trustedProxies: setting<TrustedTargets>({
+  trustedProxies: setting<Networks>({
     variable: 'DESKWIRE_TRUSTED_PROXIES',
     default: '',
     defaultShown: 'none',
     help: "proxies whose X-Forwarded-For is believed, so that limits see the client's address",
     accepts: 'a comma-separated list of CIDRs, for example 10.0.0.0/8',
-    parse: (text) => (text === '' ? trustNobody : parseTrustedTargets(text)),
+    parse: (text) => (text === '' ? noNetworks : parseNetworks(text)),
   }),
   corsOrigins: setting<readonly string[]>({
     variable: 'DESKWIRE_CORS_ORIGINS',

@@ -7,21 +7,24 @@ import { askDatabaseClock } from './db/clock.ts'
 import { EmbeddedDatabaseError } from './db/embedded/index.ts'
 import { migrate } from './db/migrate.ts'
 import { type OpenDatabase, openDatabase } from './db/open.ts'
-import type { DeliverySettings } from './deliveries.ts'
+import type { DeliverySettings } from './delivery/delivery-settings.ts'
 import { giveBackQueues } from './delivery/leases.ts'
-import type { Clock } from './kernel/clock.ts'
-import { createLog } from './log.ts'
-import { makeLogWeeks } from './log-weeks.ts'
+import type { Clock } from './kernel/timestamps.ts'
+import { makeLogWeeks } from './retention/log-weeks.ts'
 import { startApi } from './roles/api.ts'
-import { deliverySettingsOf, requireEncryptionKey, requireKeyOfDatabase } from './roles/delivery-settings.ts'
-import type { Running } from './roles/running.ts'
-import { summarySettingsOf } from './roles/summary-settings.ts'
+import {
+  deliverySettingsOf,
+  requireEncryptionKey,
+  requireKeyOfDatabase,
+  summarySettingsOf,
+} from './roles/delivery-settings.ts'
+import { createLog, type Running } from './roles/running.ts'
 import { type Supervised, superviseWorker } from './roles/supervise.ts'
 import { type RunningWorker, startWorker } from './roles/worker.ts'
 import { startMetricsServer, startWorkerServer, workerMetrics } from './roles/worker-server.ts'
 import { schemaOf } from './schema.ts'
-import type { SummarySettings } from './summaries.ts'
 import { createJobs } from './summarizer/jobs.ts'
+import type { SummarySettings } from './summarizer/summarizer.ts'
 
 /**
  * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped cleanly; throws

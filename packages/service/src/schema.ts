@@ -1,29 +1,29 @@
 /** The schema of an installation: the migrations and functions of every room, in order. */
 import type { Schema, SchemaFunction } from './db/migration.ts'
-import { coreMigrations } from './db/migrations/core.ts'
-import { deliveryMigrations } from './db/migrations/deliveries.ts'
-import { fanOutMigrations } from './db/migrations/fan-outs.ts'
-import { keyMigrations } from './db/migrations/keys.ts'
-import { lastAttemptMigrations } from './db/migrations/last-attempts.ts'
-import { logWeekMigrations } from './db/migrations/log-weeks.ts'
-import { recoveryMigrations } from './db/migrations/recoveries.ts'
-import { restoreMigrations } from './db/migrations/restores.ts'
+import { coreMigrations, keyMigrations, restoreMigrations } from './db/migrations/core.ts'
 import { searchMigrations } from './db/migrations/search.ts'
-import { webhookMigrations } from './db/migrations/webhooks.ts'
+import {
+  deliveryMigrations,
+  fanOutMigrations,
+  lastAttemptMigrations,
+  logWeekMigrations,
+  recoveryMigrations,
+  webhookMigrations,
+} from './db/migrations/webhooks.ts'
 import { completeFunction } from './delivery/complete.ts'
 import { disableFunction, failPendingFunction } from './delivery/endpoint-queues.ts'
 import { fanOutFunction } from './delivery/fan-outs.ts'
 import { recoverFunction } from './delivery/recoveries.ts'
 import { expireFunction } from './delivery/registrants.ts'
+import { kinds as deskKinds } from './desk/index.ts'
 import { commitFunction } from './journal/commit-function.ts'
-import { keepAnswerFunction } from './journal/kept-answers.ts'
+import { storeResponseFunction } from './journal/sql-fragments.ts'
 import { keyFunctions } from './keys/functions.ts'
-import type { Kind } from './resource/kind.ts'
-import { kinds as deskKinds } from './resources/index.ts'
+import type { Kind } from './kinds/kind.ts'
 import { summarizerMigrations } from './summarizer/migrations.ts'
 import { webhookFunctions } from './webhooks/functions.ts'
 import { logFunctions } from './webhooks/log-functions.ts'
-import { recoverFunction as beginRecovery } from './webhooks/recovery-functions.ts'
+import { recoverFunction as beginRecovery } from './webhooks/recovery.ts'
 
 /** What a database needs for an installation with these kinds. */
 export function schemaOf(
@@ -48,7 +48,7 @@ export function schemaOf(
     ],
     functions: [
       commit,
-      keepAnswerFunction,
+      storeResponseFunction,
       completeFunction,
       disableFunction,
       failPendingFunction,

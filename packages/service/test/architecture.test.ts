@@ -3,14 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { kinds } from '../src/resources/index.ts'
+import { kinds } from '../src/desk/index.ts'
 
 const kindNames = kinds.flatMap(({ name, plural }) => [name, plural])
 const src = fileURLToPath(new URL('../src', import.meta.url))
 
 interface Source {
   readonly path: string
-  /** The first folder, or `top` for what composes them all: the files beside the rooms, and the roles. */
+  /** The first folder; `schema`, which gathers what the rooms have in the database; or `top` for what composes them all. */
   readonly room: string
   readonly text: string
   readonly imports: readonly string[]
@@ -28,6 +28,7 @@ const sources: readonly Source[] = readdirSync(src, { recursive: true, encoding:
 
 function roomOf(path: string): string {
   const [first, second] = path.split('/')
+  if (first === 'schema.ts') return 'schema'
   return second === undefined || first === 'roles' ? 'top' : (first as string)
 }
 
@@ -40,23 +41,25 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   openapi: ['kernel'],
   http: ['kernel', 'db', 'journal', 'access', 'openapi'],
   docs: ['kernel', 'http', 'openapi'],
-  resource: ['kernel', 'db', 'journal', 'access', 'http', 'openapi'],
-  resources: ['kernel', 'db', 'resource'],
+  kinds: ['kernel', 'db', 'journal', 'access', 'http', 'openapi'],
+  desk: ['kernel', 'db', 'kinds'],
   delivery: ['kernel', 'db', 'journal', 'access'],
-  webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
-  keys: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'resource', 'delivery'],
-  backup: ['kernel', 'db', 'journal'],
-  organization: ['kernel', 'db', 'access', 'http', 'openapi', 'resource'],
-  metrics: ['kernel', 'http', 'openapi', 'delivery'],
-  summarizer: ['kernel', 'db', 'journal', 'resource', 'resources'],
+  webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'kinds', 'delivery'],
+  keys: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'kinds', 'delivery'],
+  organization: ['kernel', 'db', 'access', 'http', 'openapi', 'kinds'],
+  metrics: ['kernel', 'openapi', 'delivery'],
+  summarizer: ['kernel', 'db', 'journal', 'kinds', 'desk'],
+  retention: ['kernel', 'db', 'journal', 'http'],
+  schema: ['kernel', 'db', 'journal', 'kinds', 'desk', 'delivery', 'webhooks', 'keys', 'summarizer'],
+  backup: ['kernel', 'db', 'journal', 'desk', 'delivery', 'webhooks', 'retention', 'schema'],
   top: [
     'kernel',
     'db',
     'journal',
     'access',
     'http',
-    'resource',
-    'resources',
+    'kinds',
+    'desk',
     'openapi',
     'docs',
     'delivery',
@@ -65,6 +68,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'organization',
     'metrics',
     'summarizer',
+    'retention',
+    'schema',
     'backup',
   ],
 }
@@ -98,24 +103,24 @@ test('no file imports another that imports it, through however many and for its 
   expect(circles).toEqual([])
 })
 
-test('a folder of resources imports the machinery, and no other but what it moves', () => {
+test('a folder of the desk imports the machinery of kinds, and no other but what it moves', () => {
   const across = sources
-    .filter(({ room, path }) => room === 'resources' && path !== 'resources/index.ts')
+    .filter(({ room, path }) => room === 'desk' && path !== 'desk/index.ts')
     .flatMap(({ path, imports }) =>
       imports
-        .filter((imported) => roomOf(imported) === 'resources' && dirname(imported) !== dirname(path))
+        .filter((imported) => roomOf(imported) === 'desk' && dirname(imported) !== dirname(path))
         .map((imported) => `${dirname(path)} → ${dirname(imported)}`),
     )
   // An arriving message moves its conversation, and the tickets of it.
   expect([...new Set(across)].sort()).toEqual([
-    'resources/message → resources/conversation',
-    'resources/message → resources/ticket',
+    'desk/message → desk/conversation',
+    'desk/message → desk/ticket',
   ])
 })
 
 test('the machinery knows no kind by name', () => {
   const machinery = sources.filter(({ room }) =>
-    ['db', 'journal', 'access', 'http', 'resource', 'openapi', 'docs'].includes(room),
+    ['db', 'journal', 'access', 'http', 'kinds', 'openapi', 'docs'].includes(room),
   )
   const naming = machinery.filter(({ text }) =>
     new RegExp(`['"\`.](${kindNames.join('|')})['"\`.]`).test(withoutComments(text)),
@@ -138,8 +143,8 @@ describe('SQL', () => {
     const writes = new RegExp(`(insert into|update|delete from) (${tables.join('|')})\\b`)
     expect(violations(writes).filter((path) => !path.startsWith('db/migrations/'))).toEqual([
       'journal/commit-function.ts',
-      'log-weeks.ts',
-      'maintenance.ts',
+      'retention/erasure.ts',
+      'retention/log-weeks.ts',
       'webhooks/functions.ts',
     ])
     // A ping is an event of no stream: it tells of no change.
@@ -148,10 +153,10 @@ describe('SQL', () => {
     expect(inserted?.every((sql) => sql.includes("'ping'"))).toBe(true)
     expect(endpoints).not.toMatch(/update events|delete from events|kind_counters/)
     // Of events that are past keeping, whole rows go, and nothing of them changes.
-    const weeks = sources.find(({ path }) => path === 'log-weeks.ts')?.text ?? ''
+    const weeks = sources.find(({ path }) => path === 'retention/log-weeks.ts')?.text ?? ''
     expect(weeks).not.toMatch(/(insert into|update) events|kind_counters/)
     // Maintenance erases payloads; it writes nothing else of them.
-    const maintenance = sources.find(({ path }) => path === 'maintenance.ts')?.text ?? ''
+    const maintenance = sources.find(({ path }) => path === 'retention/erasure.ts')?.text ?? ''
     expect(
       maintenance
         .match(/(insert into|update|delete from) (events|kind_counters)[^`]*/g)
@@ -167,7 +172,7 @@ describe('SQL', () => {
     // A restore moves all of them, past what was lost.
     expect(violations(/update organization_clocks/)).toEqual([
       'journal/commit-function.ts',
-      'journal/new-life.ts',
+      'journal/epoch.ts',
     ])
     expect(violations(/insert into organization_clocks/)).toEqual(['access/organizations.ts'])
   })
@@ -197,20 +202,20 @@ describe('SQL', () => {
       // No table of their own: what looks into one stands in a literal that names the organization.
       "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
       "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
+      'journal/epoch.ts: select i.epoch from installation i union select r.',
+      'journal/epoch.ts: update installation set epoch = $1 where singleton',
       // One call for several organizations, each named in the argument.
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
       "journal/journal.ts: select ${commitFunction.name}((c.part->>'organizat",
       // It calls a function whose first argument names it.
       "journal/journal.ts: with waiting as materialized (select set_config('l",
-      'journal/new-life.ts: select i.epoch from installation i union select r.',
-      'journal/new-life.ts: update installation set epoch = $1 where singleton',
       // Its arms name it, each for itself.
       'journal/page-statement.ts: select s.updated_at, s.id, s.body from (${arms.map',
-      // Whether a week of all organizations may be dropped.
-      "log-weeks.ts: select 1 from deliveries d where d.log_day = 'infi",
-      'log-weeks.ts: select r.position from recoveries r where r.finish',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
-      'resource/browse.ts: select ${total} as total, (select count(*)::int fr',
+      'kinds/browse.ts: select ${total} as total, (select count(*)::int fr',
+      // Whether a week of all organizations may be dropped.
+      "retention/log-weeks.ts: select 1 from deliveries d where d.log_day = 'infi",
+      'retention/log-weeks.ts: select r.position from recoveries r where r.finish',
       'webhooks/installation-key.ts: select i.key_check from installation i where i.sin',
       'webhooks/installation-key.ts: update installation set key_check = $1 where singl',
       'webhooks/installation-key.ts: update installation set key_check = $1 where singl',
@@ -226,7 +231,7 @@ describe('SQL', () => {
 
 test('time comes from a clock', () => {
   const reading = violations(/Date\.now\(\)|new Date\(\)|performance\.now\(\)/)
-  expect(reading.filter((path) => !path.startsWith('db/embedded/'))).toEqual(['kernel/clock.ts'])
+  expect(reading.filter((path) => !path.startsWith('db/embedded/'))).toEqual(['kernel/timestamps.ts'])
 })
 
 test('one place opens connections to receivers, to addresses that were checked', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Config, flagOf, readConfig, settings, settingsHelp, unknownVariables } from '../src/config.ts'
-import { parseTrustedTargets, trustNobody } from '../src/delivery/target/address.ts'
+import { noNetworks, parseNetworks } from '../src/kernel/networks.ts'
 
 const encryptionKey = Buffer.alloc(32, 9)
 const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
@@ -34,9 +34,9 @@ const examples: Record<keyof typeof settings, Example> = {
     bad: [Buffer.alloc(31, 9).toString('base64'), 'hidden'],
   },
   trustedTargets: {
-    default: trustNobody,
+    default: noNetworks,
     text: '127.0.0.0/8,fd00::/8',
-    value: parseTrustedTargets('127.0.0.0/8,fd00::/8'),
+    value: parseNetworks('127.0.0.0/8,fd00::/8'),
     bad: ['loopback', '127.0.0.0/33'],
   },
   targetCa: { default: null, text: './ca.pem', value: './ca.pem', bad: [] },
@@ -64,9 +64,9 @@ const examples: Record<keyof typeof settings, Example> = {
   },
   summarizer: { default: true, text: 'off', value: false, bad: ['no', 'OFF', '0', 'false'] },
   trustedProxies: {
-    default: trustNobody,
+    default: noNetworks,
     text: '10.0.0.0/8, 2001:db8::1',
-    value: parseTrustedTargets('10.0.0.0/8,2001:db8::1'),
+    value: parseNetworks('10.0.0.0/8,2001:db8::1'),
     bad: ['proxy.internal', '10.0.0.0/33', 'true', '1.2.3'],
   },
   corsOrigins: {

@@ -19,10 +19,10 @@ test('what was lost with a connection is made good by the next one', async () =>
   const { pool } = database
   let heard = 0
   const lost: string[] = []
-  const hear = () => {
+  const notify = () => {
     heard++
   }
-  const listener = listen(database.connection, 'things', hear, (error) => lost.push(error.message))
+  const listener = listen(database.connection, 'things', notify, (error) => lost.push(error.message))
   try {
     await eventually('it listens', () => heard === 1)
     await pool.query(`notify things`)

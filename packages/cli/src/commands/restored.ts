@@ -17,11 +17,11 @@ ${databaseHelp}`,
     const { json, config } = readCommand(args, [])
     await withDatabase(config, async (pool) => {
       await migrate(pool, schemaOf())
-      const life = await tellRestored(pool, await askDatabaseClock(pool))
+      const began = await tellRestored(pool, await askDatabaseClock(pool))
       process.stdout.write(
         json
-          ? `${JSON.stringify(life)}\n`
-          : `epoch ${life.epoch} begins; ${life.organizations} ${life.organizations === 1 ? 'organization is' : 'organizations are'} told\n`,
+          ? `${JSON.stringify(began)}\n`
+          : `epoch ${began.epoch} begins; ${began.organizations} ${began.organizations === 1 ? 'organization is' : 'organizations are'} told\n`,
       )
     })
   },

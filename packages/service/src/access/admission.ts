@@ -2,26 +2,26 @@
  * Who may come in: a token is looked up, its key's calls are counted against its limit, and its use is noted. Tokens that this
  * process has not seen to be good wait for their turn first, as each costs a look into the database.
  */
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '../kernel/timestamps.ts'
 import type { Caller, LookUp, Lookup } from './directory.ts'
 import { createRateLimiter, type Quota, type RateLimit } from './rate-limit.ts'
 import { networkOf } from './strangers.ts'
 import { hashToken, isToken } from './token.ts'
-import { type Crowded, UnseenTokens } from './unseen-tokens.ts'
+import { type Throttled, UnseenTokens } from './unseen-tokens.ts'
 import type { UseRecorder } from './uses.ts'
 
 /** What becomes of a request that carries a token. `quota` is null when nothing is limited. */
-export type Recognition =
-  | { readonly outcome: 'recognized'; readonly caller: Caller; readonly quota: Quota | null }
-  | Exclude<Lookup, { outcome: 'recognized' }>
+export type Authentication =
+  | { readonly outcome: 'authenticated'; readonly caller: Caller; readonly quota: Quota | null }
+  | Exclude<Lookup, { outcome: 'authenticated' }>
   /** The key has made too many calls. */
   | { readonly outcome: 'limited'; readonly quota: Quota }
   /** Too many tokens that were not seen before wait to be looked up: of this address, or of all. */
-  | Crowded
+  | Throttled
 
 export interface TokenDirectory {
   /** `address`: the IP address that the request came from. */
-  recognize(token: string, address: string): Promise<Recognition>
+  authenticate(token: string, address: string): Promise<Authentication>
 }
 
 /**
@@ -44,13 +44,13 @@ export function createAdmission(options: {
   const good = new Set<string>()
 
   return {
-    async recognize(token, address) {
+    async authenticate(token, address) {
       // What is mistyped is seen by its checksum, and costs nothing.
       if (!isToken(token)) return { outcome: 'unknown' }
       const hash = hashToken(token)
       const found = await (good.has(hash) ? lookUp(token) : unseen.find(token, networkOf(address)))
-      if (found.outcome !== 'recognized') {
-        if (found.outcome !== 'crowded' && found.outcome !== 'full') good.delete(hash)
+      if (found.outcome !== 'authenticated') {
+        if (found.outcome !== 'throttled' && found.outcome !== 'full') good.delete(hash)
         return found
       }
       remember(good, hash)
@@ -58,7 +58,7 @@ export function createAdmission(options: {
       const quota = keys?.count(caller.apiKeyId) ?? null
       if (quota?.allowed === false) return { outcome: 'limited', quota }
       uses.note(caller)
-      return { outcome: 'recognized', caller, quota }
+      return { outcome: 'authenticated', caller, quota }
     },
   }
 }

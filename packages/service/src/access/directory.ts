@@ -4,8 +4,8 @@
  */
 import type { Pool } from 'pg'
 import { arrayParameter, hiddenArray, milliseconds, queryText, type TextRow } from '../db/text-query.ts'
-import type { Clock } from '../kernel/clock.ts'
 import { coalesce } from '../kernel/coalesce.ts'
+import type { Clock } from '../kernel/timestamps.ts'
 import { hashToken, isToken } from './token.ts'
 
 /** Who a request comes from. */
@@ -19,7 +19,7 @@ export interface Caller {
 
 /** Whom a token belongs to. */
 export type Lookup =
-  | { readonly outcome: 'recognized'; readonly caller: Caller }
+  | { readonly outcome: 'authenticated'; readonly caller: Caller }
   /** Never made here, revoked, or mistyped. */
   | { readonly outcome: 'unknown' }
   /** The key has expired. */
@@ -63,7 +63,7 @@ export function createLookUp(pool: Pool, clock: Clock): LookUp {
     const isOver = (at: number | null) => at !== null && at <= clock.now()
     if (isOver(found.keyExpiresAt)) return { outcome: 'expired' }
     if (isOver(found.tokenExpiresAt)) return { outcome: 'replaced' }
-    return { outcome: 'recognized', caller: found.caller }
+    return { outcome: 'authenticated', caller: found.caller }
   }
 }
 

@@ -1,9 +1,8 @@
 /** Organizations and their keys. A new organization starts its clock, from which every stamp is later. */
 import type { Pool } from 'pg'
 import { type Tx, transaction } from '../db/transaction.ts'
-import type { Clock } from '../kernel/clock.ts'
 import { newId } from '../kernel/ids.ts'
-import { formatTimestamp } from '../kernel/timestamps.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { hashToken, newToken } from './token.ts'
 
 export interface NewKey {

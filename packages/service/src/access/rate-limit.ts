@@ -6,7 +6,7 @@
  *
  * Buckets belong to a process: with several of them behind a balancer a key may do as much in each.
  */
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '../kernel/timestamps.ts'
 
 /** Whole numbers, at least 1. */
 export interface RateLimit {

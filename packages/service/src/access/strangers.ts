@@ -3,7 +3,7 @@
  * address that asks as fast as it can would be answered ten thousand times a second, at everybody's cost. So each network
  * has so many a second; what comes faster waits for its turn, and is refused where too many of that address wait.
  */
-import { stopwatch } from '../kernel/clock.ts'
+import { stopwatch } from '../kernel/timestamps.ts'
 import { createRateLimiter, type RateLimit } from './rate-limit.ts'
 
 export interface StrangerLimits extends RateLimit {

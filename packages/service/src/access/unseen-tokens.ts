@@ -8,7 +8,7 @@
  * beside one with many. How long a queue may grow depends on how much room is left for all (a dynamic threshold): a few networks
  * that flood share the room and leave as much as each of them has, in which others begin.
  */
-import { stopwatch } from '../kernel/clock.ts'
+import { stopwatch } from '../kernel/timestamps.ts'
 import type { LookUp, Lookup } from './directory.ts'
 import { createRateLimiter } from './rate-limit.ts'
 
@@ -35,9 +35,9 @@ export const unseenLimits: UnseenLimits = {
 }
 
 /** What becomes of one that cannot wait. */
-export type Crowded =
+export type Throttled =
   /** Too many of its own network wait. */
-  | { readonly outcome: 'crowded' }
+  | { readonly outcome: 'throttled' }
   /** None of its network waits, and there is no room for anybody. */
   | { readonly outcome: 'full' }
 
@@ -77,10 +77,10 @@ export class UnseenTokens {
   }
 
   /** Whom the token belongs to, when its turn has come. Rejects when the look-up fails. */
-  find(token: string, network: string): Promise<Lookup | Crowded> {
+  find(token: string, network: string): Promise<Lookup | Throttled> {
     const own = this.#networks.get(network) ?? { tokens: new Map<string, Waiter[]>(), waiting: 0 }
     const room = Math.min(this.#limits.perNetwork, this.#limits.inAll - this.#waiting)
-    if (own.waiting >= room) return Promise.resolve({ outcome: own.waiting === 0 ? 'full' : 'crowded' })
+    if (own.waiting >= room) return Promise.resolve({ outcome: own.waiting === 0 ? 'full' : 'throttled' })
     return new Promise((resolve, reject) => {
       const waiters = own.tokens.get(token) ?? []
       waiters.push({ resolve, reject })

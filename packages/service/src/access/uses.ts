@@ -3,8 +3,7 @@
  * It counts for nothing else: it moves neither `updatedAt` nor any answer, and a write that fails is only logged.
  */
 import type { Pool } from 'pg'
-import type { Clock } from '../kernel/clock.ts'
-import { formatTimestamp } from '../kernel/timestamps.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
 /** How exact `lastUsedAt` is, in milliseconds. */
 export const usesAreExactTo = 60_000

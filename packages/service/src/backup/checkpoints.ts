@@ -2,8 +2,7 @@
  * Checkpoints taken from the rows themselves: what clients hold their copies against is what a restore is held against.
  */
 import type { Pool } from 'pg'
-import { timestampText } from '../journal/body.ts'
-import { digestModulus } from '../journal/digest.ts'
+import { digestModulus, timestampText } from '../journal/body.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import type { End } from './format.ts'
 

@@ -9,8 +9,7 @@ import { dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { syncDirectory } from '../db/embedded/datadir.ts'
-import { BackupError } from './error.ts'
-import { checksumLength, decodeFrames, type Frame, firstLine, wrongFirstLine } from './format.ts'
+import { BackupError, checksumLength, decodeFrames, type Frame, firstLine, wrongFirstLine } from './format.ts'
 
 /**
  * Writes the frames to a file that must not exist yet, readable by its owner alone. Answers its size in bytes.

@@ -7,7 +7,11 @@
  * for each table its name and columns and its rows as COPY writes them, then the end, which says how much there was.
  */
 import { z } from 'zod'
-import { BackupError } from './error.ts'
+
+/** A backup that cannot be made or restored; the message says why, and what to do. */
+export class BackupError extends Error {
+  override readonly name = 'BackupError'
+}
 
 /** The version of the format. One that is not known is refused. */
 export const formatVersion = 1

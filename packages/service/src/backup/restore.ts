@@ -14,9 +14,9 @@ import { type Tx, transaction } from '../db/transaction.ts'
 import type { Week } from '../db/weeks.ts'
 import { sessionSettings } from './backup.ts'
 import { checkpointsOf } from './checkpoints.ts'
-import { BackupError } from './error.ts'
 import { readBackupFile, verifyBackupFile } from './file.ts'
 import {
+  BackupError,
   type BackupTable,
   type End,
   endSchema,

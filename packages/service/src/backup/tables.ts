@@ -1,7 +1,6 @@
 /** What a database holds: its tables with their columns, found in its catalogue, so that no new one can be forgotten. */
 import { escapeIdentifier, type Pool } from 'pg'
-import { BackupError } from './error.ts'
-import type { BackupTable } from './format.ts'
+import { BackupError, type BackupTable } from './format.ts'
 
 type Queryable = Pick<Pool, 'query'>
 

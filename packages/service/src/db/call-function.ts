@@ -1,4 +1,4 @@
-import { isHeldElsewhere } from './errors.ts'
+import { isHeldElsewhere } from './failure.ts'
 import type { SchemaFunction } from './migration.ts'
 import type { Queryable } from './pool.ts'
 

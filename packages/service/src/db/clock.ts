@@ -3,8 +3,8 @@
  * time it is, though their machines do not, and a machine whose clock is set changes nothing for them.
  */
 import type { Pool } from 'pg'
-import { type Clock, stopwatch, systemClock } from '../kernel/clock.ts'
 import { periodic } from '../kernel/periodic.ts'
+import { type Clock, stopwatch, systemClock } from '../kernel/timestamps.ts'
 
 export interface FollowingClock extends Clock {
   /** Resolves when the database was asked for the first time; until then it is the machine's clock. Never rejects. */

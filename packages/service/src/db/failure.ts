@@ -1,4 +1,5 @@
 /** Failures of a database that whoever runs the service can mend, in one line each. */
+import { DatabaseError } from 'pg'
 
 /** What a statement or a connection fails with: of PostgreSQL, of the system, of pg, or of TLS. */
 type Failure = Error & { readonly code?: string; readonly syscall?: string; readonly path?: string }
@@ -52,3 +53,21 @@ const states: readonly (readonly [RegExp, string])[] = [
   [/^53[12]00$/, "make room on the server's disk, or give it more memory"],
   [/^57P0[123]$/, 'it is starting or stopping: start the service again when it is up'],
 ]
+
+/** PostgreSQL's lock_not_available. The statement has done nothing. */
+export function isHeldElsewhere(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && error.code === '55P03'
+}
+
+/** Whether a statement or a lock took too long, or the server is short of something. */
+export function ranOut({ code }: DatabaseError): boolean {
+  return /^(57014|55P03|53)/.test(code ?? '')
+}
+
+/**
+ * Whether the database said that the statement did not take effect. A lost connection says nothing: it may have
+ * committed, and running it again could commit it twice.
+ */
+export function rolledBack(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && !/^(08|57P|58|XX)/.test(error.code ?? 'XX')
+}

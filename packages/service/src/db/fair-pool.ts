@@ -7,8 +7,8 @@
  */
 import type { Pool } from 'pg'
 import { Budget, ShareExceeded } from '../kernel/budget.ts'
-import { stopwatch } from '../kernel/clock.ts'
 import { FairTurns, type Sort, type Turn, type TurnLimits } from '../kernel/fair-turns.ts'
+import { stopwatch } from '../kernel/timestamps.ts'
 import type { Queryable } from './pool.ts'
 
 /** Whom a statement is for. */

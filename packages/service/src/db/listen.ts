@@ -23,7 +23,7 @@ const closeAfter = 1_000
 export function listen(
   address: DatabaseAddress,
   channel: string,
-  hear: (payload: string) => void,
+  notify: (payload: string) => void,
   onLost: (error: Error) => void,
 ): Listener {
   let closed = false
@@ -54,11 +54,11 @@ export function listen(
     }
     fresh.on('error', lost)
     fresh.on('end', () => lost(new Error('the connection ended')))
-    fresh.on('notification', ({ payload }) => hear(payload ?? ''))
+    fresh.on('notification', ({ payload }) => notify(payload ?? ''))
     try {
       await fresh.connect()
       await fresh.query(`listen ${channel}`)
-      hear('')
+      notify('')
       askInTime()
     } catch (error) {
       lost(error as Error)

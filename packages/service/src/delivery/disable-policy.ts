@@ -6,10 +6,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Clock } from '../kernel/clock.ts'
 import type { KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
-import { formatTimestamp } from '../kernel/timestamps.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { hasFailedTooLong, warningStage } from './decide.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
 import {

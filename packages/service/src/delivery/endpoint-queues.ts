@@ -9,7 +9,7 @@
 import { callFunction, unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { lockClock } from '../journal/call-fragments.ts'
+import { lockClock } from '../journal/sql-fragments.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { type ClaimDue, createClaim } from './claim.ts'
@@ -140,7 +140,7 @@ export const wakeQueue = `perform 1 from lanes l where l.organization_id = p_org
     where organization_id = p_organization_id and webhook_id = p_webhook_id;`
 
 /** SQL of what a manual retry does to a delivery, and so does a recovery: its schedule begins anew, with its stored payload. */
-export const startAnew = `status = 'pending', payload = 'stored', attempts_before = attempt_count,
+export const restartSchedule = `status = 'pending', payload = 'stored', attempts_before = attempt_count,
       max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity'`
 
 /**

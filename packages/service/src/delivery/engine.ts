@@ -3,10 +3,10 @@
  * commit, and looks besides: a notification is a hint, the table is the truth.
  */
 import { randomUUID } from 'node:crypto'
-import { stopwatch } from '../kernel/clock.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
+import { stopwatch } from '../kernel/timestamps.ts'
 import { ConcurrencyLimiter } from './concurrency.ts'
 import { createDisablePolicy } from './disable-policy.ts'
 import { Drain, type DrainEnd, type DrainServices, type Shared, Shutdown } from './drain.ts'

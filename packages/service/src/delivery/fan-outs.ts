@@ -7,11 +7,10 @@ import type { FastifyBaseLogger } from 'fastify'
 import { unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { lockClock } from '../journal/call-fragments.ts'
-import type { Clock } from '../kernel/clock.ts'
+import { lockClock } from '../journal/sql-fragments.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
-import { formatTimestamp } from '../kernel/timestamps.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { deliveryTuning, type FanOutTuning } from './tuning.ts'
 
 export interface FanOuts {

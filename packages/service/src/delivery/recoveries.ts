@@ -8,13 +8,12 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { unlessBusy } from '../db/call-function.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { lockClock } from '../journal/call-fragments.ts'
-import { type Clock, stopwatch } from '../kernel/clock.ts'
+import { lockClock } from '../journal/sql-fragments.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
-import { formatTimestamp } from '../kernel/timestamps.ts'
-import { startAnew, wakeQueue } from './endpoint-queues.ts'
+import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
+import { restartSchedule, wakeQueue } from './endpoint-queues.ts'
 import type { EndpointKey } from './model.ts'
 import { deliveryTuning, type RecoveryTuning } from './tuning.ts'
 
@@ -260,7 +259,7 @@ begin
     select coalesce(array_agg(d.event_id), '{}') into v_known from deliveries d
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_events)
         and d.log_day >= v_since;
-    update deliveries d set ${startAnew},
+    update deliveries d set ${restartSchedule},
         updated_at = greatest(d.updated_at + interval '1 millisecond', p_now)
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_known)
         and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';

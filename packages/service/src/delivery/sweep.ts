@@ -4,10 +4,9 @@
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Queryable } from '../db/pool.ts'
-import type { Clock } from '../kernel/clock.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
-import { formatTimestamp } from '../kernel/timestamps.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import type { DeliverySchedule, EndpointKey } from './model.ts'
 import { type DeliveryTuning, deliveryTuning, leaseOf } from './tuning.ts'
 

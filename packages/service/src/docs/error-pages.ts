@@ -1,9 +1,8 @@
 /** The error catalogue as pages: an index, and one for each code, which problems point to with their `type`. */
 import { STATUS_CODES } from 'node:http'
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
-import type { ErrorCode } from '../kernel/errors.ts'
-import { errorPath, exampleProblem } from '../kernel/problem-body.ts'
-import { type Html, html, inline } from './html.ts'
+import { type ErrorCode, errorPath, exampleProblem } from '../kernel/errors.ts'
+import { type Html, html, inline } from './page.ts'
 
 /** What stands in the frame of a page. */
 export interface Content {

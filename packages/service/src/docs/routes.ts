@@ -5,14 +5,13 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { entityTag, holdsVersion } from '../http/entity-tag.ts'
-import { refused, type Sent, sent } from '../http/outcome.ts'
+import { refused, type Sent, sent } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
 import { problem } from '../kernel/errors.ts'
 import type { ApiPart, Json, Parameter } from '../openapi/part.ts'
 import { type Asset, type Assets, readAssets } from './assets.ts'
 import { type Content, errorIndex, errorPage, unknownErrorPage } from './error-pages.ts'
-import { html } from './html.ts'
-import { renderPage } from './page.ts'
+import { html, renderPage } from './page.ts'
 
 /** What the routes serve: made, and read from files, for whoever asks first. */
 export interface Docs {

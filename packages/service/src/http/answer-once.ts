@@ -1,12 +1,12 @@
 /** A POST under its Idempotency-Key: the same request twice is one change and one answer. */
 import type { IdempotencyRecord } from '../journal/change.ts'
-import type { IdempotencyStore, KeptAnswer } from './idempotency.ts'
-import { type Outcome, refused, type Unchanged } from './outcome.ts'
+import type { IdempotencyStore, StoredResponse } from './idempotency.ts'
+import { type Outcome, refused, type Unchanged } from './replies.ts'
 
 /** What is answered now, or the answer that was kept of the first such request. */
 export type Once =
   | Exclude<Outcome<unknown>, { outcome: 'replayed' }>
-  | { readonly outcome: 'kept'; readonly answer: KeptAnswer }
+  | { readonly outcome: 'kept'; readonly answer: StoredResponse }
 
 /**
  * The first answer is given again, also to a twin that came at the same time. `run` makes the change, keeping its answer
@@ -30,7 +30,7 @@ export async function answerOnce(
     const keeping =
       record === null
         ? 'done'
-        : await store.keep(organizationId, record, { subjectId: about ?? organizationId, body: value })
+        : await store.store(organizationId, record, { subjectId: about ?? organizationId, body: value })
     if (keeping === 'done') return { outcome: 'done', value }
   }
   const twin = await kept()

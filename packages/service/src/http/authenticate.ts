@@ -1,13 +1,12 @@
 /** Who is calling, before anything else of a request is looked at. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Recognition, TokenDirectory } from '../access/admission.ts'
+import type { Authentication, TokenDirectory } from '../access/admission.ts'
 import type { Caller } from '../access/directory.ts'
-import type { Quota } from '../access/rate-limit.ts'
+import type { Quota, RateLimit } from '../access/rate-limit.ts'
 import { grants } from '../access/scopes.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { clientAddress } from './client-address.ts'
 import { sendProblem } from './problem-reply.ts'
-import { rateLimitHeaders, retryAfterSeconds } from './rate-limit-headers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -35,14 +34,14 @@ function admit(directory: TokenDirectory, refusalOf: (caller: Caller) => Problem
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const token = tokenOf(request.headers.authorization)
     if (typeof token !== 'string') return sendProblem(reply, token)
-    const recognition = await directory.recognize(token, clientAddress(request))
+    const recognition = await directory.authenticate(token, clientAddress(request))
     if ('quota' in recognition && recognition.quota !== null) {
       reply.headers(rateLimitHeaders(recognition.quota))
       if (recognition.outcome === 'limited') reply.header('retry-after', retryAfterSeconds(recognition.quota))
     }
     // By then the queue has moved on by as many as it holds.
-    if (recognition.outcome === 'crowded') reply.header('retry-after', '1')
-    if (recognition.outcome !== 'recognized') return sendProblem(reply, refusal(recognition))
+    if (recognition.outcome === 'throttled') reply.header('retry-after', '1')
+    if (recognition.outcome !== 'authenticated') return sendProblem(reply, refusal(recognition))
     const refused = refusalOf(recognition.caller)
     if (refused !== null) return sendProblem(reply, refused)
     request.caller = recognition.caller
@@ -71,7 +70,7 @@ function tokenOf(header: string | undefined): string | Problem {
   )
 }
 
-function refusal(recognition: Exclude<Recognition, { outcome: 'recognized' }>): Problem {
+function refusal(recognition: Exclude<Authentication, { outcome: 'authenticated' }>): Problem {
   switch (recognition.outcome) {
     case 'expired':
       return problem('key_expired', 'This API key has expired. Make a new one.')
@@ -90,7 +89,7 @@ function refusal(recognition: Exclude<Recognition, { outcome: 'recognized' }>): 
         'rate_limited',
         `This key has called too often: ${spelled(recognition.quota)}. Send it again after Retry-After.`,
       )
-    case 'crowded':
+    case 'throttled':
       return problem(
         'rate_limited',
         'Too many API keys that were not seen before are being tried from this address. If this one is right, send it again after Retry-After.',
@@ -105,4 +104,25 @@ function refusal(recognition: Exclude<Recognition, { outcome: 'recognized' }>): 
 
 function spelled({ limit: { perSecond, burst } }: Quota): string {
   return `it may make ${perSecond} requests a second, and ${burst} at once after a rest`
+}
+
+// The state of a limit as headers: `RateLimit-Policy` says what the limit is, `RateLimit` what is left of it
+// (draft-ietf-httpapi-ratelimit-headers, structured fields), and `Retry-After` when to come again.
+
+/** `"default";q=500;w=5`: the burst, and the whole seconds in which all of it comes back. */
+function policyOf({ burst, perSecond }: RateLimit): string {
+  return `"default";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`
+}
+
+/** What every answer to a key says of its limit. */
+export function rateLimitHeaders(quota: Quota): Record<string, string> {
+  return {
+    'ratelimit-policy': policyOf(quota.limit),
+    ratelimit: `"default";r=${quota.remaining};t=${Math.ceil(quota.fullAfter / 1_000)}`,
+  }
+}
+
+/** Whole seconds, never too few. */
+export function retryAfterSeconds({ retryAfter }: Quota): number {
+  return Math.max(1, Math.ceil(retryAfter / 1_000))
 }

@@ -3,9 +3,20 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
-import { type Problem, problem } from '../kernel/errors.ts'
-import { problemBody } from '../kernel/problem-body.ts'
-import { privateHeaders } from './private-headers.ts'
+import { type Problem, problem, problemBody } from '../kernel/errors.ts'
+
+// What every answer below /v1 says to whatever stands between it and its caller (specification 1.2).
+
+/** No shared cache keeps it, others ask again before they use it, and nobody takes it for another type than it says. */
+export const privateHeaders = {
+  'cache-control': 'private, no-cache',
+  'x-content-type-options': 'nosniff',
+} as const
+
+/** Whether an address is one of the API, also where it leads nowhere. */
+export function isPrivate(url: string): boolean {
+  return /^\/v1(?:[/?#]|$)/.test(url)
+}
 
 /** Of the request line and all headers, in bytes. */
 export const headerLimit = 16 * 1024

@@ -7,8 +7,8 @@ import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
 /** What Fastify asks of each hop, from the connection on: whether it is believed about the one before it. */
-export function trustHops(isTrusted: (ip: string) => boolean): (hop: string | undefined) => boolean {
-  return (hop) => hop !== undefined && isTrusted(bareAddress(hop))
+export function trustHops(isWithin: (ip: string) => boolean): (hop: string | undefined) => boolean {
+  return (hop) => hop !== undefined && isWithin(bareAddress(hop))
 }
 
 /** The address of the first hop that is no trusted proxy. Where that one is told as no address, it is the proxy that told it. */

@@ -4,11 +4,11 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import type { Clock } from '../kernel/clock.ts'
+import { cached } from '../kernel/cached.ts'
 import { problem } from '../kernel/errors.ts'
-import { remembered } from '../kernel/remembered.ts'
+import type { Clock } from '../kernel/timestamps.ts'
 import type { ApiPart } from '../openapi/part.ts'
-import { done, refused } from './outcome.ts'
+import { done, refused } from './replies.ts'
 import { routesOf } from './route.ts'
 
 /** How long it may be believed that the database answers, or does not, in milliseconds. */
@@ -32,7 +32,7 @@ export function createHealth(options: {
   readonly degraded?: () => string | null
 }): Health {
   const { pool, clock, degraded = () => null } = options
-  const ask = remembered(() => pool.query('select i.epoch from installation i where i.singleton'), {
+  const ask = cached(() => pool.query('select i.epoch from installation i where i.singleton'), {
     clock,
     goodFor,
   })

@@ -4,15 +4,14 @@ import type { FastifyRequest } from 'fastify'
 import type { Database } from '../db/fair-pool.ts'
 import type { IdempotencyRecord } from '../journal/change.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
-import { keepAnswer } from '../journal/kept-answers.ts'
-import type { Clock } from '../kernel/clock.ts'
+import { storeResponse } from '../journal/sql-fragments.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
-import { formatTimestamp } from '../kernel/timestamps.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { callerOf } from './authenticate.ts'
 
 /** How long a committed answer is kept. */
-export const keptForMilliseconds = 24 * 60 * 60 * 1000
+export const storedForMilliseconds = 24 * 60 * 60 * 1000
 
 /** The record that a request asks to be kept under, null when it carries no key. */
 export function idempotencyOf(
@@ -36,27 +35,27 @@ export function idempotencyOf(
   })
 }
 
-export interface KeptAnswer {
+export interface StoredResponse {
   readonly status: number
   readonly body: string
 }
 
 export interface IdempotencyStore {
   /** The first committed answer to this request; null when there is none yet; a problem when it cannot be given. */
-  find(organizationId: string, record: IdempotencyRecord): Promise<Result<KeptAnswer | null, Problem>>
+  find(organizationId: string, record: IdempotencyRecord): Promise<Result<StoredResponse | null, Problem>>
   /**
    * Keeps the answer to a request that changed nothing, about the object `subjectId`; `replayed` when another answer is
    * kept under its key by now, which is then the one to give.
    */
-  keep(
+  store(
     organizationId: string,
     record: IdempotencyRecord,
     answer: { readonly subjectId: string; readonly body: string },
   ): Promise<'done' | 'replayed'>
 }
 
-/** An answer as the functions of the database keep it (`journal/call-fragments.ts`): sealed where it may hold a secret. */
-export function encodeKept(
+/** An answer as the functions of the database keep it (`journal/sql-fragments.ts`): sealed where it may hold a secret. */
+export function encodeResponse(
   record: IdempotencyRecord,
   answer: { readonly sealed: Buffer } | { readonly body: string },
 ): string {
@@ -73,7 +72,7 @@ export function encodeKept(
 }
 
 /** Opens an answer that is kept encrypted, about this subject. */
-export type OpenAnswer = (sealed: Buffer, organizationId: string, subjectId: string) => string
+export type OpenResponse = (sealed: Buffer, organizationId: string, subjectId: string) => string
 
 export function createIdempotencyStore(
   {
@@ -81,7 +80,7 @@ export function createIdempotencyStore(
     callUnderClock,
   }: { readonly database: Pick<Database, 'of'>; readonly callUnderClock: CallUnderClock },
   clock: Clock,
-  open: OpenAnswer,
+  open: OpenResponse,
 ): IdempotencyStore {
   const statement = {
     name: 'find_idempotency_key',
@@ -92,7 +91,7 @@ export function createIdempotencyStore(
   return {
     async find(organizationId, record) {
       const { apiKeyId, method, path, key, requestHash } = record
-      const since = formatTimestamp(clock.now() - keptForMilliseconds)
+      const since = formatTimestamp(clock.now() - storedForMilliseconds)
       const { rows } = await database.of(organizationId).query<{
         request_hash: Buffer
         status: number
@@ -122,11 +121,11 @@ export function createIdempotencyStore(
       return ok({ status: row.status, body: row.body })
     },
 
-    keep: (organizationId, record, { subjectId, body }) =>
-      keepAnswer(callUnderClock, organizationId, {
+    store: (organizationId, record, { subjectId, body }) =>
+      storeResponse(callUnderClock, organizationId, {
         subjectId,
         now: formatTimestamp(clock.now()),
-        keep: encodeKept(record, { body }),
+        keep: encodeResponse(record, { body }),
       }),
   }
 }

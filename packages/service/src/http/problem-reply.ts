@@ -1,8 +1,7 @@
 /** Refusals as the wire has them: `application/problem+json` (RFC 9457; specification 12.1). */
 import type { FastifyReply } from 'fastify'
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
-import type { Problem } from '../kernel/errors.ts'
-import { problemBody } from '../kernel/problem-body.ts'
+import { type Problem, problemBody } from '../kernel/errors.ts'
 
 /** Answers with the problem. */
 export function sendProblem(reply: FastifyReply, refusal: Problem): FastifyReply {

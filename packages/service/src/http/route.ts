@@ -15,9 +15,8 @@ import { callerOf, requireKey, requireScope } from './authenticate.ts'
 import { entityTag } from './entity-tag.ts'
 import { type IdempotencyStore, idempotencyOf } from './idempotency.ts'
 import { readQuery, type Values } from './list-parameters.ts'
-import type { Outcome, Sent, Unchanged } from './outcome.ts'
 import { sendProblem } from './problem-reply.ts'
-import { searchParameters } from './replies.ts'
+import { type Outcome, type Sent, searchParameters, type Unchanged } from './replies.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -9,6 +9,8 @@
  * What the commit function may rewrite without looking at the rest stands last in the head: the number, or a reference
  * that a removal elsewhere takes away. A removed row has its removal record as its body.
  */
+
+import { createHash } from 'node:crypto'
 import type { StreamReference } from './stream-table.ts'
 
 const stampLength = '2026-01-31T09:30:00.000Z'.length
@@ -111,4 +113,20 @@ export function reference(body: string, id: string): { readonly holds: string; r
 /** The removal record of a row of this kind: all that is left to say of it. */
 export function removalRecord(kind: string, id: string, stamp: string): string {
   return `'{"object":"removed","id":"' || ${id} || '","resource":"${kind}","removedAt":"' || ${stamp} || '"}'`
+}
+
+/** 2^64, in decimal: digests are sums modulo it. */
+export const digestModulus = '18446744073709551616'
+
+/**
+ * A row's part in its kind's checkpoint: the first eight bytes of SHA-256(`<id>:<updatedAt>`), as a signed
+ * decimal (specification 7.8). `digest_term` in the database says the same.
+ */
+export function digestTerm(id: string, updatedAt: string): string {
+  return createHash('sha256').update(`${id}:${updatedAt}`).digest().readBigInt64BE(0).toString()
+}
+
+/** A sum of terms modulo 2^64, given in decimal, as the wire shows it: 16 hex digits. */
+export function formatDigest(sum: string): string {
+  return BigInt.asUintN(64, BigInt(sum)).toString(16).padStart(16, '0')
 }

@@ -26,7 +26,7 @@ interface ChangeBase {
 }
 
 /** What a row is found by. */
-export interface Words {
+export interface SearchDocument {
   /** The row's own time: what is found comes newest first. */
   readonly createdAt: string
   /** Without repeats, separated by spaces. */
@@ -40,7 +40,7 @@ interface Written {
   /** The row's own columns, by name. */
   readonly columns: Readonly<Record<string, unknown>>
   /** What the row is found by from now on; null when that stays as it is. */
-  readonly words: Words | null
+  readonly searchDocument: SearchDocument | null
   /** References that this change sets and so must exist, by column. */
   readonly references: Readonly<Record<string, string>>
   /** Unique values that this change sets and so must be free, by column. */
@@ -130,3 +130,17 @@ export function uniqueKeys(change: Change): string[] {
   if (change.operation === 'remove') return []
   return Object.entries(change.unique).map(([column, value]) => `${change.table.kind}.${column}=${value}`)
 }
+
+/**
+ * What an organization may store (specification 14.3, decision 33). Creations beyond are refused; all else goes on, so
+ * that there is a way back. The commit function counts rows, and bytes of their bodies, with each commit, in
+ * `kind_counters`.
+ */
+export interface StorageLimits {
+  /** Existing rows of all kinds together; null for as many as it likes. */
+  readonly rows: number | null
+  /** Bytes of their bodies together; null for as many as it likes. */
+  readonly bytes: number | null
+}
+
+export const noLimits: StorageLimits = { rows: null, bytes: null }

@@ -1,32 +1,37 @@
 /** Units of changes to and from what the commit function speaks (`commit-protocol.ts`). */
-import { mostNewBytes } from './body.ts'
-import type { Change, Refusal, Unit, UnitOutcome } from './change.ts'
+import { digestTerm, mostNewBytes } from './body.ts'
+import {
+  type Change,
+  noLimits,
+  type Refusal,
+  type StorageLimits,
+  type Unit,
+  type UnitOutcome,
+} from './change.ts'
 import { type CommitAnswer, type CommitArgument, sectionOf } from './commit-protocol.ts'
-import { digestTerm } from './digest.ts'
-import { noLimits, type StorageLimits } from './storage-limits.ts'
 
 /** How long a patient call waits for the clock; then others have their turn, and it comes back. */
-export const patience = '2s'
+export const lockTimeout = '2s'
 
 export interface CallOptions {
   /** Attempts that each delivery has. */
   readonly maxAttempts: number
   /** Whether to wait for `patience` for a clock that somebody else holds, and then for every other row. */
-  readonly patient: boolean
+  readonly waitsForLock: boolean
   /** How far its time may be ahead of the database's clock, in milliseconds; null for as far as it likes. */
-  readonly maxLead: number | null
+  readonly maxClockSkew: number | null
   /** What an organization may store; as much as it likes unless told. */
   readonly storage?: StorageLimits
 }
 
 /** The function's argument for one organization's units. */
 export function encodeUnits(units: readonly Unit[], options: CallOptions): string {
-  const { maxAttempts, patient, maxLead, storage = noLimits } = options
+  const { maxAttempts, waitsForLock, maxClockSkew, storage = noLimits } = options
   const argument: CommitArgument = {
     events: [],
     max_attempts: maxAttempts,
-    ...(patient ? { patient: patience } : {}),
-    ...(maxLead === null ? {} : { max_lead: maxLead }),
+    ...(waitsForLock ? { patient: lockTimeout } : {}),
+    ...(maxClockSkew === null ? {} : { max_lead: maxClockSkew }),
     ...(storage.rows === null ? {} : { max_rows: storage.rows }),
     ...(storage.bytes === null ? {} : { max_bytes: storage.bytes }),
   }
@@ -55,9 +60,9 @@ function encodeChange(change: Change, argument: CommitArgument): void {
   encodeRow(change, argument)
   if (change.operation !== 'remove') {
     const expected = change.operation === 'create' ? null : change.expected
-    if (change.words !== null) {
+    if (change.searchDocument !== null) {
       const section = sectionOf.words(kind)
-      const { createdAt, terms } = change.words
+      const { createdAt, terms } = change.searchDocument
       argument[section] = append(argument[section], { id, created_at: createdAt, terms })
     }
     if (Object.keys(change.unique).length > 0) {

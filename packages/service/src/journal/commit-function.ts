@@ -17,11 +17,18 @@
  * It takes the changes as one JSON object: `commit-protocol.ts` says what is in it. How a body is laid out: `body.ts`.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { detachedBody, detachedBytes, newBody, removalRecord, tailText, timestampText } from './body.ts'
-import { insteadOfExpired, unexpired } from './call-fragments.ts'
+import {
+  detachedBody,
+  detachedBytes,
+  digestModulus,
+  newBody,
+  removalRecord,
+  tailText,
+  timestampText,
+} from './body.ts'
+import { clockAheadCode } from './clock-skew.ts'
 import { sectionOf } from './commit-protocol.ts'
-import { digestModulus } from './digest.ts'
-import { clockAheadCode } from './lead.ts'
+import { insteadOfExpired, unexpired } from './sql-fragments.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'
 
 /** The commit function for these tables. Pure: the same tables give the same text and name. */
@@ -37,7 +44,7 @@ ${replay}
 ${removalsHeading}${tables.map((table) => removals(table, tables)).join('')}
 ${checksHeading}${tables.map((table) => checks(table, tables)).join('')}
 ${unitsTogether}
-${writesHeading}${tables.map((table) => [creations(table), updates(table), words(table)].join('')).join('')}
+${writesHeading}${tables.map((table) => [creations(table), updates(table), searchDocuments(table)].join('')).join('')}
 ${end}
 end;`,
   )
@@ -134,7 +141,7 @@ function removals(table: StreamTable, tables: readonly StreamTable[]): string {
       ${count(table, { rows: 'v_count', digest: 'v_digest', bytes: 'v_bytes' })}
       insert into erasures (organization_id, subject_id, removed_at)
         select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
-      ${forgetWords(table, 'select d.id from jsonb_to_recordset(v_rows) as d(id uuid)')}
+      ${deleteSearchDocuments(table, 'select d.id from jsonb_to_recordset(v_rows) as d(id uuid)')}
 ${dependents.join('')}    end if;
   end if;
 `
@@ -187,7 +194,7 @@ function removeDependents(
           select v_events || ${eventRecords} into v_events from added;
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        ${forgetWords(table, 'select c.id from unnest(v_dependents) as c(id)')}
+        ${deleteSearchDocuments(table, 'select c.id from unnest(v_dependents) as c(id)')}
         ${count(table, { rows: 'v_count', digest: 'v_digest', bytes: 'v_bytes' })}
       end if;
 `
@@ -220,8 +227,8 @@ function referringToRemoved(table: StreamTable, { column }: StreamReference): st
 }
 
 /** Removes what the rows with these ids are found by. */
-function forgetWords(table: StreamTable, ids: string): string {
-  if (!table.words) return ''
+function deleteSearchDocuments(table: StreamTable, ids: string): string {
+  if (!table.searchable) return ''
   return `delete from ${table.name}_words where organization_id = p_organization_id and id in (${ids});`
 }
 
@@ -461,8 +468,8 @@ function writtenColumns(table: StreamTable): string {
  * themselves takes an entry for each word at every change of anything. Measured, that took 45 % of the changes a
  * second away.
  */
-function words(table: StreamTable): string {
-  if (!table.words) return ''
+function searchDocuments(table: StreamTable): string {
+  if (!table.searchable) return ''
   const section = sectionOf.words(table.kind)
   return `
   if p_changes ? '${section}' then

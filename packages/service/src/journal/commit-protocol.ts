@@ -49,7 +49,7 @@ export interface CommitArgument {
   /** Rows to be removed, if they are as expected, with what depends on them. */
   [remove: `${string}_remove`]: ExistingEntry[]
   /** What rows made or changed here are found by from now on. */
-  [words: `${string}_words`]: WordsEntry[]
+  [words: `${string}_words`]: SearchDocumentEntry[]
   /** Values that changes set and that no other row may have, by column. */
   [unique: `${string}_unique`]: CheckedEntry[]
   /** Ids that changes set and that must be of rows that exist, by column. */
@@ -111,7 +111,7 @@ interface UpdateEntry extends ExistingEntry {
   readonly [column: string]: unknown
 }
 
-interface WordsEntry {
+interface SearchDocumentEntry {
   readonly id: string
   /** The row's. */
   readonly created_at: string

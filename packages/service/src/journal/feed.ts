@@ -9,8 +9,9 @@
 import type { Database } from '../db/fair-pool.ts'
 import { queryText } from '../db/text-query.ts'
 import { type Cursor, highestId, type Position } from '../kernel/cursor.ts'
+import { singleFlight } from '../kernel/single-flight.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { formatDigest } from './digest.ts'
+import { formatDigest } from './body.ts'
 import {
   ceilingOf,
   type PageRow,
@@ -186,4 +187,25 @@ function removalsFrom({ at, id }: Position, removalsAfter: number | 'now'): [at:
 function nextPosition(row: PageRow, from: Position, clock: number): Position {
   if (row.lastAt !== null && row.lastId !== null) return { at: row.lastAt, id: row.lastId }
   return from.at > clock ? { at: clock, id: highestId } : from
+}
+
+/** A feed, and the same for those who wait for news of it. */
+export interface Feeds<C> {
+  readonly feed: Feed<C>
+  /**
+   * One statement for all who ask for the same page at the same time: a thousand waiting readers whom one commit wakes
+   * are at the same place of the same stream. Telling who asks for the same costs more than it saves those who do not wait.
+   */
+  readonly waitingFeed: Feed<C>
+}
+
+export function shareWaiting<C>(feed: Feed<C>): Feeds<C> {
+  const look = singleFlight<PageOutcome<C>>()
+  const waitingFeed: Feed<C> = {
+    page(organizationId, start, limit) {
+      const key = JSON.stringify([organizationId, start, limit])
+      return look(key, () => feed.page(organizationId, start, limit))
+    },
+  }
+  return { feed, waitingFeed }
 }

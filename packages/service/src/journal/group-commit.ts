@@ -10,20 +10,37 @@
  * changes of its endpoints and keys do, waits in the same line as an errand: one at a time, here and not at a connection.
  */
 import type { DatabaseError } from 'pg'
-import { isHeldElsewhere, rolledBack } from '../db/errors.ts'
-import { stopwatch } from '../kernel/clock.ts'
+import { isHeldElsewhere, ranOut, rolledBack } from '../db/failure.ts'
+import { stopwatch } from '../kernel/timestamps.ts'
 import { exclusiveKeys, type Unit, type UnitOutcome } from './change.ts'
-import {
-  type CallPart,
-  type Errand,
-  idleLane,
-  type Lane,
-  needsOwnCall,
-  type Part,
-  smallerCalls,
-  type Waiting,
-} from './commit-lane.ts'
-import { defaultLimits, type GroupLimits } from './group-limits.ts'
+import { clockAheadCode } from './clock-skew.ts'
+
+export interface GroupLimits {
+  /** Changes of one organization in one call. */
+  readonly changes: number
+  /** Organizations in one call. */
+  readonly organizations: number
+  /** Calls of one organization under way at once: one commits while the next is on its way. */
+  readonly perOrganization: number
+  /** Calls under way at once. */
+  readonly calls: number
+  /** Beside them, calls under way at once with a unit that reaches far. */
+  readonly largeCalls: number
+  /** Beside those, calls and errands under way at once that are patient, as somebody holds their clock for long. */
+  readonly waitsForLockCalls: number
+  /** How long others may hold the clock until what waits for it fails, in milliseconds. */
+  readonly giveUpAfter: number
+}
+
+export const defaultLimits: GroupLimits = {
+  changes: 32,
+  organizations: 16,
+  perOrganization: 2,
+  calls: 4,
+  largeCalls: 2,
+  waitsForLockCalls: 2,
+  giveUpAfter: 30_000,
+}
 
 /**
  * Commits the parts, each atomically, and says for each what became of its units. Throws if any part raised, and
@@ -31,32 +48,32 @@ import { defaultLimits, type GroupLimits } from './group-limits.ts'
  */
 export type CommitCall = (
   parts: readonly CallPart[],
-  patient: boolean,
+  waitsForLock: boolean,
 ) => Promise<readonly (readonly UnitOutcome[])[]>
 
 interface Call {
   readonly parts: Part[]
-  readonly sort: 'near' | 'far' | 'patient'
+  readonly sort: 'shared' | 'large' | 'waitsForLock'
 }
 
 export class GroupCommit {
   readonly #call: CommitCall
-  readonly #reachesFar: (unit: Unit) => boolean
+  readonly #isLarge: (unit: Unit) => boolean
   readonly #limits: GroupLimits
-  readonly #lanes = new Map<string, Lane>()
+  readonly #queues = new Map<string, OrganizationQueue>()
   readonly #elapsed: () => number
-  readonly #underWay = { near: 0, far: 0, patient: 0 }
+  readonly #underWay = { shared: 0, large: 0, waitsForLock: 0 }
   #unitsUnderWay = 0
   #pumpScheduled = false
 
   constructor(
     call: CommitCall,
-    reachesFar: (unit: Unit) => boolean,
+    isLarge: (unit: Unit) => boolean,
     limits: GroupLimits = defaultLimits,
     elapsed: () => number = stopwatch(),
   ) {
     this.#call = call
-    this.#reachesFar = reachesFar
+    this.#isLarge = isLarge
     this.#limits = limits
     this.#elapsed = elapsed
   }
@@ -64,8 +81,8 @@ export class GroupCommit {
   /** Units and errands that wait or are under way. */
   get pending(): number {
     let pending = this.#unitsUnderWay
-    for (const { queue, errands, errandUnderWay } of this.#lanes.values()) {
-      pending += queue.length + errands.length + Number(errandUnderWay)
+    for (const { units, clockTasks, clockTaskUnderWay } of this.#queues.values()) {
+      pending += units.length + clockTasks.length + Number(clockTaskUnderWay)
     }
     return pending
   }
@@ -74,8 +91,8 @@ export class GroupCommit {
   submit(organizationId: string, unit: Unit): Promise<UnitOutcome> {
     return new Promise((resolve, reject) => {
       const keys = exclusiveKeys(unit)
-      const far = this.#reachesFar(unit)
-      this.#laneOf(organizationId).queue.push({ unit, keys, far, since: this.#elapsed(), resolve, reject })
+      const large = this.#isLarge(unit)
+      this.#queueOf(organizationId).units.push({ unit, keys, large, since: this.#elapsed(), resolve, reject })
       this.#schedule()
     })
   }
@@ -84,10 +101,10 @@ export class GroupCommit {
    * Runs what takes the organization's clock beside its units, after what came before it. It is run again when it
    * throws `lock_not_available`, patiently then; settles as it does in the end.
    */
-  errand<A>(organizationId: string, run: (patient: boolean) => Promise<A>): Promise<A> {
+  clockTask<A>(organizationId: string, run: (waitsForLock: boolean) => Promise<A>): Promise<A> {
     return new Promise((resolve, reject) => {
-      this.#laneOf(organizationId).errands.push({
-        run: (patient) => run(patient).then(resolve),
+      this.#queueOf(organizationId).clockTasks.push({
+        run: (waitsForLock) => run(waitsForLock).then(resolve),
         reject,
         since: this.#elapsed(),
       })
@@ -95,12 +112,12 @@ export class GroupCommit {
     })
   }
 
-  #laneOf(organizationId: string): Lane {
-    const known = this.#lanes.get(organizationId)
+  #queueOf(organizationId: string): OrganizationQueue {
+    const known = this.#queues.get(organizationId)
     if (known !== undefined) return known
-    const lane = idleLane(organizationId)
-    this.#lanes.set(organizationId, lane)
-    return lane
+    const queue = emptyQueue(organizationId)
+    this.#queues.set(organizationId, queue)
+    return queue
   }
 
   /** Not at once: requests that the same turn of the event loop brought go together. */
@@ -114,42 +131,43 @@ export class GroupCommit {
   }
 
   #pump(): void {
-    for (const lane of [...this.#lanes.values()]) this.#beginErrand(lane)
+    for (const queue of [...this.#queues.values()]) this.#beginClockTask(queue)
     for (let call = this.#nextCall(); call !== null; call = this.#nextCall()) void this.#run(call)
   }
 
   /** One at a time of an organization; where its clock is held for long, patiently, and alone. */
-  #beginErrand(lane: Lane): void {
-    const { contended, errandUnderWay, farUnderWay, errands, queue } = lane
-    const [next] = errands
-    if (next === undefined || errandUnderWay || farUnderWay) return
+  #beginClockTask(queue: OrganizationQueue): void {
+    const { contended, clockTaskUnderWay, largeUnderWay, clockTasks, units } = queue
+    const [next] = clockTasks
+    if (next === undefined || clockTaskUnderWay || largeUnderWay) return
     if (contended) {
-      const isFirst = queue[0] === undefined || next.since <= queue[0].since
-      if (!isFirst || lane.underWay > 0 || this.#underWay.patient >= this.#limits.patientCalls) return
+      const isFirst = units[0] === undefined || next.since <= units[0].since
+      if (!isFirst || queue.underWay > 0 || this.#underWay.waitsForLock >= this.#limits.waitsForLockCalls)
+        return
     }
-    errands.shift()
-    void this.#runErrand(lane, next, contended)
+    clockTasks.shift()
+    void this.#runClockTask(queue, next, contended)
   }
 
   #nextCall(): Call | null {
-    for (const sort of ['far', 'patient'] as const) {
+    for (const sort of ['large', 'waitsForLock'] as const) {
       if (this.#underWay[sort] >= this.#limits[`${sort}Calls`]) continue
       const part = this.#takePartAlone(sort)
       if (part !== null) return { parts: [part], sort }
     }
-    if (this.#underWay.near >= this.#limits.calls) return null
+    if (this.#underWay.shared >= this.#limits.calls) return null
     const parts = this.#takeParts()
-    return parts.length === 0 ? null : { parts, sort: 'near' }
+    return parts.length === 0 ? null : { parts, sort: 'shared' }
   }
 
   /** What goes in a call of its own, once nothing else of its organization is under way. */
-  #takePartAlone(sort: 'far' | 'patient'): Part | null {
-    for (const lane of this.#lanes.values()) {
-      if (lane.underWay > 0 || (lane.errandUnderWay && lane.contended) || !needsOwnCall(lane)) continue
-      const isFar = lane.queue[0]?.far === true
-      if (isFar !== (sort === 'far')) continue
-      this.#toTheEnd(lane)
-      return { lane, batch: isFar ? lane.queue.splice(0, 1) : this.#takeBatch(lane) }
+  #takePartAlone(sort: 'large' | 'waitsForLock'): Part | null {
+    for (const queue of this.#queues.values()) {
+      if (queue.underWay > 0 || (queue.clockTaskUnderWay && queue.contended) || !needsOwnCall(queue)) continue
+      const isLarge = queue.units[0]?.large === true
+      if (isLarge !== (sort === 'large')) continue
+      this.#toTheEnd(queue)
+      return { queue: queue, batch: isLarge ? queue.units.splice(0, 1) : this.#takeBatch(queue) }
     }
     return null
   }
@@ -157,121 +175,121 @@ export class GroupCommit {
   /** A batch of each organization that has something to commit, those that waited longest first. */
   #takeParts(): Part[] {
     const parts: Part[] = []
-    for (const lane of this.#lanes.values()) {
-      if (lane.farUnderWay || needsOwnCall(lane)) continue
-      if (lane.queue.length === 0 || lane.underWay >= this.#limits.perOrganization) continue
-      const batch = this.#takeBatch(lane)
+    for (const queue of this.#queues.values()) {
+      if (queue.largeUnderWay || needsOwnCall(queue)) continue
+      if (queue.units.length === 0 || queue.underWay >= this.#limits.perOrganization) continue
+      const batch = this.#takeBatch(queue)
       // Empty when all of them wait for what is under way; its end looks again.
-      if (batch.length > 0) parts.push({ lane, batch })
+      if (batch.length > 0) parts.push({ queue: queue, batch })
       if (parts.length === this.#limits.organizations) break
     }
-    for (const { lane } of parts) this.#toTheEnd(lane)
+    for (const { queue } of parts) this.#toTheEnd(queue)
     return parts
   }
 
   /** Behind all others: a Map iterates in order of insertion. */
-  #toTheEnd(lane: Lane): void {
-    this.#lanes.delete(lane.organizationId)
-    this.#lanes.set(lane.organizationId, lane)
+  #toTheEnd(queue: OrganizationQueue): void {
+    this.#queues.delete(queue.organizationId)
+    this.#queues.set(queue.organizationId, queue)
   }
 
   /**
    * The next units that share no row, unique value or idempotency key, neither with each other nor with those
    * under way, which another connection might commit later; the others wait. None from one that reaches far on.
    */
-  #takeBatch(lane: Lane): Waiting[] {
-    const taken = new Set(lane.held)
+  #takeBatch(queue: OrganizationQueue): Waiting[] {
+    const taken = new Set(queue.held)
     const batch: Waiting[] = []
     const passedOver: Waiting[] = []
     let seen = 0
     let changes = 0
-    for (const waiting of lane.queue) {
+    for (const waiting of queue.units) {
       changes += waiting.unit.changes.length
-      if (waiting.far || (changes > this.#limits.changes && batch.length > 0)) break
+      if (waiting.large || (changes > this.#limits.changes && batch.length > 0)) break
       seen++
       const fits = waiting.keys.every((key) => !taken.has(key))
       ;(fits ? batch : passedOver).push(waiting)
       // Keys of those passed over are taken too, so that changes of one row keep their order.
       for (const key of waiting.keys) taken.add(key)
     }
-    lane.queue = [...passedOver, ...lane.queue.slice(seen)]
+    queue.units = [...passedOver, ...queue.units.slice(seen)]
     return batch
   }
 
-  async #runErrand(lane: Lane, errand: Errand, patient: boolean): Promise<void> {
-    lane.errandUnderWay = true
-    if (patient) {
-      this.#underWay.patient++
-      this.#toTheEnd(lane)
+  async #runClockTask(queue: OrganizationQueue, clockTask: ClockTask, waitsForLock: boolean): Promise<void> {
+    queue.clockTaskUnderWay = true
+    if (waitsForLock) {
+      this.#underWay.waitsForLock++
+      this.#toTheEnd(queue)
     }
     try {
-      await errand.run(patient)
-      if (patient) lane.contended = false
+      await clockTask.run(waitsForLock)
+      if (waitsForLock) queue.contended = false
     } catch (error) {
       if (isHeldElsewhere(error)) {
-        lane.errands.unshift(errand)
-        this.#contended(lane, error)
+        queue.clockTasks.unshift(clockTask)
+        this.#contended(queue, error)
       } else {
-        if (patient) lane.contended = false
-        errand.reject(error)
+        if (waitsForLock) queue.contended = false
+        clockTask.reject(error)
       }
     } finally {
-      lane.errandUnderWay = false
-      if (patient) this.#underWay.patient--
-      this.#forgetIdle(lane)
+      queue.clockTaskUnderWay = false
+      if (waitsForLock) this.#underWay.waitsForLock--
+      this.#forgetIdle(queue)
       this.#schedule()
     }
   }
 
   /** Somebody else holds the clock: the next of this organization waits for it, but what has waited for too long fails. */
-  #contended(lane: Lane, error: DatabaseError): void {
-    lane.contended = true
+  #contended(queue: OrganizationQueue, error: DatabaseError): void {
+    queue.contended = true
     const isLate = ({ since }: { readonly since: number }) =>
       this.#elapsed() - since >= this.#limits.giveUpAfter
-    for (const late of [...lane.queue, ...lane.errands].filter(isLate)) late.reject(error)
-    lane.queue = lane.queue.filter((waiting) => !isLate(waiting))
-    lane.errands = lane.errands.filter((errand) => !isLate(errand))
+    for (const late of [...queue.units, ...queue.clockTasks].filter(isLate)) late.reject(error)
+    queue.units = queue.units.filter((waiting) => !isLate(waiting))
+    queue.clockTasks = queue.clockTasks.filter((clockTask) => !isLate(clockTask))
   }
 
-  #forgetIdle({ organizationId, underWay, errandUnderWay, queue, errands }: Lane): void {
-    if (underWay > 0 || errandUnderWay || queue.length + errands.length > 0) return
-    this.#lanes.delete(organizationId)
+  #forgetIdle({ organizationId, underWay, clockTaskUnderWay, units, clockTasks }: OrganizationQueue): void {
+    if (underWay > 0 || clockTaskUnderWay || units.length + clockTasks.length > 0) return
+    this.#queues.delete(organizationId)
   }
 
   async #run({ parts, sort }: Call): Promise<void> {
-    const far = sort !== 'near'
+    const large = sort !== 'shared'
     this.#underWay[sort]++
     // One order of organizations everywhere, so that two calls never wait for each other's clocks.
-    parts.sort((a, b) => (a.lane.organizationId < b.lane.organizationId ? -1 : 1))
-    for (const { lane, batch } of parts) {
-      lane.underWay++
-      lane.farUnderWay = far
+    parts.sort((a, b) => (a.queue.organizationId < b.queue.organizationId ? -1 : 1))
+    for (const { queue, batch } of parts) {
+      queue.underWay++
+      queue.largeUnderWay = large
       this.#unitsUnderWay += batch.length
-      for (const key of batch.flatMap(({ keys }) => keys)) lane.held.add(key)
+      for (const key of batch.flatMap(({ keys }) => keys)) queue.held.add(key)
     }
     try {
-      await this.#commit(parts, far)
+      await this.#commit(parts, large)
     } finally {
       this.#underWay[sort]--
-      for (const { lane, batch } of parts) {
-        lane.underWay--
+      for (const { queue, batch } of parts) {
+        queue.underWay--
         this.#unitsUnderWay -= batch.length
-        if (far) lane.farUnderWay = false
-        for (const key of batch.flatMap(({ keys }) => keys)) lane.held.delete(key)
-        this.#forgetIdle(lane)
+        if (large) queue.largeUnderWay = false
+        for (const key of batch.flatMap(({ keys }) => keys)) queue.held.delete(key)
+        this.#forgetIdle(queue)
       }
       this.#schedule()
     }
   }
 
-  async #commit(parts: readonly Part[], patient: boolean): Promise<void> {
-    const call = parts.map(({ lane, batch }) => ({
-      organizationId: lane.organizationId,
+  async #commit(parts: readonly Part[], waitsForLock: boolean): Promise<void> {
+    const call = parts.map(({ queue, batch }) => ({
+      organizationId: queue.organizationId,
       units: batch.map(({ unit }) => unit),
     }))
     try {
-      const outcomes = await this.#call(call, patient)
-      if (patient) for (const { lane } of parts) lane.contended = false
+      const outcomes = await this.#call(call, waitsForLock)
+      if (waitsForLock) for (const { queue } of parts) queue.contended = false
       parts.forEach(({ batch }, part) => {
         batch.forEach((waiting, n) => {
           const outcome = outcomes[part]?.[n]
@@ -284,12 +302,12 @@ export class GroupCommit {
         await this.#again(parts, error)
         return
       }
-      if (patient) for (const { lane } of parts) lane.contended = false
+      if (waitsForLock) for (const { queue } of parts) queue.contended = false
       const smaller = rolledBack(error) ? smallerCalls(parts, error) : []
       if (smaller.length === 0) {
         for (const { batch } of parts) for (const waiting of batch) waiting.reject(error)
       }
-      for (const part of smaller) await this.#commit([part], patient)
+      for (const part of smaller) await this.#commit([part], waitsForLock)
     }
   }
 
@@ -297,8 +315,78 @@ export class GroupCommit {
   async #again(parts: readonly Part[], error: DatabaseError): Promise<void> {
     const [first] = parts
     if (parts.length === 1 && first !== undefined) {
-      first.lane.queue = [...first.batch, ...first.lane.queue]
-      this.#contended(first.lane, error)
+      first.queue.units = [...first.batch, ...first.queue.units]
+      this.#contended(first.queue, error)
     } else await Promise.all(parts.map((part) => this.#commit([part], false)))
   }
+}
+
+// The line of one organization: what waits to be committed, and what of it is under way. Who goes next is `GroupCommit`'s.
+
+/** One organization's part of a call. */
+export interface CallPart {
+  readonly organizationId: string
+  readonly units: readonly Unit[]
+}
+
+/** What takes the clock and is no unit. Rejects as a call does when the clock is held by others. */
+export interface ClockTask {
+  readonly run: (waitsForLock: boolean) => Promise<void>
+  readonly reject: (error: unknown) => void
+  readonly since: number
+}
+
+export interface Waiting {
+  readonly unit: Unit
+  readonly keys: readonly string[]
+  /** Takes long: goes in a call of its own, so that it holds up nobody but its organization. */
+  readonly large: boolean
+  /** When it came. */
+  readonly since: number
+  readonly resolve: (outcome: UnitOutcome) => void
+  readonly reject: (error: unknown) => void
+}
+
+export interface OrganizationQueue {
+  readonly organizationId: string
+  units: Waiting[]
+  clockTasks: ClockTask[]
+  clockTaskUnderWay: boolean
+  underWay: number
+  /** What is under way reaches far: until it is done, more of this organization would only wait behind it. */
+  largeUnderWay: boolean
+  /** Somebody else held the clock for long: the next call waits for it, and nobody else with it. */
+  contended: boolean
+  /** Keys of the units under way. */
+  readonly held: Set<string>
+}
+
+export interface Part {
+  readonly queue: OrganizationQueue
+  readonly batch: readonly Waiting[]
+}
+
+/** A line in which nobody waits. */
+export function emptyQueue(organizationId: string): OrganizationQueue {
+  const nothing = { underWay: 0, clockTaskUnderWay: false, largeUnderWay: false, contended: false }
+  return { organizationId, units: [], clockTasks: [], held: new Set(), ...nothing }
+}
+
+/** Whether an organization's next units go in a call of their own. */
+export function needsOwnCall({ units, contended }: OrganizationQueue): boolean {
+  const [next] = units
+  return next !== undefined && (contended || next.large)
+}
+
+/**
+ * One change raised and took its neighbours with it. Each organization again by itself, and the one that raises
+ * change by change, so that only that change fails. Nothing smaller of a single change; nor of one organization
+ * that ran out of time, since each of its changes would have to wait that long again; nor of a time that is wrong for all.
+ */
+export function smallerCalls(parts: readonly Part[], error: DatabaseError): readonly Part[] {
+  const [first] = parts
+  if (error.code === clockAheadCode) return []
+  if (parts.length > 1 || first === undefined) return parts
+  if (first.batch.length === 1 || ranOut(error)) return []
+  return first.batch.map((waiting) => ({ queue: first.queue, batch: [waiting] }))
 }

@@ -7,16 +7,12 @@ import { callFunction } from '../db/call-function.ts'
 import { type Database, unshared } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
 import { type Queryable, withStatementTimeout } from '../db/pool.ts'
-import { type Clock, stopwatch } from '../kernel/clock.ts'
-import { formatTimestamp } from '../kernel/timestamps.ts'
-import type { Announcer } from './announcer.ts'
-import type { Change, CommitOutcome, Unit, UnitOutcome } from './change.ts'
-import { type CallOptions, decodeOutcomes, encodeUnits, patience } from './commit-call.ts'
-import type { CallPart } from './commit-lane.ts'
+import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
+import type { Change, CommitOutcome, StorageLimits, Unit, UnitOutcome } from './change.ts'
+import { type CallOptions, decodeOutcomes, encodeUnits, lockTimeout } from './commit-call.ts'
 import type { CommitAnswer } from './commit-protocol.ts'
-import { GroupCommit } from './group-commit.ts'
-import type { GroupLimits } from './group-limits.ts'
-import type { StorageLimits } from './storage-limits.ts'
+import { type CallPart, GroupCommit, type GroupLimits } from './group-commit.ts'
+import type { Notifier } from './notifier.ts'
 import { dependentsOf, type StreamTable } from './stream-table.ts'
 
 export interface Journal {
@@ -44,7 +40,7 @@ export type CommitObserver = (call: {
   /** Units that it carried. */
   readonly units: number
   /** How far its stamps were ahead of the database's clock, in milliseconds; null where nobody asked. */
-  readonly lead: number | null
+  readonly clockSkew: number | null
 }) => void
 
 export function createJournal(options: {
@@ -58,16 +54,16 @@ export function createJournal(options: {
   /** Attempts that each delivery has. */
   readonly maxAttempts: number
   /** Told after each commit: of deliveries that it made, and of the kinds of which something changed. */
-  readonly announcer: Announcer
+  readonly notifier: Notifier
   readonly onCommit?: CommitObserver
   readonly limits?: GroupLimits
   /** How far the clock may be ahead of the database's, in milliseconds; beyond, commits reject with `clockAheadCode`. */
-  readonly maxLead?: number
+  readonly maxClockSkew?: number
   /** What an organization may store; as much as it likes unless told. */
   readonly storage?: StorageLimits
 }): Journal & { readonly callUnderClock: CallUnderClock; readonly pending: () => number } {
-  const { pool, commitFunction, tables, clock, maxAttempts, announcer, onCommit, limits, storage } = options
-  const maxLead = options.maxLead ?? null
+  const { pool, commitFunction, tables, clock, maxAttempts, notifier, onCommit, limits, storage } = options
+  const maxClockSkew = options.maxClockSkew ?? null
   const database = options.database ?? unshared(pool)
   const single = { name: commitFunction.name, text: `select ${commitFunction.name}($1, $2, $3) as answer` }
   const several = {
@@ -76,8 +72,8 @@ export function createJournal(options: {
              from jsonb_array_elements($2::jsonb) as c(part)`,
   }
 
-  async function call(parts: readonly CallPart[], patient: boolean): Promise<UnitOutcome[][]> {
-    const options = { maxAttempts, patient, maxLead, ...(storage && { storage }) }
+  async function call(parts: readonly CallPart[], waitsForLock: boolean): Promise<UnitOutcome[][]> {
+    const options = { maxAttempts, waitsForLock, maxClockSkew, ...(storage && { storage }) }
     const now = latest(formatTimestamp(clock.now()), parts)
     const [first] = parts
     const query =
@@ -86,18 +82,20 @@ export function createJournal(options: {
         : { ...several, values: [now, encodeParts(parts, options)] }
     const ask = (on: Queryable) => on.query<{ answer: CommitAnswer }>(query)
     const elapsed = stopwatch()
-    const answers = await (patient ? withStatementTimeout(pool, longestCommit, ask) : ask(database.together))
+    const answers = await (waitsForLock
+      ? withStatementTimeout(pool, longestCommit, ask)
+      : ask(database.together))
     onCommit?.({
       milliseconds: elapsed(),
       units: parts.reduce((sum, { units }) => sum + units.length, 0),
-      lead: largestLead(answers.rows),
+      clockSkew: largestClockSkew(answers.rows),
     })
-    if (answers.rows.some(({ answer }) => answer.large)) announcer.largeCommit()
-    else if (answers.rows.some(({ answer }) => answer.deliveries)) announcer.deliveries()
+    if (answers.rows.some(({ answer }) => answer.large)) notifier.largeCommit()
+    else if (answers.rows.some(({ answer }) => answer.deliveries)) notifier.deliveries()
     return parts.map(({ organizationId, units }, part) => {
       const row = answers.rows[part]
       if (row === undefined) throw new Error('the commit function gave no answer for an organization')
-      if (row.answer.done.length > 0) announcer.changes(organizationId, touched(units))
+      if (row.answer.done.length > 0) notifier.changes(organizationId, touched(units))
       return decodeOutcomes(units, row.answer)
     })
   }
@@ -112,7 +110,7 @@ export function createJournal(options: {
     return kinds
   }
 
-  const group = new GroupCommit(call, (unit) => reachesFar(unit, tables), limits)
+  const group = new GroupCommit(call, (unit) => isLarge(unit, tables), limits)
   return {
     async commit(organizationId, change) {
       const outcome = await group.submit(organizationId, { changes: [change] })
@@ -122,14 +120,16 @@ export function createJournal(options: {
     commitTogether: (organizationId, unit) => group.submit(organizationId, unit),
     pending: () => group.pending,
     callUnderClock: (called, values) =>
-      group.errand(values[0], (patient) =>
-        patient ? callPatiently(pool, called, values) : callFunction(database.of(values[0]), called, values),
+      group.clockTask(values[0], (waitsForLock) =>
+        waitsForLock
+          ? callWaitingForLock(pool, called, values)
+          : callFunction(database.of(values[0]), called, values),
       ),
   }
 }
 
 /** Calls the function with a limit of its own for the locks that it waits for. */
-async function callPatiently<A>(
+async function callWaitingForLock<A>(
   pool: Queryable,
   { name }: SchemaFunction,
   values: readonly unknown[],
@@ -137,7 +137,7 @@ async function callPatiently<A>(
   const places = values.map((_, n) => `$${n + 1}`).join(', ')
   // Called for a row that is made by setting the limit, so that this comes first.
   const { rows } = await pool.query<{ answer: A }>(
-    `with waiting as materialized (select set_config('lock_timeout', '${patience}', true) as it)
+    `with waiting as materialized (select set_config('lock_timeout', '${lockTimeout}', true) as it)
        select ${name}(${places}) as answer from waiting w where w.it is not null`,
     [...values],
   )
@@ -145,7 +145,7 @@ async function callPatiently<A>(
 }
 
 /** Of the stamps that one call gave; null when it gave none, or was not asked. */
-function largestLead(rows: readonly { readonly answer: CommitAnswer }[]): number | null {
+function largestClockSkew(rows: readonly { readonly answer: CommitAnswer }[]): number | null {
   const leads = rows.flatMap(({ answer: { lead } }) => lead ?? [])
   return leads.length === 0 ? null : Math.max(...leads)
 }
@@ -159,7 +159,7 @@ const longestCommit = 15 * 60 * 1000
 /** A handful of changes is a matter of milliseconds. More, or a removal that reaches any number of rows, is not. */
 const fewChanges = 32
 
-function reachesFar({ changes }: Unit, tables: readonly StreamTable[]): boolean {
+function isLarge({ changes }: Unit, tables: readonly StreamTable[]): boolean {
   if (changes.length > fewChanges) return true
   return changes.some(
     ({ operation, table }) => operation === 'remove' && dependentsOf(tables, table.kind).length > 0,

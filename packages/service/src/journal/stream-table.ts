@@ -31,7 +31,7 @@ export interface StreamTable {
   readonly version: number
   readonly columns: readonly StreamColumn[]
   /** Whether rows are found by words and tags, which stand in a table of their own: `<name>_words`. */
-  readonly words: boolean
+  readonly searchable: boolean
   readonly unique: readonly { readonly field: string; readonly column: StreamColumn }[]
   readonly references: readonly StreamReference[]
   /** A number per organization, given when the row is created. */

@@ -3,11 +3,14 @@
  * cost one query a second together: they are woken by news from whoever committed, and, should a writer have died
  * before it told, by that poll.
  */
+
+import type { Pool } from 'pg'
+import { hiddenArray } from '../db/text-query.ts'
 import { Budget, ShareExceeded } from '../kernel/budget.ts'
-import type { News } from './stream-news.ts'
+import type { StreamNotification } from './notifier.ts'
 
 /** What a reader waits for: a change of one of these kinds, later than the clock it has seen. */
-export interface Wish {
+export interface Interest {
   readonly organizationId: string
   readonly kinds: ReadonlySet<string>
 }
@@ -27,9 +30,9 @@ export interface WaitingReaders {
    * Begins a wait of so many milliseconds; before the reader looks, so that nothing falls between.
    * @throws ShareExceeded when the organization, or all, have as many as may wait.
    */
-  watch(wish: Wish, milliseconds: number): Watch
+  watch(interest: Interest, milliseconds: number): Watch
   /** Something was told. */
-  hear(news: News): void
+  notify(notification: StreamNotification): void
   /** Asks once for the clocks of all organizations that somebody waits for. */
   poll(): Promise<void>
   /** Ends all waiting, now and from now on. */
@@ -42,7 +45,7 @@ export interface WaitingReaders {
 export type ReadClocks = (organizationIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
 
 interface Waiter {
-  readonly wish: Wish
+  readonly interest: Interest
   clock: number
   /** Something has happened that it has not been told of. */
   isDue: boolean
@@ -65,7 +68,7 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
 
   return {
     watch,
-    hear,
+    notify,
     poll,
     end() {
       ended = true
@@ -76,19 +79,19 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
     },
   }
 
-  function watch(wish: Wish, milliseconds: number): Watch {
-    const taken = places.take(wish.organizationId, 1)
+  function watch(interest: Interest, milliseconds: number): Watch {
+    const taken = places.take(interest.organizationId, 1)
     if (taken !== 'taken') throw new ShareExceeded(taken, 'readers')
     let hasPlace = true
     const waiter: Waiter = {
-      wish,
+      interest,
       clock: Number.POSITIVE_INFINITY,
       isDue: false,
       isOver: ended,
       wake: null,
     }
-    const waiters = byOrganization.get(wish.organizationId) ?? new Set()
-    byOrganization.set(wish.organizationId, waiters.add(waiter))
+    const waiters = byOrganization.get(interest.organizationId) ?? new Set()
+    byOrganization.set(interest.organizationId, waiters.add(waiter))
     const timer = setTimeout(() => finish(waiter), milliseconds)
     return {
       seen(clock) {
@@ -101,12 +104,12 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
         return isDue && !waiter.isOver
       },
       [Symbol.dispose]() {
-        if (hasPlace) places.give(wish.organizationId, 1)
+        if (hasPlace) places.give(interest.organizationId, 1)
         hasPlace = false
         clearTimeout(timer)
         finish(waiter)
         waiters.delete(waiter)
-        if (waiters.size === 0) byOrganization.delete(wish.organizationId)
+        if (waiters.size === 0) byOrganization.delete(interest.organizationId)
       },
     }
   }
@@ -125,15 +128,15 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
     waiter.wake?.()
   }
 
-  function hear(news: News): void {
-    if (news === null) {
-      for (const waiters of byOrganization.values()) rouse([...waiters])
+  function notify(notification: StreamNotification): void {
+    if (notification === null) {
+      for (const waiters of byOrganization.values()) wakeAll([...waiters])
       return
     }
-    for (const [organizationId, kinds] of news) {
+    for (const [organizationId, kinds] of notification) {
       const waiters = byOrganization.get(organizationId)
       if (waiters === undefined) continue
-      rouse([...waiters].filter(({ wish }) => [...wish.kinds].some((kind) => kinds.has(kind))))
+      wakeAll([...waiters].filter(({ interest }) => [...interest.kinds].some((kind) => kinds.has(kind))))
     }
   }
 
@@ -142,12 +145,12 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
     const clocks = await readClocks([...byOrganization.keys()])
     for (const [organizationId, clock] of clocks) {
       const waiters = byOrganization.get(organizationId) ?? []
-      rouse([...waiters].filter((waiter) => clock > waiter.clock))
+      wakeAll([...waiters].filter((waiter) => clock > waiter.clock))
     }
   }
 
   /** Wakes them: a few at once, a crowd spread over some milliseconds, so that it does not come down on the database. */
-  function rouse(waiters: readonly Waiter[]): void {
+  function wakeAll(waiters: readonly Waiter[]): void {
     const isCrowd = waiters.length > atOnce
     for (const waiter of waiters) {
       if (waiter.isDue) continue
@@ -155,5 +158,18 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
       if (isCrowd && waiter.wake !== null) setTimeout(() => waiter.wake?.(), Math.random() * spreadOver)
       else waiter.wake?.()
     }
+  }
+}
+
+/** Reads the last stamps of organizations, in one query. */
+export function createReadClocks(pool: Pool): ReadClocks {
+  return async (organizationIds) => {
+    const { rows } = await pool.query<{ organization_id: string; last_stamp: Date }>({
+      name: 'read_clocks',
+      text: `select c.organization_id, c.last_stamp from organization_clocks c
+               where c.organization_id = any(${hiddenArray('$1', 'uuid')})`,
+      values: [organizationIds],
+    })
+    return new Map(rows.map((row) => [row.organization_id, row.last_stamp.getTime()]))
   }
 }

@@ -1,5 +1,5 @@
 /** Refusals as values: what the API answers when it does not do what was asked. */
-import type { errorCatalogue, FieldError, ProblemMembers } from './error-catalogue.ts'
+import { errorCatalogue, type FieldError, type ProblemMembers } from './error-catalogue.ts'
 
 export {
   type FieldError,
@@ -37,4 +37,32 @@ export function validationFailed(errors: readonly FieldError[], more = 0): Probl
   return problem('validation_failed', `${where}${first?.detail ?? 'The body is not valid.'}${told}`, {
     errors: errors.slice(0, listedErrors),
   })
+}
+
+/** Where the code is explained: the `type` of its problems, a page that the service serves. */
+export function errorPath(code: string): string {
+  return `/docs/errors/${code}`
+}
+
+/** The body of a problem answer. */
+export function problemBody(refusal: Problem, requestId: string): Record<string, unknown> {
+  const { code, detail, errors, existingId } = refusal
+  const { status, title } = errorCatalogue[code]
+  return {
+    type: errorPath(code),
+    title,
+    status,
+    code,
+    detail,
+    requestId,
+    ...(errors === undefined ? {} : { errors }),
+    ...(existingId === undefined ? {} : { existingId }),
+  }
+}
+
+/** A problem with this code as it can be answered, for the documents. */
+export function exampleProblem(code: ErrorCode): Record<string, unknown> {
+  const entry = errorCatalogue[code]
+  const more = 'with' in entry ? entry.with : {}
+  return problemBody(problem(code, entry.example, more), 'b1946ac9-2492-4d23-8a3e-3f1b5a1c5e0d')
 }

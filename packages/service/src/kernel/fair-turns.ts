@@ -14,7 +14,7 @@
  *
  * No timer and nothing asynchronous in here: whoever asks says how long a turn took.
  */
-import { stopwatch } from './clock.ts'
+import { stopwatch } from './timestamps.ts'
 
 export interface TurnLimits {
   /** Turns under way at once. */

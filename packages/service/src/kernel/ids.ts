@@ -1,5 +1,5 @@
 import { v7 } from 'uuid'
-import type { Clock } from './clock.ts'
+import type { Clock } from './timestamps.ts'
 
 /** A new UUIDv7 whose time part is the clock's (specification 1.3). */
 export function newId(clock: Clock): string {

@@ -2,7 +2,7 @@
  * The loop of whatever runs again and again: one run at a time, sooner when woken, and ended when it is time. Everything in
  * the service that looks, polls or sweeps is one of these.
  */
-import { stopwatch } from './clock.ts'
+import { stopwatch } from './timestamps.ts'
 
 /** `idle`: nothing is to come by itself. `waiting`: the next run has its time. `stopped`: for good. */
 export type PeriodicStatus = 'idle' | 'waiting' | 'running' | 'stopped'

@@ -3,6 +3,21 @@
  * Unix epoch.
  */
 
+/** Where time comes from. Everything that asks for the time takes a Clock, so that tests can move it. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch, as an integer. */
+  now(): number
+}
+
+/** Starts a stopwatch: what it answers is the milliseconds since then, whatever clocks are set to. */
+export function stopwatch(): () => number {
+  const began = performance.now()
+  return () => performance.now() - began
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = { now: () => Date.now() }
+
 const rfc3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})$/
 
 /** What PostgreSQL, JavaScript and RFC 3339 all can hold: years 0001 to 9999. */

@@ -6,7 +6,7 @@
 import { managingScope } from '../access/scopes.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { disableRegistered } from '../delivery/registrants.ts'
-import { keepAnswerAbout, lockClock, replayed } from '../journal/call-fragments.ts'
+import { lockClock, replayed, storeResponseAbout } from '../journal/sql-fragments.ts'
 
 /** Who asks, as the request was let in. */
 const asking = 'p_caller_id uuid, p_caller_scopes text[]'
@@ -25,7 +25,7 @@ const targetStands = `perform 1 from api_keys k where k.organization_id = p_orga
     return 'conflict';
   end if;`
 
-const keepAnswer = keepAnswerAbout('p_api_key_id')
+const storeResponse = storeResponseAbout('p_api_key_id')
 
 /** Returns when no other living key could manage keys. */
 const keepManager = `perform 1 from api_keys k where k.organization_id = p_organization_id and k.id <> p_api_key_id
@@ -54,7 +54,7 @@ begin
   if v_count >= p_limit then
     return 'limit_reached';
   end if;
-  ${keepAnswer}
+  ${storeResponse}
   insert into api_keys (organization_id, id, name, scopes, expires_at, created_at, updated_at)
     select p_organization_id, p_api_key_id, r.name, r.scopes, r.expires_at, p_now, p_now
       from jsonb_to_record(p_row) as r(name text, scopes text[], expires_at timestamptz);
@@ -104,7 +104,7 @@ export const rotateFunction: SchemaFunction = schemaFunction(
   ${replayed}
   ${callerStands}
   ${targetStands}
-  ${keepAnswer}
+  ${storeResponse}
   delete from api_key_tokens where organization_id = p_organization_id and api_key_id = p_api_key_id
     and expires_at <= p_now;
   update api_key_tokens set expires_at = p_expires_at

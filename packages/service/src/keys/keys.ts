@@ -4,15 +4,16 @@
  */
 import type { Caller } from '../access/directory.ts'
 import { hashToken, newToken } from '../access/token.ts'
-import { encodeKept } from '../http/idempotency.ts'
-import { type Outcome, refused } from '../http/outcome.ts'
+import { encodeResponse } from '../http/idempotency.ts'
+import { type Outcome, refused } from '../http/replies.ts'
 import type { IdempotencyRecord } from '../journal/change.ts'
-import type { Clock } from '../kernel/clock.ts'
-import { decideAnew } from '../kernel/decide-anew.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
-import { parseCreation, parsePatch } from '../resource/validate.ts'
-import { type KeyRecord, type KeyRow, keyRecord } from './api-key.ts'
+import { retryOnConflict } from '../kernel/retry-on-conflict.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import { text, timestamp, wordList } from '../kinds/fields.ts'
+import { parseCreation, parsePatch, type Shape } from '../kinds/validate.ts'
+import { type KeyRecord, type KeyRow, keyFields, keyRecord } from './api-key.ts'
 import {
   decideChange,
   expiredAlready,
@@ -23,7 +24,6 @@ import {
   refuseGrant,
   refuseTouch,
 } from './decide.ts'
-import { keyShape } from './fields.ts'
 import type { KeyStore } from './store.ts'
 
 /** At most so many keys an organization, those that have expired included. */
@@ -174,7 +174,7 @@ export function createKeys(services: KeyServices): Keys {
     id: string,
     decide: (row: KeyRow) => Promise<Outcome<T> | 'conflict' | 'caller_changed' | 'last_managing_key'>,
   ): Promise<Outcome<T>> {
-    const outcome = await decideAnew(async () => {
+    const outcome = await retryOnConflict(async () => {
       const row = await store.read(caller.organizationId, id, clock.now())
       if (row === null) return refused(noSuchKey(id))
       const decided = await decide(row)
@@ -192,7 +192,7 @@ export function createKeys(services: KeyServices): Keys {
     answer: WithToken,
   ): string | null {
     if (record === null) return null
-    return encodeKept(record, { sealed: seal(JSON.stringify(answer), organizationId, apiKeyId) })
+    return encodeResponse(record, { sealed: seal(JSON.stringify(answer), organizationId, apiKeyId) })
   }
 }
 
@@ -228,4 +228,14 @@ function newRow(id: string, { name, scopes, expiresAt }: Draft, token: string, n
     created_at: new Date(now),
     updated_at: new Date(now),
   }
+}
+
+/** `scopes`: every scope there is. Creation and change take the same. */
+export function keyShape(scopes: readonly string[]): Shape {
+  const fields = {
+    name: text({ required: true, min: 1, max: 255, description: 'What it is for.' }),
+    scopes: wordList(scopes, { description: 'What it may do. A key can grant only what it holds itself.' }),
+    expiresAt: timestamp({ description: 'When it ceases to work, a time to come; null for never.' }),
+  }
+  return { name: 'key', fields, fieldNames: Object.keys(fields), shown: Object.keys(keyFields(scopes)) }
 }

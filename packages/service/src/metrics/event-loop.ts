@@ -1,7 +1,7 @@
 /** How long the event loop was held at a time: whatever it does meanwhile, nobody else is served. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Gauge, type Registry } from 'prom-client'
-import { stopwatch } from '../kernel/clock.ts'
+import { stopwatch } from '../kernel/timestamps.ts'
 
 /** How often the loop is looked at, in milliseconds: what is measured includes it. */
 const resolution = 10

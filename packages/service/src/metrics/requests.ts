@@ -1,8 +1,8 @@
 /** What the API counts of its requests and of its commits. */
 import type { FastifyInstance } from 'fastify'
 import { Gauge, Histogram, type Registry } from 'prom-client'
-import { stopwatch } from '../kernel/clock.ts'
-import { LeadWatch } from './lead.ts'
+import { stopwatch } from '../kernel/timestamps.ts'
+import { ClockSkewWatch } from './clock-skew.ts'
 
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60]
 
@@ -38,15 +38,15 @@ export interface CommitCalled {
   readonly milliseconds: number
   readonly units: number
   /** Milliseconds; null where nobody asked. */
-  readonly lead: number | null
+  readonly clockSkew: number | null
 }
 
 /** Histograms of commits, and the lead of the stream's clock; `warn` is told of one that is worth it, once a minute. */
 export function createCommitMetrics(
   register: Registry,
-  warn: (lead: number) => void,
+  warn: (clockSkew: number) => void,
 ): (call: CommitCalled) => void {
-  const watch = new LeadWatch(stopwatch(), warn)
+  const watch = new ClockSkewWatch(stopwatch(), warn)
   const registers = [register]
   const durations = new Histogram({
     name: 'deskwire_stream_commit_duration_seconds',
@@ -65,11 +65,11 @@ export function createCommitMetrics(
     help: "How far stamps of the last minute were ahead of the database's clock at most",
     registers,
     collect() {
-      this.set(watch.lead / 1000)
+      this.set(watch.clockSkew / 1000)
     },
   })
-  return ({ milliseconds, units, lead }) => {
-    watch.see(lead)
+  return ({ milliseconds, units, clockSkew }) => {
+    watch.see(clockSkew)
     durations.observe(milliseconds / 1000)
     sizes.observe(units)
   }

@@ -1,9 +1,8 @@
 /** Where deliveries stand in the database. Asked at most once in a while, however often somebody scrapes. */
 import type { Pool } from 'pg'
 import { Gauge, type Registry } from 'prom-client'
-import type { Clock } from '../kernel/clock.ts'
-import { remembered } from '../kernel/remembered.ts'
-import { formatTimestamp } from '../kernel/timestamps.ts'
+import { cached } from '../kernel/cached.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
 /** Milliseconds for which an answer is good. */
 const goodFor = 15_000
@@ -23,7 +22,7 @@ interface Standing {
 
 /** Gauges of backlog and endpoints. While the database does not answer they have no value. */
 export function createStandingMetrics(register: Registry, pool: Pool, clock: Clock): void {
-  const read = remembered(() => readStanding(pool, clock), { clock, goodFor, failureGoodFor })
+  const read = cached(() => readStanding(pool, clock), { clock, goodFor, failureGoodFor })
   gauge(
     'deskwire_deliveries_due',
     `Deliveries that are due, counted up to ${countedAtMost}`,
@@ -79,4 +78,78 @@ async function readStanding(pool: Pool, clock: Clock): Promise<Standing> {
   const [standing] = rows
   if (standing === undefined) throw new Error('the standing of deliveries has no row')
   return standing
+}
+
+// How much the largest organizations store, by rank: which they are is for the log to say, so that no series is theirs.
+
+/** Milliseconds for which an answer is good. */
+const storageGoodFor = 60_000
+/** And for which nothing more is asked of a database that does not answer. */
+const storageFailureGoodFor = 1_000
+
+const measures = {
+  rows: 'Existing rows of the organizations that have most, by rank',
+  bytes: 'Bytes of representations of the organizations that have most, by rank',
+  removed: 'Removal records of the organizations that have most, by rank',
+  log: "Events, deliveries and attempts of the organizations that have most, by rank: estimated from the planner's statistics",
+} as const
+
+/** The largest by each measure, most first. */
+export type Largest = { readonly [Measure in keyof typeof measures]: readonly number[] }
+
+/** Gauges of as many ranks as there are to be; 0 where there is no such organization, none while `read` fails. */
+export function createStorageMetrics(
+  register: Registry,
+  clock: Clock,
+  { ranks, read }: { readonly ranks: number; readonly read: () => Promise<Largest> },
+): void {
+  const known = cached(read, { clock, goodFor: storageGoodFor, failureGoodFor: storageFailureGoodFor })
+  for (const [measure, help] of Object.entries(measures) as [keyof Largest, string][]) {
+    new Gauge({
+      name: `deskwire_organization_${measure}_largest`,
+      help,
+      labelNames: ['rank'],
+      registers: [register],
+      async collect() {
+        const found = await known().catch(() => null)
+        this.reset()
+        if (found === null) return
+        for (let rank = 1; rank <= ranks; rank++) this.set({ rank }, found[measure][rank - 1] ?? 0)
+      },
+    })
+  }
+}
+
+// How many rows show an earlier version of their kind: none, when an upgrade is through.
+
+/** Milliseconds for which an answer is good. */
+const outdatedGoodFor = 15_000
+/** And for which nothing more is asked of a database that does not answer. */
+const outdatedFailureGoodFor = 1_000
+
+/** A gauge of the rows of each kind that are left to be upgraded, counted up to `most`. While `read` fails there is none. */
+export function createOutdatedMetrics(
+  register: Registry,
+  clock: Clock,
+  options: {
+    readonly most: number
+    readonly read: () => Promise<readonly { readonly kind: string; readonly rows: number }[]>
+  },
+): void {
+  const known = cached(options.read, {
+    clock,
+    goodFor: outdatedGoodFor,
+    failureGoodFor: outdatedFailureGoodFor,
+  })
+  new Gauge({
+    name: 'deskwire_rows_outdated',
+    help: `Rows that show an earlier version of their kind and are still to be upgraded, counted up to ${options.most}`,
+    labelNames: ['kind'],
+    registers: [register],
+    async collect() {
+      const found = await known().catch(() => [])
+      this.reset()
+      for (const { kind, rows } of found) this.set({ kind }, rows)
+    },
+  })
 }

@@ -1,6 +1,7 @@
 /** `openapi.json` (OpenAPI 3.1), put together from the parts that modules declare: the same parts, the same document. */
-import { breather, mapInTurns } from '../kernel/breather.ts'
+
 import { version } from '../kernel/version.ts'
+import { mapYielding, yielder } from '../kernel/yielding.ts'
 import { headerComponents } from './headers.ts'
 import { operationObject } from './operation.ts'
 import type { ApiPart, Json } from './part.ts'
@@ -19,14 +20,14 @@ Bodies are JSON. Times are UTC with three decimals, ids are UUIDs. A refusal is 
  * where two parts declare the same operation or schema, and where an example cannot be made.
  */
 export async function openApiDocument(parts: readonly ApiPart[]): Promise<Json> {
-  const breathe = breather()
-  const operations = await mapInTurns(
+  const yieldWhenDue = yielder()
+  const operations = await mapYielding(
     parts.flatMap(({ routes }) => routes),
     (route) => ({ path: route.path, method: route.method, object: operationObject(route) }),
-    breathe,
+    yieldWhenDue,
   )
-  const schemas = await mapInTurns(parts, (part) => Object.entries(part.schemas?.() ?? {}), breathe)
-  const sent = await mapInTurns(parts, (part) => part.sent?.() ?? [], breathe)
+  const schemas = await mapYielding(parts, (part) => Object.entries(part.schemas?.() ?? {}), yieldWhenDue)
+  const sent = await mapYielding(parts, (part) => part.sent?.() ?? [], yieldWhenDue)
   return {
     openapi: '3.1.0',
     info: {

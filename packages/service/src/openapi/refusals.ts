@@ -1,7 +1,6 @@
 /** Refusals as the document shows them: which an operation can give, and what each looks like. */
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
-import type { ErrorCode } from '../kernel/errors.ts'
-import { errorPath, exampleProblem } from '../kernel/problem-body.ts'
+import { type ErrorCode, errorPath, exampleProblem } from '../kernel/errors.ts'
 import { headersOf, limitHeaders } from './headers.ts'
 import type { Json, Operation } from './part.ts'
 

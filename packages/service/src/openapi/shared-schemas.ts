@@ -1,7 +1,6 @@
 /** Schemas that belong to no resource: problems, removal records, the pagination of a list. */
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
-import { fieldErrorCodes } from '../kernel/errors.ts'
-import { errorPath, exampleProblem } from '../kernel/problem-body.ts'
+import { errorPath, exampleProblem, fieldErrorCodes } from '../kernel/errors.ts'
 import { exampleId, examplePagination, exampleTime } from './examples.ts'
 import type { Json } from './part.ts'
 

@@ -1,17 +1,12 @@
 /** Reading and renaming an organization. A change that changes nothing is none. */
 import type { Database } from '../db/fair-pool.ts'
-import { type Outcome, refused } from '../http/outcome.ts'
-import type { Clock } from '../kernel/clock.ts'
-import { decideAnew } from '../kernel/decide-anew.ts'
+import { type Outcome, refused } from '../http/replies.ts'
 import { problem } from '../kernel/errors.ts'
-import { formatTimestamp } from '../kernel/timestamps.ts'
-import { parsePatch } from '../resource/validate.ts'
-import {
-  type OrganizationRecord,
-  type OrganizationRow,
-  organizationRecord,
-  organizationShape,
-} from './record.ts'
+import { retryOnConflict } from '../kernel/retry-on-conflict.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
+import { text } from '../kinds/fields.ts'
+import { field, type Shown, text as string, time, uuid } from '../kinds/shown-field.ts'
+import { parsePatch, type Shape } from '../kinds/validate.ts'
 
 export interface Organizations {
   read(organizationId: string): Promise<OrganizationRecord>
@@ -34,7 +29,7 @@ export function createOrganizations(database: Pick<Database, 'of'>, clock: Clock
     read: async (organizationId) => organizationRecord(await find(organizationId)),
 
     async change(organizationId, body) {
-      const outcome = await decideAnew<Outcome<OrganizationRecord>>(async () => {
+      const outcome = await retryOnConflict<Outcome<OrganizationRecord>>(async () => {
         const row = await find(organizationId)
         const parsed = parsePatch(organizationShape, { name: row.name }, body)
         if (!parsed.ok) return refused(parsed.error)
@@ -60,3 +55,36 @@ export function createOrganizations(database: Pick<Database, 'of'>, clock: Clock
     },
   }
 }
+
+// The organization as the API shows it (specification 3.6), and what of it can be set.
+
+export interface OrganizationRow {
+  readonly organization_id: string
+  readonly name: string
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+export function organizationRecord(row: OrganizationRow) {
+  return {
+    id: row.organization_id,
+    object: 'organization' as const,
+    name: row.name,
+    createdAt: formatTimestamp(row.created_at.getTime()),
+    updatedAt: formatTimestamp(row.updated_at.getTime()),
+  }
+}
+
+export type OrganizationRecord = ReturnType<typeof organizationRecord>
+
+export const organizationFields: Shown<OrganizationRecord> = {
+  id: field(uuid, 'Its id: `organizationId` of everything that it owns.'),
+  object: field({ const: 'organization' }, 'Its kind.'),
+  name: field(string, 'What it is called.'),
+  createdAt: field(time, 'When it was made.'),
+  updatedAt: field(time, 'When it was last changed.'),
+}
+
+const fields = { name: text({ required: true, min: 1, max: 255, description: 'What it is called.' }) }
+
+export const organizationShape: Shape = { name: 'organization', fields, fieldNames: Object.keys(fields) }

@@ -1,13 +1,12 @@
 /** The routes of the organization that a key belongs to: any key reads it, one that manages keys changes it. */
 import { managingScope } from '../access/scopes.ts'
-import { done } from '../http/outcome.ts'
+import { done } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
+import { inputs } from '../kinds/kind-schemas.ts'
+import { recordSchema } from '../kinds/shown-field.ts'
 import { exampleId, exampleTime } from '../openapi/examples.ts'
 import { type ApiPart, ref } from '../openapi/part.ts'
-import { inputs } from '../resource/kind-schemas.ts'
-import { recordSchema } from '../resource/shown-field.ts'
-import type { Organizations } from './organization.ts'
-import { organizationFields, organizationShape } from './record.ts'
+import { type Organizations, organizationFields, organizationShape } from './organization.ts'
 
 const route = routesOf<Organizations>()
 

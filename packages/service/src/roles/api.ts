@@ -6,8 +6,8 @@ import type { RateLimit } from '../access/rate-limit.ts'
 import { type App, type AppOptions, createApp } from '../app.ts'
 import { type FollowingClock, followDatabaseClock } from '../db/clock.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
-import type { DeliverySettings } from '../deliveries.ts'
-import { maxLead } from '../journal/lead.ts'
+import type { DeliverySettings } from '../delivery/delivery-settings.ts'
+import { maxClockSkew } from '../journal/clock-skew.ts'
 import { atMost } from '../kernel/periodic.ts'
 import { createBulk } from './bulk.ts'
 import type { Running } from './running.ts'
@@ -55,7 +55,7 @@ export async function startApi(
     ...(bulk === null ? {} : { handOver: bulk.handOver }),
     otherMetrics: async () => (await Promise.all([otherMetrics(), bulk?.metrics() ?? []])).flat(),
     clock,
-    maxLead,
+    maxClockSkew,
   })
   await listen(server, where)
   maintenance.start()

@@ -8,10 +8,10 @@ import { createApp } from '../app.ts'
 import { followDatabaseClock } from '../db/clock.ts'
 import { createPool, endPool } from '../db/pool.ts'
 import { ownHeaders } from '../http/hand-over.ts'
-import { maxLead } from '../journal/lead.ts'
-import { createLog } from '../log.ts'
+import { maxClockSkew } from '../journal/clock-skew.ts'
 import { type BulkAsk, type BulkOrders, type BulkTold, bulkAtOnce } from './bulk.ts'
-import { keepHeapSmall } from './thrift.ts'
+import { tuneHeap } from './heap-tuning.ts'
+import { createLog } from './running.ts'
 
 /** A request holds one at a time; one is for the clock and for what is told of commits. */
 const connections = bulkAtOnce + 1
@@ -20,7 +20,7 @@ const connections = bulkAtOnce + 1
 const clockMilliseconds = 10_000
 
 const { address, settings, searchTimeout, storage, logLevel } = workerData as BulkOrders
-keepHeapSmall()
+tuneHeap()
 // Where a thread has a priority of its own, which is on Linux alone, the one that serves everybody goes first.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 const port = parentPort as MessagePort
@@ -35,7 +35,7 @@ const { server, register } = createApp({
   pool,
   clock,
   log,
-  maxLead,
+  maxClockSkew,
   searchTimeout,
   ...(storage && { storage }),
   part: 'bulk',

@@ -7,9 +7,9 @@
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import type { DatabaseAddress } from '../db/pool.ts'
-import type { DeliverySettings } from '../deliveries.ts'
+import type { DeliverySettings } from '../delivery/delivery-settings.ts'
 import type { HandedBack, HandedOver, HandOver } from '../http/hand-over.ts'
-import type { StorageLimits } from '../journal/storage-limits.ts'
+import type { StorageLimits } from '../journal/change.ts'
 import { loggable } from '../kernel/loggable.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
 import type { Running } from './running.ts'
@@ -135,7 +135,7 @@ export function createBulk(orders: BulkOrders, log: Logger): Bulk {
     })
     const { promise: ended, resolve } = Promise.withResolvers<void>()
     const started: Thread = { worker, ended, underWay: new Map(), asked: [] }
-    worker.on('message', (told: BulkTold) => hear(started, told))
+    worker.on('message', (told: BulkTold) => notify(started, told))
     worker.on('error', (error: Error) =>
       log.error({ err: loggable(error) }, 'the thread for large bodies failed'),
     )
@@ -152,7 +152,7 @@ export function createBulk(orders: BulkOrders, log: Logger): Bulk {
     return started
   }
 
-  function hear(from: Thread, told: BulkTold): void {
+  function notify(from: Thread, told: BulkTold): void {
     if (told.told === 'metrics') {
       from.asked.shift()?.([told.metrics])
       return

@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
 import { type Config, settings } from '../config.ts'
-import type { DeliverySettings } from '../deliveries.ts'
+import type { DeliverySettings } from '../delivery/delivery-settings.ts'
 import { trustAuthorities } from '../delivery/send/dial.ts'
-import { loadOrCreateEncryptionKey } from '../webhooks/encryption-key.ts'
+import type { SummarySettings } from '../summarizer/summarizer.ts'
 import { claimKey } from '../webhooks/installation-key.ts'
+import { loadOrCreateEncryptionKey } from '../webhooks/secrets.ts'
 
 /** A setting that names something that cannot be used; the message says which, and what is accepted. */
 export class SettingError extends Error {}
@@ -76,4 +77,28 @@ async function readAuthorities(path: string): Promise<string> {
     throw refuse(`does not parse (${(error as Error).message})`)
   }
   return pem
+}
+
+/**
+ * The settings of summaries, null where the service writes none. @throws SettingError when those of the endpoint do not
+ * belong together.
+ */
+export function summarySettingsOf(config: Config): SummarySettings | null {
+  if (!config.summarizer) return null
+  const { summaryDelay: delay, summarizerUrl: url, summarizerModel: model, summarizerKey: key } = config
+  if (url === null) {
+    const alone = model !== null ? settings.summarizerModel : key !== null ? settings.summarizerKey : null
+    if (alone === null) return { delay, endpoint: null }
+    const { variable, accepts } = settings.summarizerUrl
+    throw new SettingError(
+      `${variable}: nothing is set, and ${alone.variable} is of no use without it; it must be ${accepts}`,
+    )
+  }
+  if (model === null) {
+    const { variable, accepts } = settings.summarizerModel
+    throw new SettingError(
+      `${variable}: nothing is set, and ${settings.summarizerUrl.variable} needs it; it must be ${accepts}`,
+    )
+  }
+  return { delay, endpoint: { url, model, key, timeout: config.summarizerTimeout } }
 }

@@ -2,7 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { listen } from '../db/listen.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
-import { decodeNews, streamChannel } from '../journal/stream-news.ts'
+import { decodeNotification, streamChannel } from '../journal/notifier.ts'
 import type { WaitingReaders } from '../journal/waiting-readers.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
@@ -20,7 +20,12 @@ export function startStreamListener(
 ): { close(): Promise<void> } {
   const complain = (error: Error) =>
     log.warn({ err: loggable(error) }, 'notifications of the stream cannot be received; trying again')
-  const listener = listen(address, streamChannel, (payload) => readers.hear(decodeNews(payload)), complain)
+  const listener = listen(
+    address,
+    streamChannel,
+    (payload) => readers.notify(decodeNotification(payload)),
+    complain,
+  )
   const polling = periodic({
     every: pollEvery,
     stopWithin,

@@ -2,9 +2,9 @@
 import type { Logger } from 'pino'
 import { followDatabaseClock } from '../db/clock.ts'
 import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
-import { maxLead } from '../journal/lead.ts'
-import { kinds } from '../resources/index.ts'
-import { createSummarizer, type SummarySettings } from '../summaries.ts'
+import { kinds } from '../desk/index.ts'
+import { maxClockSkew } from '../journal/clock-skew.ts'
+import { createSummarizer, type SummarySettings } from '../summarizer/summarizer.ts'
 import type { Running } from './running.ts'
 
 /** A few summaries are written at a time. */
@@ -34,7 +34,7 @@ export function startSummarizer(
   const summarizer = createSummarizer({
     pool,
     clock,
-    maxLead,
+    maxClockSkew,
     log,
     kinds,
     settings: summaries,

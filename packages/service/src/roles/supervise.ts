@@ -10,12 +10,11 @@ import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { DatabaseAddress } from '../db/pool.ts'
-import type { DeliverySettings } from '../deliveries.ts'
-import type { Clock } from '../kernel/clock.ts'
+import type { DeliverySettings } from '../delivery/delivery-settings.ts'
 import { loggable } from '../kernel/loggable.ts'
+import type { Clock } from '../kernel/timestamps.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
-import type { SummarySettings } from '../summaries.ts'
-import { endsInARow, startsAgainAfter, troubleOf } from './crash-loop.ts'
+import type { SummarySettings } from '../summarizer/summarizer.ts'
 import type { Running } from './running.ts'
 
 /** What a worker process is told, over a channel that nobody else can read. */
@@ -169,4 +168,30 @@ function forkWorker(): ChildProcess {
     // What this process keeps of compiling, its worker uses too; the directory's last part is Node's own.
     ...(compiled === undefined ? {} : { env: { ...process.env, NODE_COMPILE_CACHE: dirname(compiled) } }),
   })
+}
+
+// When a worker that ended by itself is started again: pure.
+
+/** A worker that ran for so long was well, in milliseconds. */
+export const healthyAfter = 60_000
+/** How long after its first end in a row a worker is replaced, and how long at most, in milliseconds. */
+const shortest = 500
+const longest = 30_000
+/** Ends in a row after which it is said that the worker does not stay up. */
+const worthTelling = 3
+
+/** Ends in a row, none of them after a healthy minute, once one more came after `ranFor` milliseconds. */
+export function endsInARow(before: number, ranFor: number): number {
+  return ranFor >= healthyAfter ? 1 : before + 1
+}
+
+/** Milliseconds until it is started again: half a second, twice as long after each, half a minute at most. */
+export function startsAgainAfter(ends: number): number {
+  return Math.min(shortest * 2 ** (ends - 1), longest)
+}
+
+/** What `/readyz` says of a worker that does not stay up; null of one that does. `ranFor`: the one that runs now, or 0. */
+export function troubleOf(ends: number, ranFor: number): string | null {
+  if (ends < worthTelling || ranFor >= healthyAfter) return null
+  return `The worker ended ${ends} times in a row: deliveries and summaries wait. The log says why.`
 }

@@ -1,5 +1,5 @@
 /** The worker in a process of its own, beside the API of role `all`. Its parent tells it where the database is. */
-import { createLog } from '../log.ts'
+import { createLog } from './running.ts'
 import type { WorkerOrders, WorkerReport } from './supervise.ts'
 import { startWorker } from './worker.ts'
 

@@ -1,25 +1,39 @@
 /** The worker as a running part: an engine that is woken by notifications, and beside it the summarizer and the backfill. */
 import { randomUUID } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import { createBackfillOf } from '../backfills.ts'
 import { followDatabaseClock } from '../db/clock.ts'
+import { type Database, FairPool } from '../db/fair-pool.ts'
 import { listen } from '../db/listen.ts'
 import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
-import { createWorker, type DeliverySettings } from '../deliveries.ts'
-import { attemptsOf } from '../delivery/model.ts'
-import { deliveriesChannel, largeCommit } from '../journal/announcer.ts'
-import { maxLead } from '../journal/lead.ts'
-import type { Clock } from '../kernel/clock.ts'
+import type { DeliverySettings } from '../delivery/delivery-settings.ts'
+import type { DrainServices } from '../delivery/drain.ts'
+import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
+import { createEngine, type Engine } from '../delivery/engine.ts'
+import { createFanOuts, type FanOuts } from '../delivery/fan-outs.ts'
+import { attemptsOf, type DeliveryObserver, nobodyObserves } from '../delivery/model.ts'
+import { createRecoverer, createRecoveries, type Recoverer } from '../delivery/recoveries.ts'
+import { createRegistrants, type Registrants } from '../delivery/registrants.ts'
+import { createSender } from '../delivery/send/send.ts'
+import { createSigner } from '../delivery/signer.ts'
+import { createResolver } from '../delivery/target/resolver.ts'
+import { kinds } from '../desk/index.ts'
+import { maxClockSkew } from '../journal/clock-skew.ts'
+import { deliveriesChannel, largeCommit } from '../journal/notifier.ts'
+import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { atMost } from '../kernel/periodic.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import { createBackfillOf } from '../kinds/backfill.ts'
+import type { Kind } from '../kinds/kind.ts'
 import { createDeliveryMetrics } from '../metrics/delivery.ts'
 import { createRegistry } from '../metrics/registry.ts'
-import { kinds } from '../resources/index.ts'
-import type { SummarySettings } from '../summaries.ts'
 import { createJobs } from '../summarizer/jobs.ts'
+import type { SummarySettings } from '../summarizer/summarizer.ts'
+import { createSecretBox } from '../webhooks/secrets.ts'
+import { tuneHeap } from './heap-tuning.ts'
 import type { Running } from './running.ts'
 import { superviseSummarizer } from './supervise-thread.ts'
-import { keepHeapSmall } from './thrift.ts'
 
 /** Connections of a worker: its statements are few and large. */
 const connections = 5
@@ -61,7 +75,7 @@ export function startWorker(options: {
 }): RunningWorker {
   const { address, log, settings, summaries, workerId = randomUUID() } = options
   // Of the whole process: a worker has one of its own.
-  const thrift = keepHeapSmall()
+  const heapTuning = tuneHeap()
   const openPool = (max: number, settings: Readonly<Record<string, string>> = poolSettings) =>
     createPool(address, {
       max,
@@ -75,7 +89,7 @@ export function startWorker(options: {
   const observer = createDeliveryMetrics(register, () => worker.engine.inFlight)
   const clock = followDatabaseClock(pool)
   const worker = createWorker({ pool, clock, log, kinds, settings, observer, otherPool, workerId })
-  const backfill = createBackfillOf({ pool: backfillPool, clock, log, kinds, maxLead })
+  const backfill = createBackfillOf({ pool: backfillPool, clock, log, kinds, maxClockSkew })
   const listener = listen(
     address,
     deliveriesChannel,
@@ -115,7 +129,88 @@ export function startWorker(options: {
         Promise.all([listener.close(), worker.close(), backfill.stop(), summarizer?.stop()]),
       )
       await Promise.all([pool, otherPool, backfillPool].map((each) => endPool(each)))
-      thrift[Symbol.dispose]()
+      heapTuning[Symbol.dispose]()
     },
   }
+}
+
+export interface Worker {
+  readonly engine: Engine
+  readonly recoverer: Recoverer
+  /** Makes what large commits have left to be made. */
+  readonly fanOuts: FanOuts
+  /** Disables what keys that have expired had registered. */
+  readonly registrants: Registrants
+  close(): Promise<void>
+}
+
+/** An engine with everything that it sends with, a recoverer, and who makes what large commits left. They do nothing until they are started or told to. */
+export function createWorker(options: {
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
+  readonly kinds: readonly Kind[]
+  readonly settings: DeliverySettings
+  readonly observer?: DeliveryObserver
+  /** Connections for large commits and the drains of all but the light, who are not to wait behind them; by default the same. */
+  readonly otherPool?: Pool
+  /** The owner of its leases; one of its own unless told. */
+  readonly workerId?: string
+}): Worker {
+  const { pool, clock, log, kinds, settings, observer = nobodyObserves, otherPool = pool } = options
+  const { dnsServers, trustedTargets, targetCa, schedule } = settings
+  const box = createSecretBox(settings.encryptionKey)
+  const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
+  const sender = createSender({ resolver, clock, targetCa, answerTimeoutMs: schedule.answerTimeout })
+  const signer = createSigner(box.open)
+  const scopes = new Map(kinds.map((kind) => [kind.name, `${kind.plural}:read`]))
+  const tables = kinds.map((kind) => kind.table)
+  const database = sharedByOrganizations(pool)
+  const otherDatabase = sharedByOrganizations(otherPool)
+  const drains: Omit<DrainServices, 'tuning'> = {
+    queues: createEndpointQueues(database, tables),
+    send: (request) => sender.send(request),
+    signerOf: (claim) => signer(claim.endpoint.sealedSecrets, claim),
+    scopeOf: (subjectKind) => scopes.get(subjectKind) ?? null,
+    clock,
+    schedule,
+    log,
+    observer,
+  }
+  const clockTurns = createKeyedQueue()
+  const engine = createEngine(drains, {
+    clockTurns,
+    otherQueues: createEndpointQueues(otherDatabase, tables),
+    ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
+  })
+  const registrants = createRegistrants({ pool, clock, log, observer, clockTurns, wake: () => engine.wake() })
+  const recoverer = createRecoverer({
+    recoveries: createRecoveries(pool, attemptsOf(schedule)),
+    clock,
+    log,
+    clockTurns,
+    onDeliveries: () => engine.wake(),
+  })
+  const fanOuts = createFanOuts({ database: otherDatabase, clock, log, onDeliveries: () => engine.wake() })
+  return {
+    engine,
+    recoverer,
+    fanOuts,
+    registrants,
+    async close() {
+      await Promise.all([recoverer.stop(), fanOuts.stop(), registrants.stop(), engine.stop()])
+      sender.close()
+      resolver.close()
+    },
+  }
+}
+
+/**
+ * A worker's connections, one of them for what belongs to no drain: an organization with fifty endpoints that are flooded waits for its own
+ * statements, and nobody's endpoint for them. What waits here has been sent already, so it is not given up.
+ */
+function sharedByOrganizations(pool: Pool): Database {
+  const places = Math.max(2, pool.options.max - 1)
+  const limits = { places, longPlaces: 2, commonPlaces: 2, waitAtMost: Number.POSITIVE_INFINITY }
+  return new FairPool(pool, { waited: () => {} }, limits)
 }

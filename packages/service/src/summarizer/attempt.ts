@@ -4,19 +4,22 @@
  * dropped. So there is one summary a resolution, however many workers try.
  */
 import type { Pool } from 'pg'
+import { type Conversation, summaryLimit } from '../desk/conversation/fields.ts'
+import { conversation } from '../desk/conversation/index.ts'
 import type { RowReader, StoredRow } from '../journal/rows.ts'
-import type { Clock } from '../kernel/clock.ts'
 import { problem } from '../kernel/errors.ts'
-import type { Changes } from '../resource/changes.ts'
-import { parseRepresentation } from '../resource/representation.ts'
-import { type Conversation, summaryLimit } from '../resources/conversation/fields.ts'
-import { conversation } from '../resources/conversation/index.ts'
-import { cutText } from './cut.ts'
-import type { Jobs, TakenJob } from './jobs.ts'
-import { readMessages } from './messages.ts'
-import { lookAgainAfter, maxAttempts, nextAttempt } from './schedule.ts'
-import type { Summarize, Summarized } from './summarize.ts'
-import { summaryWithoutText, transcriptOf } from './transcript.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import type { Changes } from '../kinds/changes.ts'
+import { parseRepresentation } from '../kinds/representation.ts'
+import { type Jobs, lookAgainAfter, maxAttempts, nextAttempt, type TakenJob } from './jobs.ts'
+import { cutText } from './plain-text.ts'
+import {
+  readMessages,
+  type Summarize,
+  type Summarized,
+  summaryWithoutText,
+  transcriptOf,
+} from './transcript.ts'
 
 /** Where warnings go. */
 export interface Log {

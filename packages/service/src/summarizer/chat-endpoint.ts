@@ -7,11 +7,10 @@
  */
 import { Agent, type Dispatcher, errors, request } from 'undici'
 import { z } from 'zod'
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '../kernel/timestamps.ts'
 import { version } from '../kernel/version.ts'
 import { tidy } from './plain-text.ts'
-import type { Summarize, Summarized } from './summarize.ts'
-import type { Transcript } from './transcript.ts'
+import type { Summarize, Summarized, Transcript } from './transcript.ts'
 
 export interface ChatEndpointSettings {
   /** What `/chat/completions` stands below: `http://localhost:11434/v1`. */

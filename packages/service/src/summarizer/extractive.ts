@@ -5,7 +5,7 @@
  * LexRank's measure of likeness: words that few sentences have count more, so no language's list of stop words
  * is needed). The same transcript gives the same summary.
  */
-import { cutText } from './cut.ts'
+import { cutText } from './plain-text.ts'
 import type { Said, Transcript } from './transcript.ts'
 
 interface Sentence extends Said {

@@ -1,24 +1,22 @@
 /** The routes of deliveries: the log, its attempts, manual retry and ping (specification 11.1). */
 import { attemptsOf, type DeliverySchedule } from '../delivery/model.ts'
 import { paging, word } from '../http/list-parameters.ts'
-import { done, refused } from '../http/outcome.ts'
-import { listBody, pageBody } from '../http/replies.ts'
+import { done, listBody, pageBody, refused } from '../http/replies.ts'
 import { type Call, routesOf } from '../http/route.ts'
-import type { Clock } from '../kernel/clock.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { newIdAt, parseId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import type { Kind } from '../kinds/kind.ts'
+import { recordSchema } from '../kinds/shown-field.ts'
 import { exampleId, exampleIdentity, exampleList, exampleTime } from '../openapi/examples.ts'
 import { type ApiPart, pageOf, ref } from '../openapi/part.ts'
-import type { Kind } from '../resource/kind.ts'
-import { recordSchema } from '../resource/shown-field.ts'
 import { type Endpoints, noSuchWebhook, webhookDisabled } from './endpoints.ts'
 import { createEventTypes, type EventTypes } from './event-types.ts'
-import { keptAnswer } from './kept-answer.ts'
 import type { DeliveryLog } from './log.ts'
 import { attemptFields, deliveryFields } from './records.ts'
 import { reading, webhookOf, writing } from './routes.ts'
-import type { SecretBox } from './secrets.ts'
+import { type SecretBox, sealResponse } from './secrets.ts'
 import type { WebhookStore } from './store.ts'
 import { attemptRecord, type DeliveryRow, deliveryRecord, type WebhookRow } from './webhook.ts'
 
@@ -143,7 +141,7 @@ const pingWebhook = route({
     const now = clock.now()
     const ids = { eventId: newIdAt(now), deliveryId: newIdAt(now) }
     const answer = JSON.stringify(deliveryRecord(organizationId, newPing(webhookId, ids, now)))
-    const keep = keptAnswer(box, { organizationId, webhookId }, record, answer)
+    const keep = sealResponse(box, { organizationId, webhookId }, record, answer)
     const pinged = await store.ping(organizationId, webhookId, ids, { now, keep })
     if (pinged === 'replayed') return { outcome: 'replayed' }
     if (pinged === 'missing') return refused(noSuchWebhook(webhookId))
@@ -217,7 +215,7 @@ const retryDelivery = route({
     }
     const answer = JSON.stringify(deliveryRecord(organizationId, pending))
     const webhookId = webhook.value.id
-    const keep = keptAnswer(box, { organizationId, webhookId }, record, answer)
+    const keep = sealResponse(box, { organizationId, webhookId }, record, answer)
     const options = { now, updatedAt, attempts, keep }
     const retried = await store.retry(organizationId, webhookId, delivery.id, options)
     if (retried === 'replayed') return { outcome: 'replayed' }

@@ -4,18 +4,18 @@
  * again.
  */
 import type { Caller } from '../access/directory.ts'
-import { type Outcome, refused } from '../http/outcome.ts'
+import { type Outcome, refused } from '../http/replies.ts'
 import type { IdempotencyRecord } from '../journal/change.ts'
-import type { Clock } from '../kernel/clock.ts'
-import { decideAnew } from '../kernel/decide-anew.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
-import { parseCreation, parsePatch } from '../resource/validate.ts'
+import { retryOnConflict } from '../kernel/retry-on-conflict.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import { choice, text, wordList } from '../kinds/fields.ts'
+import { parseCreation, parsePatch, type Shape } from '../kinds/validate.ts'
 import type { EventTypes } from './event-types.ts'
-import { webhookShapes } from './fields.ts'
-import { keptAnswer } from './kept-answer.ts'
-import { newSecret, type SecretBox } from './secrets.ts'
+import { webhookFields } from './records.ts'
+import { newSecret, type SecretBox, sealResponse } from './secrets.ts'
 import type { WebhookStore } from './store.ts'
 import { type WebhookRecord, type WebhookRow, webhookRecord } from './webhook.ts'
 
@@ -83,7 +83,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         {
           now,
           limit: endpointLimit,
-          keep: keptAnswer(box, { organizationId, webhookId: row.id }, record, JSON.stringify(answer)),
+          keep: sealResponse(box, { organizationId, webhookId: row.id }, record, JSON.stringify(answer)),
         },
       )
       if (created === 'replayed') return { outcome: 'replayed' }
@@ -137,7 +137,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         }
         const secret = newSecret()
         const answer = { ...webhookRecord(organizationId, after), secret }
-        const keep = keptAnswer(box, { organizationId, webhookId: id }, record, JSON.stringify(answer))
+        const keep = sealResponse(box, { organizationId, webhookId: id }, record, JSON.stringify(answer))
         const options = { now, updatedAt, expiresAt, limit: signingLimit, keep }
         const rotated = await store.rotate(organizationId, row, sealed(organizationId, id, secret), options)
         switch (rotated) {
@@ -174,7 +174,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
     id: string,
     decide: (row: WebhookRow) => Promise<Outcome<T> | null>,
   ): Promise<Outcome<T>> {
-    const outcome = await decideAnew(async () => {
+    const outcome = await retryOnConflict(async () => {
       const row = await store.read(organizationId, id, clock.now())
       return row === null ? refused(noSuchWebhook(id)) : decide(row)
     })
@@ -272,5 +272,31 @@ function newRow(
     api_key_id: apiKeyId,
     created_at: new Date(now),
     updated_at: new Date(now),
+  }
+}
+
+/** The shapes of creation and of change; only a change takes `status`. */
+export function webhookShapes(eventTypes: readonly string[]): {
+  readonly creation: Shape
+  readonly change: Shape
+} {
+  const fields = {
+    url: text({
+      required: true,
+      min: 1,
+      max: 2_048,
+      description: 'Where deliveries go: https, a public address, no user info, no fragment.',
+    }),
+    description: text({ max: 255, description: 'What it is for.' }),
+    events: wordList(eventTypes, { description: 'The event types it receives.' }),
+  }
+  const status = {
+    ...choice(['active', 'disabled'], { initial: 'active', description: 'active resets the failure count.' }),
+  }
+  const changed = { ...fields, status }
+  const shown = Object.keys(webhookFields(eventTypes)).filter((name) => !Object.hasOwn(changed, name))
+  return {
+    creation: { name: 'new webhook', fields, fieldNames: Object.keys(fields), shown },
+    change: { name: 'webhook', fields: changed, fieldNames: Object.keys(changed), shown },
   }
 }

@@ -3,10 +3,10 @@
  * commit's fan-out and a disabling, an enabling or a deletion never cross.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
-import { startAnew, wakeQueue } from '../delivery/endpoint-queues.ts'
-import { keepAnswerAbout, lockClock, replayed } from '../journal/call-fragments.ts'
+import { restartSchedule, wakeQueue } from '../delivery/endpoint-queues.ts'
+import { lockClock, replayed, storeResponseAbout } from '../journal/sql-fragments.ts'
 
-const keepAnswer = keepAnswerAbout('p_webhook_id')
+const storeResponse = storeResponseAbout('p_webhook_id')
 
 /** Answers 'refused' when the endpoint is disabled or gone. */
 export const refuseUnlessActive = `perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
@@ -39,7 +39,7 @@ begin
   if v_count >= p_limit then
     return 'limit_reached';
   end if;
-  ${keepAnswer}
+  ${storeResponse}
   insert into webhooks (organization_id, id, url, description, events, status, api_key_id, created_at, updated_at)
     select p_organization_id, p_webhook_id, r.url, r.description, r.events, 'active', r.api_key_id, p_now, p_now
       from jsonb_to_record(p_row) as r(url text, description text, events text[], api_key_id uuid);
@@ -130,7 +130,7 @@ begin
   if v_count >= p_limit then
     return 'limit_reached';
   end if;
-  ${keepAnswer}
+  ${storeResponse}
   delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
     and expires_at <= p_now;
   update webhook_secrets set expires_at = p_expires_at
@@ -179,7 +179,7 @@ export const pingFunction: SchemaFunction = schemaFunction(
   if not found then
     return 'missing';
   end if;
-  ${keepAnswer}
+  ${storeResponse}
   insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
     values (p_organization_id, p_event_id, 'ping', p_now, 'webhook', p_webhook_id, '{}');
   insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
@@ -208,8 +208,8 @@ export const retryFunction: SchemaFunction = schemaFunction(
   if not found then
     return 'refused';
   end if;
-  ${keepAnswer}
-  update deliveries set ${startAnew},
+  ${storeResponse}
+  update deliveries set ${restartSchedule},
       updated_at = p_updated_at
     where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_delivery_id
       and log_day < 'infinity' and status = 'failed';

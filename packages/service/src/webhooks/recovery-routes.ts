@@ -1,23 +1,20 @@
 /** The routes of recoveries: bringing back what an endpoint has missed, and how far that is (specification 11.4). */
 import { paging } from '../http/list-parameters.ts'
-import { done, refused } from '../http/outcome.ts'
-import { pageBody } from '../http/replies.ts'
+import { done, pageBody, refused } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
-import type { Clock } from '../kernel/clock.ts'
 import { problem } from '../kernel/errors.ts'
 import { newIdAt, parseId } from '../kernel/ids.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import { inputs } from '../kinds/kind-schemas.ts'
+import { recordSchema } from '../kinds/shown-field.ts'
 import { exampleId, exampleList, exampleTime } from '../openapi/examples.ts'
 import { type ApiPart, pageOf, ref } from '../openapi/part.ts'
-import { inputs } from '../resource/kind-schemas.ts'
-import { recordSchema } from '../resource/shown-field.ts'
 import { type Endpoints, webhookDisabled } from './endpoints.ts'
 import type { EventTypes } from './event-types.ts'
-import { recoveryShape } from './fields.ts'
-import { keptAnswer } from './kept-answer.ts'
 import { recoveryFields } from './records.ts'
-import { parseWindow, type RecoveryStore } from './recovery.ts'
+import { parseWindow, type RecoveryStore, recoveryShape } from './recovery.ts'
 import { reading, webhookOf, writing } from './routes.ts'
-import type { SecretBox } from './secrets.ts'
+import { type SecretBox, sealResponse } from './secrets.ts'
 import { type RecoveryRow, recoveryRecord } from './webhook.ts'
 
 export interface RecoveryServices {
@@ -92,7 +89,7 @@ const recoverWebhook = route({
     if (record === null && status === 'disabled') return refused(webhookDisabled(webhook.value, 'recover'))
     const begun = newRecovery(webhookId, window.value, now)
     const answer = JSON.stringify(recoveryRecord(begun))
-    const keep = keptAnswer(box, { organizationId, webhookId }, record, answer)
+    const keep = sealResponse(box, { organizationId, webhookId }, record, answer)
     const asked = { ...window.value, webhookId, id: begun.id }
     const came = await recoveries.begin(organizationId, asked, { now, keep })
     if (came === 'replayed') return { outcome: 'replayed' }

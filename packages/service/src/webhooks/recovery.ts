@@ -1,14 +1,31 @@
 /** Recoveries as the API has them: what may be asked for, what is stored, and what is shown (specification 11.4). */
 import type { Database } from '../db/fair-pool.ts'
+import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
+import { lockClock, replayed, storeResponseAbout } from '../journal/sql-fragments.ts'
 import { type Problem, validationFailed } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-import { parseCreation } from '../resource/validate.ts'
-import { recoveryShape } from './fields.ts'
-import { recoverFunction } from './recovery-functions.ts'
-import type { Keep } from './store.ts'
+import { timestamp } from '../kinds/fields.ts'
+import { parseCreation, type Shape } from '../kinds/validate.ts'
+import { refuseUnlessActive } from './functions.ts'
+import type { ResponseToStore } from './store.ts'
 import type { RecoveryRow } from './webhook.ts'
+
+const recoveryFields = {
+  since: timestamp({
+    required: true,
+    description: 'Events from here on, this moment included; no longer ago than the delivery log goes back.',
+  }),
+  until: timestamp({ description: 'Events up to here, this moment included; by default all until now.' }),
+}
+
+/** What a recovery is asked for with. */
+export const recoveryShape: Shape = {
+  name: 'recovery',
+  fields: recoveryFields,
+  fieldNames: Object.keys(recoveryFields),
+}
 
 /** A window in milliseconds since the Unix epoch, both ends in it. */
 export interface Window {
@@ -52,7 +69,7 @@ export interface RecoveryStore {
   begin(
     organizationId: string,
     recovery: Window & { readonly webhookId: string; readonly id: string },
-    options: { readonly now: number; readonly keep: Keep },
+    options: { readonly now: number; readonly keep: ResponseToStore },
   ): Promise<'done' | 'refused' | 'replayed'>
   read(organizationId: string, webhookId: string, id: string): Promise<RecoveryRow | null>
   /** Newest first. */
@@ -118,3 +135,27 @@ export function createRecoveryStore(
     },
   }
 }
+
+// The beginning of a recovery in the database. What follows is a worker's: `delivery/recoveries.ts`.
+
+/**
+ * Notes that the window is to be recovered, to be begun at once: 'done', 'refused' when the endpoint is disabled or gone,
+ * or 'replayed'.
+ */
+export const recoverFunction: SchemaFunction = schemaFunction(
+  'recover_webhook',
+  {
+    arguments:
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_keep jsonb',
+    returns: 'text',
+  },
+  `begin
+  ${lockClock}
+  ${replayed}
+  ${refuseUnlessActive}
+  ${storeResponseAbout('p_webhook_id')}
+  insert into recoveries (organization_id, webhook_id, id, since, until, created_at, position, due_at)
+    values (p_organization_id, p_webhook_id, p_recovery_id, p_since, p_until, p_now, first_uuid_v7(p_since), p_now);
+  return 'done';
+end;`,
+)

@@ -14,7 +14,7 @@ import {
 import type { WebhookRow } from './webhook.ts'
 
 /** An answer to keep for an Idempotency-Key, as the functions take it; null keeps nothing. */
-export type Keep = string | null
+export type ResponseToStore = string | null
 
 export interface WebhookFilter {
   readonly status: string | null
@@ -45,7 +45,7 @@ export interface WebhookStore {
       apiKeyId: string
     },
     secret: SecretRow,
-    options: { now: number; limit: number; keep: Keep },
+    options: { now: number; limit: number; keep: ResponseToStore },
   ): Promise<'done' | 'limit_reached' | 'registrant_gone' | 'replayed'>
   change(
     organizationId: string,
@@ -58,20 +58,20 @@ export interface WebhookStore {
     organizationId: string,
     before: WebhookRow,
     secret: SecretRow,
-    options: { now: number; updatedAt: number; expiresAt: number; limit: number; keep: Keep },
+    options: { now: number; updatedAt: number; expiresAt: number; limit: number; keep: ResponseToStore },
   ): Promise<'done' | 'conflict' | 'limit_reached' | 'replayed'>
   dropPrevious(organizationId: string, id: string, now: number): Promise<boolean>
   ping(
     organizationId: string,
     id: string,
     ids: { eventId: string; deliveryId: string },
-    options: { now: number; keep: Keep },
+    options: { now: number; keep: ResponseToStore },
   ): Promise<'done' | 'missing' | 'replayed'>
   retry(
     organizationId: string,
     webhookId: string,
     deliveryId: string,
-    options: { now: number; updatedAt: number; attempts: number; keep: Keep },
+    options: { now: number; updatedAt: number; attempts: number; keep: ResponseToStore },
   ): Promise<'done' | 'refused' | 'replayed'>
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createLookUp } from '../../src/access/directory.ts'
 import { createOrganization } from '../../src/access/organizations.ts'
 import { newToken } from '../../src/access/token.ts'
-import { systemClock } from '../../src/kernel/clock.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
 import { testDatabase } from '../harness/database.ts'
 
 test('looking up a token is planned once, not for each request; several at once are told apart', async () => {
@@ -12,7 +12,7 @@ test('looking up a token is planned once, not for each request; several at once 
   for (const name of ['a', 'b', 'c']) keys.push(await createOrganization(database.pool, systemClock, name))
   const lookUp = createLookUp(database.pool, systemClock)
   const callers = keys.map(({ organizationId, apiKeyId }) => ({
-    outcome: 'recognized',
+    outcome: 'authenticated',
     caller: { organizationId, apiKeyId },
   }))
   for (let round = 0; round < 20; round++) {

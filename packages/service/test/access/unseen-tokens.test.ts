@@ -22,10 +22,10 @@ function directory(limits: Partial<UnseenLimits> = {}) {
     if (last?.at === at && last.tokens.length < (limits.perBatch ?? unseenLimits.perBatch))
       last.tokens.push(token)
     else batches.push({ at, tokens: [token] })
-    return known.has(token) ? { outcome: 'recognized', caller } : { outcome: 'unknown' }
+    return known.has(token) ? { outcome: 'authenticated', caller } : { outcome: 'unknown' }
   }
   const unseen = new UnseenTokens(lookUp, { ...unseenLimits, ...limits })
-  const { recognize } = createAdmission({
+  const { authenticate } = createAdmission({
     lookUp,
     clock: testClock(),
     limit: null,
@@ -41,7 +41,7 @@ function directory(limits: Partial<UnseenLimits> = {}) {
     looked: () => batches.flatMap(({ tokens }) => tokens),
     /** Asks, and notes how it ended. */
     ask: (token: string, address = '192.0.2.1') =>
-      recognize(token, address).then(({ outcome }) => {
+      authenticate(token, address).then(({ outcome }) => {
         ended.push(outcome)
         return outcome
       }),
@@ -66,9 +66,9 @@ describe('4,000 at once from one address', () => {
     const { ask, many, looked, batches, ended } = directory()
     const asked = many(4_000).map((token) => ask(token))
     await pass(0)
-    expect(counted(ended)).toMatchObject({ crowded: 3_000 })
+    expect(counted(ended)).toMatchObject({ throttled: 3_000 })
     await pass(1_000)
-    expect(counted(await Promise.all(asked))).toEqual({ crowded: 3_000, unknown: 1_000 })
+    expect(counted(await Promise.all(asked))).toEqual({ throttled: 3_000, unknown: 1_000 })
     expect(looked()).toHaveLength(1_000)
     expect(Math.max(...batches.map(({ tokens }) => tokens.length))).toBe(20)
   })
@@ -94,7 +94,7 @@ describe('4,000 at once from one address', () => {
     const before = batches.length
     const asked = ask(good)
     await pass(1_000)
-    expect(await asked).toBe('recognized')
+    expect(await asked).toBe('authenticated')
     const place = batches.findIndex(({ tokens }) => tokens.includes(good))
     expect(place - before).toBeLessThanOrEqual(unseenLimits.perNetwork / unseenLimits.perBatch)
     // From now on it waits for nobody.
@@ -102,7 +102,7 @@ describe('4,000 at once from one address', () => {
     const again = ask(good)
     await Promise.resolve()
     expect(batches.at(-1)?.tokens).toEqual([good])
-    expect(await again).toBe('recognized')
+    expect(await again).toBe('authenticated')
   })
 
   test('keep a good key from another address waiting for one batch', async () => {
@@ -115,7 +115,7 @@ describe('4,000 at once from one address', () => {
     const before = batches.length
     const asked = ask(good, '192.0.2.2')
     await pass(20)
-    expect(await asked).toBe('recognized')
+    expect(await asked).toBe('authenticated')
     expect(batches.findIndex(({ tokens }) => tokens.includes(good)) - before).toBeLessThanOrEqual(1)
   })
 
@@ -136,10 +136,10 @@ describe('the room', () => {
     const { ask, many, ended } = directory(limits)
     for (const token of many(30)) void ask(token)
     await pass(0)
-    expect(counted(ended)).toEqual({ crowded: 20, unknown: 2 })
+    expect(counted(ended)).toEqual({ throttled: 20, unknown: 2 })
     for (const token of many(3)) void ask(token, '192.0.2.2')
     await pass(0)
-    expect(counted(ended)).toEqual({ crowded: 20, unknown: 2 })
+    expect(counted(ended)).toEqual({ throttled: 20, unknown: 2 })
   })
 
   test('is shared by those that flood, and as much as each has is left for others', async () => {
@@ -159,7 +159,7 @@ describe('the room', () => {
     for (let n = 0; n < 20; n++) void ask(newToken(), `192.0.2.${n}`)
     expect(unseen.waiting).toBe(20)
     expect(await soon(ask(newToken(), '192.0.2.77'))).toBe('full')
-    expect(await soon(ask(newToken(), '192.0.2.3'))).toBe('crowded')
+    expect(await soon(ask(newToken(), '192.0.2.3'))).toBe('throttled')
   })
 
   test('is taken by requests, though they carry the same token, which is looked up once', async () => {
@@ -168,7 +168,7 @@ describe('the room', () => {
     const token = newToken()
     for (let n = 0; n < 15; n++) void ask(token)
     await pass(2_000)
-    expect(counted(ended)).toEqual({ unknown: 11, crowded: 5 })
+    expect(counted(ended)).toEqual({ unknown: 11, throttled: 5 })
     expect(looked().filter((one) => one === token)).toHaveLength(1)
   })
 
@@ -188,9 +188,9 @@ describe('the room', () => {
           }
           await pass(12_000)
           expect(unseen.waiting).toBe(0)
-          expect((await Promise.all(outcomes)).every((outcome) => /unknown|crowded|full/.test(outcome))).toBe(
-            true,
-          )
+          expect(
+            (await Promise.all(outcomes)).every((outcome) => /unknown|throttled|full/.test(outcome)),
+          ).toBe(true)
         },
       ),
       { numRuns: 100 },
@@ -205,7 +205,7 @@ test('a network of IPv6 is one, whatever the last half of an address', async () 
   void ask(newToken(), '2001:db8:0:8::1')
   void ask(newToken(), '::ffff:192.0.2.9')
   await pass(100)
-  expect(counted(ended)).toEqual({ unknown: 7, crowded: 2 })
+  expect(counted(ended)).toEqual({ unknown: 7, throttled: 2 })
 })
 
 test('what is mistyped costs no look, and a look-up that fails lets the next one be made', async () => {
@@ -230,9 +230,9 @@ test('a token that was good and is not any more waits for its turn again', async
   const { known, ask, many } = directory()
   const [good = ''] = many(1)
   known.add(good)
-  expect(await soon(ask(good))).toBe('recognized')
+  expect(await soon(ask(good))).toBe('authenticated')
   known.delete(good)
   expect(await ask(good)).toBe('unknown')
   for (const token of many(1_000)) void ask(token)
-  expect(await soon(ask(good))).toBe('crowded')
+  expect(await soon(ask(good))).toBe('throttled')
 })

@@ -1,6 +1,7 @@
 /** A desk that has a row in every table, its log spread over weeks. */
+
+import { tellRestored } from '../../src/backup/restored.ts'
 import { createRecoverer, createRecoveries } from '../../src/delivery/recoveries.ts'
-import { tellRestored } from '../../src/restored.ts'
 import { createJobs, firstPlace } from '../../src/summarizer/jobs.ts'
 import { type TestClock, testClock } from '../harness/clock.ts'
 import {

@@ -5,7 +5,7 @@
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
 import { type Hooks, startHooks } from '../harness/arrivals.ts'
-import { busyLanes, standing } from '../harness/delivery-audit.ts'
+import { busyEndpointQueues, standing } from '../harness/delivery-audit.ts'
 import { createCustomers } from '../harness/desk-under-fire.ts'
 import { eventually } from '../harness/locks.ts'
 import { type TestService, testService } from '../harness/service.ts'
@@ -33,7 +33,10 @@ async function listens(pool: Pool): Promise<boolean> {
 
 /** Makes a change while nothing is under way, and answers how long it took to arrive, in milliseconds. */
 async function latency(service: TestService, hooks: Hooks): Promise<number> {
-  await eventually('nothing is under way', async () => (await busyLanes(service.database.pool)) === 0)
+  await eventually(
+    'nothing is under way',
+    async () => (await busyEndpointQueues(service.database.pool)) === 0,
+  )
   const before = hooks.arrivals.length
   expect((await service.api.post('/v1/customers', { name: 'Ada' })).status).toBe(201)
   const since = performance.now()

@@ -5,9 +5,9 @@
  */
 import { expect, test } from 'vitest'
 import { createOrganization } from '../../src/access/organizations.ts'
-import { systemClock } from '../../src/kernel/clock.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
 import { type Hook, type Hooks, startHooks } from '../harness/arrivals.ts'
-import { auditDeliveries, busyLanes, unsettled, witness } from '../harness/delivery-audit.ts'
+import { auditDeliveries, busyEndpointQueues, unsettled, witness } from '../harness/delivery-audit.ts'
 import { type Desk, openDesk, type Tenant } from '../harness/desk-under-fire.ts'
 import { createLoad, dice, expectedAnswers } from '../harness/load.ts'
 import { eventually } from '../harness/locks.ts'
@@ -96,7 +96,7 @@ test('kill -9 with deliveries in flight loses none of them', async () => {
   const chance = dice(seed)
   const report: string[] = []
   const quiet = () =>
-    eventually('nothing is pending', () => desk.query(async (pool) => (await busyLanes(pool)) === 0))
+    eventually('nothing is pending', () => desk.query(async (pool) => (await busyEndpointQueues(pool)) === 0))
 
   const beyondTheLog = async () => {
     const { arrivals } = hooks

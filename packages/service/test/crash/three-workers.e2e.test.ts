@@ -4,7 +4,13 @@
  */
 import { expect, test } from 'vitest'
 import { type Hook, type Hooks, startHooks } from '../harness/arrivals.ts'
-import { auditDeliveries, busyLanes, standing, unsettled, witness } from '../harness/delivery-audit.ts'
+import {
+  auditDeliveries,
+  busyEndpointQueues,
+  standing,
+  unsettled,
+  witness,
+} from '../harness/delivery-audit.ts'
 import { callOf } from '../harness/desk-under-fire.ts'
 import { createLoad, dice } from '../harness/load.ts'
 import { eventually } from '../harness/locks.ts'
@@ -78,7 +84,7 @@ test('three workers killed at random under load: exact accounting afterwards', {
   writing = false
   await Promise.all(writers)
   const since = performance.now()
-  await eventually('nothing is pending', async () => (await busyLanes(pool)) === 0)
+  await eventually('nothing is pending', async () => (await busyEndpointQueues(pool)) === 0)
   const quietAfter = Math.round(performance.now() - since)
 
   const { arrivals } = hooks

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { weekOf } from '../../src/db/weeks.ts'
-import { logWeeks } from '../../src/log-weeks.ts'
+import { logWeeks } from '../../src/retention/log-weeks.ts'
 import { startHooks } from '../harness/arrivals.ts'
 import { eventually } from '../harness/locks.ts'
 import { testService } from '../harness/service.ts'

@@ -1,13 +1,9 @@
 import { BlockList, isIPv4 } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  classify,
-  isPublicAddress,
-  parseTrustedTargets,
-  trustNobody,
-} from '../../src/delivery/target/address.ts'
+import { classify, isPublicAddress } from '../../src/delivery/target/address.ts'
 import { specialPurposeBlocks } from '../../src/delivery/target/special-purpose.ts'
+import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
 
 /** Every block with its first and last address, and its neighbours that are public; written out by hand. */
 const edges: readonly (readonly [
@@ -122,7 +118,7 @@ test.each([
   '[::1]',
 ])('%j is no address, so not public', (text) => {
   expect(classify(text)).toBe('not an IP address')
-  expect(isPublicAddress(text, parseTrustedTargets('0.0.0.0/0,::/0') ?? trustNobody)).toBe(false)
+  expect(isPublicAddress(text, parseNetworks('0.0.0.0/0,::/0') ?? noNetworks)).toBe(false)
 })
 
 const ipv4 = fc.ipV4()
@@ -142,7 +138,7 @@ const ipv6Near = fc
 
 describe('properties', () => {
   test('an address that embeds another is never public, whatever it embeds and whichever IPv4 is trusted', () => {
-    const trusted = parseTrustedTargets('0.0.0.0/0') ?? trustNobody
+    const trusted = parseNetworks('0.0.0.0/0') ?? noNetworks
     fc.assert(
       fc.property(bytes, hextet, ([a, b, c, d], noise) => {
         const [high, low] = [(a * 256 + b).toString(16), (c * 256 + d).toString(16)]
@@ -176,7 +172,7 @@ describe('properties', () => {
         const expected = isIPv4(ip)
           ? !special.ipv4.check(ip, 'ipv4')
           : globalUnicast.check(ip, 'ipv6') && !special.ipv6.check(ip, 'ipv6')
-        return isPublicAddress(ip, trustNobody) === expected
+        return isPublicAddress(ip, noNetworks) === expected
       }),
       { numRuns: 2000 },
     )
@@ -187,7 +183,7 @@ describe('properties', () => {
       fc.property(ipv4, fc.integer({ min: 0, max: 32 }), ipv4, (network, prefix, ip) => {
         const list = new BlockList()
         list.addSubnet(network, prefix, 'ipv4')
-        const trusted = parseTrustedTargets(`${network}/${prefix}`) ?? trustNobody
+        const trusted = parseNetworks(`${network}/${prefix}`) ?? noNetworks
         return isPublicAddress(ip, trusted) === (list.check(ip, 'ipv4') || classify(ip) === null)
       }),
     )
@@ -204,7 +200,7 @@ describe('trusted targets', () => {
     '::/0',
     '10.0.0.0/8,',
     '',
-  ])('%j is a list', (text) => expect(parseTrustedTargets(text)).toBeDefined())
+  ])('%j is a list', (text) => expect(parseNetworks(text)).toBeDefined())
 
   test.each([
     '10.0.0.0/33',
@@ -216,10 +212,10 @@ describe('trusted targets', () => {
     '10.0.0.0/-1',
     '10.0.0.0 8',
     'fe80::1%lo/64',
-  ])('%j is none', (text) => expect(parseTrustedTargets(text)).toBeUndefined())
+  ])('%j is none', (text) => expect(parseNetworks(text)).toBeUndefined())
 
   test('exempt their own addresses, and only these', () => {
-    const trusted = parseTrustedTargets('127.0.0.1, fd00::/8') ?? trustNobody
+    const trusted = parseNetworks('127.0.0.1, fd00::/8') ?? noNetworks
     const allowed = [
       '127.0.0.1',
       '127.0.0.2',

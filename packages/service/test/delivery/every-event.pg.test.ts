@@ -1,8 +1,8 @@
 /** Every event type of the desk, caused over HTTP, arrives at a receiver over TLS with the bytes of GET. */
 import { verifySignature } from '@deskwire/sdk'
 import { expect, test } from 'vitest'
-import { createWorker } from '../../src/deliveries.ts'
-import { kinds } from '../../src/resources/index.ts'
+import { kinds } from '../../src/desk/index.ts'
+import { createWorker } from '../../src/roles/worker.ts'
 import { createAuthority } from '../harness/certificates.ts'
 import { testClock } from '../harness/clock.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { trustNobody } from '../../src/delivery/target/address.ts'
 import { createResolver, notPublic, type Resolver } from '../../src/delivery/target/resolver.ts'
+import { noNetworks } from '../../src/kernel/networks.ts'
 import { type TestClock, testClock } from '../harness/clock.ts'
 import {
   type DnsReply,
@@ -39,7 +39,7 @@ async function server(more: DnsServerOptions = {}): Promise<DnsServer> {
 }
 
 function resolverOf(servers: readonly string[] = [dns.address], hostsFile = noHosts): Resolver {
-  const resolver = createResolver({ servers, trusted: trustNobody, clock, hostsFile })
+  const resolver = createResolver({ servers, trusted: noNetworks, clock, hostsFile })
   closing.push(() => resolver.close())
   return resolver
 }

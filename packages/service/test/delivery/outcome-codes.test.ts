@@ -28,16 +28,16 @@ describe.each(ways)('%s', (_way, way) => {
 
   // Only where the deadline is what the attempt ends with: elsewhere a busy machine might take as long.
   const impatient = () => bench.sender({ answerTimeoutMs: shortDeadline, servers: [dns.address] })
-  const patient = () => bench.sender({ servers: [dns.address] })
+  const waitsForLock = () => bench.sender({ servers: [dns.address] })
   const to =
-    (behaviour: Behaviour, sender = patient): Making =>
+    (behaviour: Behaviour, sender = waitsForLock): Making =>
     async () => {
       const receiver = await bench.receiver()
       receiver.will(behaviour)
       return post(sender(), receiver)
     }
   const toHost =
-    (host: string, sender = patient): Making =>
+    (host: string, sender = waitsForLock): Making =>
     () =>
       post(sender(), { port: 443 }, { host })
 
@@ -61,7 +61,7 @@ describe.each(ways)('%s', (_way, way) => {
       refused: async () => {
         const gone = await bench.receiver()
         await gone.close()
-        return post(patient(), gone)
+        return post(waitsForLock(), gone)
       },
       'closed early': to(hangUp),
       reset: to(reset),
@@ -73,11 +73,12 @@ describe.each(ways)('%s', (_way, way) => {
       ),
     },
     tls_error: {
-      'another name': async () => post(patient(), await bench.receiver(authority.issue(['other.test']))),
-      'no TLS': async () => post(patient(), await bench.receiver({ speaks: 'plain' })),
+      'another name': async () => post(waitsForLock(), await bench.receiver(authority.issue(['other.test']))),
+      'no TLS': async () => post(waitsForLock(), await bench.receiver({ speaks: 'plain' })),
       'TLS 1.1': async () =>
-        post(patient(), await bench.receiver({ tls: { minVersion: 'TLSv1', maxVersion: 'TLSv1.1' } })),
-      'HTTP/2 alone': async () => post(patient(), await bench.receiver({ tls: { ALPNProtocols: ['h2'] } })),
+        post(waitsForLock(), await bench.receiver({ tls: { minVersion: 'TLSv1', maxVersion: 'TLSv1.1' } })),
+      'HTTP/2 alone': async () =>
+        post(waitsForLock(), await bench.receiver({ tls: { ALPNProtocols: ['h2'] } })),
     },
     redirect: Object.fromEntries(
       [300, 301, 302, 303, 304, 307, 308].map((status) => [

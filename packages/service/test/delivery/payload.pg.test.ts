@@ -1,6 +1,6 @@
 /** What a delivery carries: the bytes of GET at that moment, of a removal its record, of a manual retry what was. */
 import { describe, expect, test } from 'vitest'
-import { kinds } from '../../src/resources/index.ts'
+import { kinds } from '../../src/desk/index.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer, makeTicket } from '../harness/desk.ts'
 import { type Sent, testEngine } from '../harness/engine.ts'

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { parseTrustedTargets, type TrustedTargets, trustNobody } from '../../src/delivery/target/address.ts'
 import { parseDnsServers } from '../../src/delivery/target/name-servers.ts'
 import { createResolver, notPublic, type Resolver } from '../../src/delivery/target/resolver.ts'
 import { parseTargetUrl } from '../../src/delivery/target/url.ts'
+import { type Networks, noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
 import { type TestClock, testClock } from '../harness/clock.ts'
 import { type DnsReply, type DnsServer, startDnsServer } from '../harness/dns-server.ts'
 
@@ -32,8 +32,8 @@ afterEach(async () => {
   await dns.close()
 })
 
-function resolverOf(more: { trusted?: TrustedTargets; hostsFile?: string } = {}): Resolver {
-  const { trusted = trustNobody, hostsFile = join(scratch, 'no such file') } = more
+function resolverOf(more: { trusted?: Networks; hostsFile?: string } = {}): Resolver {
+  const { trusted = noNetworks, hostsFile = join(scratch, 'no such file') } = more
   const resolver = createResolver({ servers: [dns.address], trusted, clock, hostsFile })
   resolvers.push(resolver)
   return resolver
@@ -231,7 +231,7 @@ describe('hosts that need no query', () => {
   })
 
   test('localhost leads to the loopback address that is trusted', async () => {
-    const trusted = parseTrustedTargets('127.0.0.0/8') ?? trustNobody
+    const trusted = parseNetworks('127.0.0.0/8') ?? noNetworks
     expect(await resolverOf({ trusted }).resolve('localhost', generous)).toEqual(addresses('127.0.0.1'))
     // A name server's word is worth less: all that it says has to be allowed.
     dns.set('hook.test', { addresses: ['127.0.0.1', '::1'] })

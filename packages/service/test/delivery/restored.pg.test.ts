@@ -1,6 +1,6 @@
 /** What a restore means for the deliveries that the backup held. */
 import { expect, test } from 'vitest'
-import { tellRestored } from '../../src/restored.ts'
+import { tellRestored } from '../../src/backup/restored.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { day, hour } from '../harness/hooks.ts'

@@ -6,9 +6,9 @@ import {
   type SenderOptions,
   type SendOutcome,
 } from '../../src/delivery/send/send.ts'
-import { parseTrustedTargets, trustNobody } from '../../src/delivery/target/address.ts'
 import { createResolver } from '../../src/delivery/target/resolver.ts'
-import { systemClock } from '../../src/kernel/clock.ts'
+import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
 import { createAuthority } from '../harness/certificates.ts'
 import { type Receiver, type ReceiverOptions, startReceiver } from '../harness/receiver.ts'
 
@@ -39,7 +39,7 @@ export function createBench(way: { readonly ownConnection: boolean } = { ownConn
     sender({ trusted = '127.0.0.1', servers = null, ...options } = {}) {
       const resolver = createResolver({
         servers,
-        trusted: parseTrustedTargets(trusted) ?? trustNobody,
+        trusted: parseNetworks(trusted) ?? noNetworks,
         clock: systemClock,
         hostsFile: join(import.meta.dirname, 'no such file'),
       })

@@ -4,15 +4,16 @@
  */
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { classify, trustNobody } from '../../src/delivery/target/address.ts'
+import { classify } from '../../src/delivery/target/address.ts'
 import { createResolver, notPublic } from '../../src/delivery/target/resolver.ts'
 import { parseTargetUrl } from '../../src/delivery/target/url.ts'
+import { noNetworks } from '../../src/kernel/networks.ts'
 import { testClock } from '../harness/clock.ts'
 
 // A name server that nobody is: an address that is taken for a name is a failure, and not an answer.
 const resolver = createResolver({
   servers: ['127.0.0.1:1'],
-  trusted: trustNobody,
+  trusted: noNetworks,
   clock: testClock(),
   hostsFile: '/no such file',
 })

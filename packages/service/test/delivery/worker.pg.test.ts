@@ -5,10 +5,10 @@ import { Client } from 'pg'
 import Stripe from 'stripe'
 import { describe, expect, test } from 'vitest'
 import { createPool, endPool } from '../../src/db/pool.ts'
-import { createWorker } from '../../src/deliveries.ts'
-import { parseTrustedTargets, trustNobody } from '../../src/delivery/target/address.ts'
-import { systemClock } from '../../src/kernel/clock.ts'
-import { kinds } from '../../src/resources/index.ts'
+import { kinds } from '../../src/desk/index.ts'
+import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
+import { createWorker } from '../../src/roles/worker.ts'
 import { createAuthority } from '../harness/certificates.ts'
 import { type TestClock, testClock } from '../harness/clock.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'
@@ -36,7 +36,7 @@ async function installation(
   const settings = {
     ...deliverySettings,
     schedule: { ...deliverySettings.schedule, answerTimeout },
-    trustedTargets: parseTrustedTargets('127.0.0.2/32') ?? trustNobody,
+    trustedTargets: parseNetworks('127.0.0.2/32') ?? noNetworks,
     targetCa: authority.ca,
     dnsServers: [dns.address],
   }

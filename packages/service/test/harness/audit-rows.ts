@@ -1,9 +1,9 @@
 /** Rows of one kind held against themselves and what they refer to: part of the audit (audit.ts). */
 import { isDeepStrictEqual } from 'node:util'
 import type { Pool } from 'pg'
-import type { Kind } from '../../src/resource/kind.ts'
-import { columnValues, parseRepresentation } from '../../src/resource/representation.ts'
-import { kinds } from '../../src/resources/index.ts'
+import { kinds } from '../../src/desk/index.ts'
+import type { Kind } from '../../src/kinds/kind.ts'
+import { columnValues, parseRepresentation } from '../../src/kinds/representation.ts'
 import { recordOf } from './follower.ts'
 
 /** A timestamp in SQL as the wire writes it. */
@@ -59,7 +59,7 @@ async function auditColumns(pool: Pool, organizationId: string, kind: Kind): Pro
 }
 
 async function auditWords(pool: Pool, organizationId: string, { name, table }: Kind): Promise<string[]> {
-  if (!table.words) return []
+  if (!table.searchable) return []
   const { rows } = await pool.query<{ id: string }>(
     `select coalesce(w.id, t.id) as id from ${table.name} t
        full join ${table.name}_words w on w.organization_id = t.organization_id and w.id = t.id

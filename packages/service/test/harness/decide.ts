@@ -1,16 +1,17 @@
 /** Changes as the service decides them, for tests that hand them to a journal themselves: in any order, stale or not. */
+
+import { booking } from '../../src/desk/booking/index.ts'
+import { conversation } from '../../src/desk/conversation/index.ts'
+import { customer } from '../../src/desk/customer/index.ts'
+import { kinds } from '../../src/desk/index.ts'
+import { message } from '../../src/desk/message/index.ts'
+import { ticket } from '../../src/desk/ticket/index.ts'
 import type { Change, IdempotencyRecord, Unit } from '../../src/journal/change.ts'
 import type { FoundRow, StoredRow } from '../../src/journal/rows.ts'
-import type { Clock } from '../../src/kernel/clock.ts'
 import { createKeyedQueue } from '../../src/kernel/keyed-queue.ts'
-import { createChanges } from '../../src/resource/changes.ts'
-import type { Kind } from '../../src/resource/kind.ts'
-import { booking } from '../../src/resources/booking/index.ts'
-import { conversation } from '../../src/resources/conversation/index.ts'
-import { customer } from '../../src/resources/customer/index.ts'
-import { kinds } from '../../src/resources/index.ts'
-import { message } from '../../src/resources/message/index.ts'
-import { ticket } from '../../src/resources/ticket/index.ts'
+import type { Clock } from '../../src/kernel/timestamps.ts'
+import { createChanges } from '../../src/kinds/changes.ts'
+import type { Kind } from '../../src/kinds/kind.ts'
 
 export interface Decide {
   create(organizationId: string, body: object, idempotency?: IdempotencyRecord): Promise<Change>

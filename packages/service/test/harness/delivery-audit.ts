@@ -159,7 +159,7 @@ export async function unsettled(
 }
 
 /** Lanes that somebody holds, or that are to be looked at again. None when nothing is left to do. */
-export async function busyLanes(pool: Pool): Promise<number> {
+export async function busyEndpointQueues(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ busy: number }>(
     'select count(*)::int as busy from lanes l where l.lease_id is not null or l.due_at is not null',
   )

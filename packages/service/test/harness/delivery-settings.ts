@@ -1,6 +1,6 @@
-import type { DeliverySettings } from '../../src/deliveries.ts'
-import { parseTrustedTargets, trustNobody } from '../../src/delivery/target/address.ts'
-import type { SummarySettings } from '../../src/summaries.ts'
+import type { DeliverySettings } from '../../src/delivery/delivery-settings.ts'
+import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
+import type { SummarySettings } from '../../src/summarizer/summarizer.ts'
 
 const hour = 3_600_000
 
@@ -14,7 +14,7 @@ export const deliverySettings: DeliverySettings = {
   rotationOverlap: 24 * hour,
   logRetention: 30 * 24 * hour,
   encryptionKey: Buffer.alloc(32, 7),
-  trustedTargets: parseTrustedTargets('127.0.0.0/8') ?? trustNobody,
+  trustedTargets: parseNetworks('127.0.0.0/8') ?? noNetworks,
   targetCa: null,
   dnsServers: null,
 }

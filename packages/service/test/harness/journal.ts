@@ -1,12 +1,12 @@
 /** Journals of several processes on one database, without the service around them. */
 import type { Pool } from 'pg'
 import { createOrganization } from '../../src/access/organizations.ts'
+import { kinds } from '../../src/desk/index.ts'
 import type { Change, CommitOutcome, Unit, UnitOutcome } from '../../src/journal/change.ts'
 import { decodeOutcomes, encodeUnits } from '../../src/journal/commit-call.ts'
 import type { CommitAnswer } from '../../src/journal/commit-protocol.ts'
 import { createJournal } from '../../src/journal/journal.ts'
 import { formatTimestamp } from '../../src/kernel/timestamps.ts'
-import { kinds } from '../../src/resources/index.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { type TestClock, testClock } from './clock.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
@@ -15,7 +15,7 @@ import { type deskDecide as Desk, deskDecide, rowOf } from './decide.ts'
 /** Deliveries are made, and nobody is told. */
 export const withoutWorkers = {
   maxAttempts: 6,
-  announcer: { deliveries: () => {}, largeCommit: () => {}, changes: () => {} },
+  notifier: { deliveries: () => {}, largeCommit: () => {}, changes: () => {} },
   tables: kinds.map(({ table }) => table),
 }
 
@@ -33,7 +33,10 @@ export interface TestJournal extends AsyncDisposable {
   /** Another process's journal, with a clock of its own if it is to differ. */
   beside(
     options?: Partial<
-      Pick<Parameters<typeof createJournal>[0], 'pool' | 'clock' | 'commitFunction' | 'maxLead' | 'onCommit'>
+      Pick<
+        Parameters<typeof createJournal>[0],
+        'pool' | 'clock' | 'commitFunction' | 'maxClockSkew' | 'onCommit'
+      >
     >,
   ): ReturnType<typeof createJournal>
 }
@@ -61,7 +64,11 @@ export async function testJournal(): Promise<TestJournal> {
         [
           organizationId,
           formatTimestamp(clock.now()),
-          encodeUnits(units, { maxAttempts: withoutWorkers.maxAttempts, patient: false, maxLead: null }),
+          encodeUnits(units, {
+            maxAttempts: withoutWorkers.maxAttempts,
+            waitsForLock: false,
+            maxClockSkew: null,
+          }),
         ],
       )
       return decodeOutcomes(units, rows[0]!.answer)

@@ -5,10 +5,10 @@ import { inject } from 'vitest'
 import { createApiKey, createOrganization } from '../../src/access/organizations.ts'
 import type { RateLimit } from '../../src/access/rate-limit.ts'
 import { type App, type AppOptions, createApp } from '../../src/app.ts'
-import type { DeliverySettings } from '../../src/deliveries.ts'
-import { maxLead } from '../../src/journal/lead.ts'
-import { type Clock, systemClock } from '../../src/kernel/clock.ts'
-import type { Kind } from '../../src/resource/kind.ts'
+import type { DeliverySettings } from '../../src/delivery/delivery-settings.ts'
+import { maxClockSkew } from '../../src/journal/clock-skew.ts'
+import { type Clock, systemClock } from '../../src/kernel/timestamps.ts'
+import type { Kind } from '../../src/kinds/kind.ts'
 import { startStreamListener } from '../../src/roles/stream-listener.ts'
 import { keepSeen, watchAnswers } from './answers.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
@@ -83,7 +83,7 @@ export async function testService(
     settings: { ...deliverySettings, ...options.settings },
     rateLimit: options.rateLimit ?? null,
     searchTimeout: options.searchTimeout ?? 30_000,
-    ...(options.guarded ? { maxLead } : {}),
+    ...(options.guarded ? { maxClockSkew } : {}),
     ...(kinds === undefined ? {} : { kinds }),
     ...Object.fromEntries(edgeOptions.flatMap((name) => (name in options ? [[name, options[name]]] : []))),
   })

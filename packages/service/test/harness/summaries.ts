@@ -1,8 +1,9 @@
 /** Conversations that wait for a summary, and the engine that writes it, driven by a clock that the test moves. */
-import type { Clock } from '../../src/kernel/clock.ts'
-import { kinds } from '../../src/resources/index.ts'
-import { createSummarizer, type SummarySettings } from '../../src/summaries.ts'
+
+import { kinds } from '../../src/desk/index.ts'
+import type { Clock } from '../../src/kernel/timestamps.ts'
 import type { SummaryEngine } from '../../src/summarizer/engine.ts'
+import { createSummarizer, type SummarySettings } from '../../src/summarizer/summarizer.ts'
 import { summarySettings } from './delivery-settings.ts'
 import { makeCustomer } from './desk.ts'
 import type { Api, TestService } from './service.ts'

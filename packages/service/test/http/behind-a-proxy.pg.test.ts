@@ -2,12 +2,12 @@
 import { expect, test } from 'vitest'
 import { newToken } from '../../src/access/token.ts'
 import { unseenLimits } from '../../src/access/unseen-tokens.ts'
-import { parseTrustedTargets } from '../../src/delivery/target/address.ts'
+import { parseNetworks } from '../../src/kernel/networks.ts'
 import { eventually } from '../harness/locks.ts'
 import { testService } from '../harness/service.ts'
 
 const { perNetwork } = unseenLimits
-const loopback = parseTrustedTargets('127.0.0.0/8')
+const loopback = parseNetworks('127.0.0.0/8')
 if (loopback === undefined) throw new Error('the loopback is not read')
 
 test.each([

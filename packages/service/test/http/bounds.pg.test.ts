@@ -2,7 +2,7 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { brokenRequest } from '../../src/http/broken-request.ts'
-import { countJson, deepestNesting } from '../../src/http/nesting.ts'
+import { countJson, deepestNesting } from '../../src/http/json-body.ts'
 import { errorCatalogue } from '../../src/kernel/error-catalogue.ts'
 import { rawRequest } from '../harness/raw-request.ts'
 import { sharedService } from '../harness/shared-service.ts'

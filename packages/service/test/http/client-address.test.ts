@@ -1,20 +1,20 @@
 /** Which address a request came from: through proxies that are trusted, and as told by whoever is not. */
 import pino from 'pino'
 import { afterAll, describe, expect, test } from 'vitest'
-import { isTrusted, parseTrustedTargets, trustNobody } from '../../src/delivery/target/address.ts'
 import { clientAddress } from '../../src/http/client-address.ts'
 import { createServer } from '../../src/http/server.ts'
+import { isWithin, noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
 
 const open: { close(): Promise<unknown> }[] = []
 afterAll(() => Promise.all(open.map((server) => server.close())))
 
 /** Where a request comes from that is connected from `peer` and says `forwarded`. */
 function telling(trusted: string | null) {
-  const ranges = trusted === null ? trustNobody : parseTrustedTargets(trusted)
+  const ranges = trusted === null ? noNetworks : parseNetworks(trusted)
   if (ranges === undefined) throw new Error(`${trusted} is not read`)
   const server = createServer(
     pino({ level: 'silent' }),
-    trusted === null ? {} : { isTrustedProxy: (ip) => isTrusted(ip, ranges) },
+    trusted === null ? {} : { isTrustedProxy: (ip) => isWithin(ip, ranges) },
   )
   open.push(server)
   server.get('/', async (request) => clientAddress(request))

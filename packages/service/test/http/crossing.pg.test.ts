@@ -3,7 +3,7 @@
  * cursors, keys. Made from the server's own routes: a new one that nothing here knows how to ask fails.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { kinds } from '../../src/resources/index.ts'
+import { kinds } from '../../src/desk/index.ts'
 import {
   makeBooking,
   makeConversation,

@@ -123,12 +123,13 @@ describe('what is left', () => {
     for (const { kind, follower } of followers) {
       await follower.drain()
       expect(follower.faults).toEqual([])
-      const news = follower.seen.slice(seen.get(kind))
-      if (kind === 'tickets' || kind === 'customers') expect(news.every(({ removed }) => removed)).toBe(true)
+      const notification = follower.seen.slice(seen.get(kind))
+      if (kind === 'tickets' || kind === 'customers')
+        expect(notification.every(({ removed }) => removed)).toBe(true)
       else {
-        const paths = news.map(({ id }) => `/v1/${kind}/${id}`)
+        const paths = notification.map(({ id }) => `/v1/${kind}/${id}`)
         expect(paths.sort()).toEqual(kept.filter((path) => path.includes(kind)).sort())
-        for (const { body } of news) expect(JSON.parse(body).customerId).toBeNull()
+        for (const { body } of notification) expect(JSON.parse(body).customerId).toBeNull()
       }
     }
   })

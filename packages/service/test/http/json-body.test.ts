@@ -1,8 +1,7 @@
 /** Bodies are read as JSON.parse reads them, unless a name stands twice in an object. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseJson } from '../../src/http/json-body.ts'
-import { countJson, endOfText } from '../../src/http/nesting.ts'
+import { countJson, endOfText, parseJson } from '../../src/http/json-body.ts'
 
 const bytes = (text: string) => Buffer.from(text)
 

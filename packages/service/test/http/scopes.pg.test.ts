@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scopeNames } from '../../src/access/scopes.ts'
-import { kinds } from '../../src/resources/index.ts'
+import { kinds } from '../../src/desk/index.ts'
 import { type Api, type TestService, testService } from '../harness/service.ts'
 
 const all = scopeNames(kinds.map(({ plural }) => plural))

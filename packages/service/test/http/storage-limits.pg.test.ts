@@ -1,12 +1,11 @@
 /** What an organization may store, where the operator says so: creations beyond are 409 `limit_reached`, and nothing else is. */
 import type { Pool } from 'pg'
 import { describe, expect, test } from 'vitest'
-import { noLimits, type StorageLimits } from '../../src/journal/storage-limits.ts'
-import { kinds } from '../../src/resources/index.ts'
+import { kinds } from '../../src/desk/index.ts'
+import { noLimits, type StorageLimits } from '../../src/journal/change.ts'
 import { audit } from '../harness/audit.ts'
 import { makeConversation, makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
-import type { Answer, Api } from '../harness/service.ts'
-import { testService } from '../harness/service.ts'
+import { type Answer, type Api, testService } from '../harness/service.ts'
 import { newObject, unchangedDesk } from './writable.fixture.ts'
 
 const limited = (limits: Partial<StorageLimits>) => testService({ storage: { ...noLimits, ...limits } })

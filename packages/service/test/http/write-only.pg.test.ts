@@ -3,8 +3,8 @@
  * changes one, in every state. The routes are the server's own: one that nothing here knows how to ask fails.
  */
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Kind } from '../../src/resource/kind.ts'
-import { kinds } from '../../src/resources/index.ts'
+import { kinds } from '../../src/desk/index.ts'
+import type { Kind } from '../../src/kinds/kind.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeTeammate } from '../harness/desk.ts'
 import { asToken, makeKey } from '../harness/keys.ts'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scopeNames } from '../../src/access/scopes.ts'
-import { kinds } from '../../src/resources/index.ts'
+import { kinds } from '../../src/desk/index.ts'
 import { asToken, makeKey, readKey } from '../harness/keys.ts'
 import { lockRow, waitingChanges } from '../harness/locks.ts'
 import type { Answer, Api } from '../harness/service.ts'

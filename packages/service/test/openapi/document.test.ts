@@ -10,9 +10,9 @@ import formats from 'ajv-formats'
 import openapiTypes, { astToString } from 'openapi-typescript'
 import { expect, test } from 'vitest'
 import { apiDocument } from '../../src/api-document.ts'
+import { kinds } from '../../src/desk/index.ts'
 import { errorCatalogue } from '../../src/kernel/error-catalogue.ts'
 import { openApiDocument } from '../../src/openapi/document.ts'
-import { kinds } from '../../src/resources/index.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of JSON; a wrong guess fails the test
 type Json = any

@@ -1,8 +1,8 @@
 /** Rows by the hundred thousand, written straight into a kind's table: enough for plans, and for nothing else. */
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import type { Field } from '../../src/resource/field.ts'
-import type { Kind } from '../../src/resource/kind.ts'
+import type { Field } from '../../src/kinds/field.ts'
+import type { Kind } from '../../src/kinds/kind.ts'
 
 /** What a column holds in the nth row, in SQL. */
 export function valueInRow(field: Field): string {
@@ -42,7 +42,7 @@ export async function seedRows(pool: Pool, kind: Kind, organizationId: string, r
            from generate_series(1, $2::int) n) s`,
     [organizationId, rows],
   )
-  if (kind.table.words) {
+  if (kind.table.searchable) {
     await pool.query(
       `insert into ${kind.table.name}_words (organization_id, id, created_at, terms)
          select $1::uuid, md5($1::uuid::text || n)::uuid, timestamptz '2026-01-01 00:00:00Z' + n * interval '1 minute',

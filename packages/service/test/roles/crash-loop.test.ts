@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { endsInARow, healthyAfter, startsAgainAfter, troubleOf } from '../../src/roles/crash-loop.ts'
+import { endsInARow, healthyAfter, startsAgainAfter, troubleOf } from '../../src/roles/supervise.ts'
 
 test('a worker that does not stay up is started again after longer and longer, half a minute at most', () => {
   let ends = 0

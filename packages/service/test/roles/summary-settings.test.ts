@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { SettingError } from '../../src/roles/delivery-settings.ts'
-import { summarySettingsOf } from '../../src/roles/summary-settings.ts'
+import { SettingError, summarySettingsOf } from '../../src/roles/delivery-settings.ts'
 
 const url = 'http://localhost:11434/v1'
 

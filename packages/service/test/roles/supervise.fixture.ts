@@ -1,7 +1,7 @@
 /** Supervises a worker whose database does not answer, in a process with few file descriptors. Told by its parent. */
 import { closeSync, openSync } from 'node:fs'
 import pino from 'pino'
-import { systemClock } from '../../src/kernel/clock.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
 import { superviseWorker } from '../../src/roles/supervise.ts'
 import { deliverySettings, summarySettings } from '../harness/delivery-settings.ts'
 

@@ -1,10 +1,10 @@
 /** The commit function itself: its text, several releases of it, and what it counts. */
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { kinds } from '../../src/desk/index.ts'
+import { digestTerm } from '../../src/journal/body.ts'
 import { commitFunction } from '../../src/journal/commit-function.ts'
-import { digestTerm } from '../../src/journal/digest.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { kinds } from '../../src/resources/index.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { audit, eventsOf } from '../harness/audit.ts'
 import { idempotencyRecord } from '../harness/decide.ts'

@@ -2,16 +2,19 @@
 import fc from 'fast-check'
 import { DatabaseError } from 'pg'
 import { expect, test } from 'vitest'
+import { customer } from '../../src/desk/customer/index.ts'
 import { exclusiveKeys, type Unit } from '../../src/journal/change.ts'
-import type { CallPart } from '../../src/journal/commit-lane.ts'
-import { GroupCommit } from '../../src/journal/group-commit.ts'
-import { defaultLimits, type GroupLimits } from '../../src/journal/group-limits.ts'
-import { customer } from '../../src/resources/customer/index.ts'
+import {
+  type CallPart,
+  defaultLimits,
+  GroupCommit,
+  type GroupLimits,
+} from '../../src/journal/group-commit.ts'
 import { idempotencyRecord } from '../harness/decide.ts'
 
 interface Call {
   readonly parts: readonly CallPart[]
-  readonly patient: boolean
+  readonly waitsForLock: boolean
   /** Ids of the changes, a list for each organization. */
   readonly ids: readonly (readonly string[])[]
   commit(): void
@@ -23,13 +26,13 @@ function scripted(limits?: Partial<GroupLimits>, elapsed?: () => number) {
   const open: Call[] = []
   const calls: Call[] = []
   const group = new GroupCommit(
-    (parts, patient) =>
+    (parts, waitsForLock) =>
       new Promise((resolve, reject) => {
         const ids = parts.map(({ units }) => units.map(({ changes }) => changes[0]!.id))
         const close = () => open.splice(open.indexOf(call), 1)
         const call: Call = {
           parts,
-          patient,
+          waitsForLock,
           ids,
           commit() {
             close()
@@ -57,7 +60,7 @@ function change(id: string, more: { email?: string; key?: string } = {}): Unit {
     operation: 'update',
     head: '{',
     columns: { email: more.email ?? null, external_id: null },
-    words: null,
+    searchDocument: null,
     references: {},
     unique: more.email === undefined ? {} : { email: more.email },
     idempotency: more.key === undefined ? null : idempotencyRecord(more.key),
@@ -241,9 +244,9 @@ test('what reaches far goes in a call of its own, and its organization waits for
   await turn()
   void group.submit('b', change('b2'))
   await turn()
-  expect(open.map(({ ids, patient }) => ({ ids, patient }))).toEqual([
-    { ids: [['a2']], patient: true },
-    { ids: [['b2']], patient: false },
+  expect(open.map(({ ids, waitsForLock }) => ({ ids, waitsForLock }))).toEqual([
+    { ids: [['a2']], waitsForLock: true },
+    { ids: [['b2']], waitsForLock: false },
   ])
   open[0]!.commit()
   await turn()
@@ -251,7 +254,7 @@ test('what reaches far goes in a call of its own, and its organization waits for
 })
 
 test('no more than so many that reach far are under way, and others go on beside them', async () => {
-  const { group, open } = scripted({ calls: 1, farCalls: 2 })
+  const { group, open } = scripted({ calls: 1, largeCalls: 2 })
   for (const name of ['a', 'b', 'c']) void group.submit(name, removal(name))
   void group.submit('d', change('d'))
   await turn()
@@ -272,7 +275,9 @@ test('an organization whose clock is held elsewhere is found and waits by itself
   open[1]!.commit()
   open[0]!.fail(databaseError('55P03'))
   await turn()
-  expect(open.map(({ ids, patient }) => ({ ids, patient }))).toEqual([{ ids: [['a1', 'a2']], patient: true }])
+  expect(open.map(({ ids, waitsForLock }) => ({ ids, waitsForLock }))).toEqual([
+    { ids: [['a1', 'a2']], waitsForLock: true },
+  ])
   void group.submit('b', change('b2'))
   await turn()
   expect(open.at(-1)!.ids).toEqual([['b2']])
@@ -282,7 +287,7 @@ test('an organization whose clock is held elsewhere is found and waits by itself
 })
 
 test('those that reach far take turns, however many of one organization wait', async () => {
-  const { group, open } = scripted({ farCalls: 1 })
+  const { group, open } = scripted({ largeCalls: 1 })
   for (const id of ['a1', 'a2', 'a3', 'b1', 'c1']) void group.submit(id[0]!, removal(id))
   const order: string[] = []
   for (let n = 0; n < 5; n++) {
@@ -295,25 +300,29 @@ test('those that reach far take turns, however many of one organization wait', a
 
 /** Errands that end when they are told to. */
 function scriptedErrands(group: GroupCommit) {
-  const open: { readonly name: string; readonly patient: boolean; done(): void; fail(error: Error): void }[] =
-    []
+  const open: {
+    readonly name: string
+    readonly waitsForLock: boolean
+    done(): void
+    fail(error: Error): void
+  }[] = []
   const settled: string[] = []
   return {
     open,
     settled,
     begin(organization: string, name: string) {
-      const run = (patient: boolean) =>
+      const run = (waitsForLock: boolean) =>
         new Promise<string>((resolve, reject) => {
-          const close = () => open.splice(open.indexOf(errand), 1)
-          const errand = {
+          const close = () => open.splice(open.indexOf(clockTask), 1)
+          const clockTask = {
             name,
-            patient,
+            waitsForLock,
             done: () => [close(), resolve(name)],
             fail: (error: Error) => [close(), reject(error)],
           }
-          open.push(errand)
+          open.push(clockTask)
         })
-      group.errand(organization, run).then(
+      group.clockTask(organization, run).then(
         (answer) => settled.push(answer),
         (error: { code?: string }) => settled.push(`${name}: ${error.code}`),
       )
@@ -323,62 +332,62 @@ function scriptedErrands(group: GroupCommit) {
 
 test('errands go one at a time beside the units of their organization, and not while one reaches far', async () => {
   const { group, open } = scripted()
-  const errands = scriptedErrands(group)
-  for (const name of ['x', 'y']) errands.begin('a', name)
+  const clockTasks = scriptedErrands(group)
+  for (const name of ['x', 'y']) clockTasks.begin('a', name)
   void group.submit('a', change('a1'))
   await turn()
-  expect([errands.open.map(({ name }) => name), open.map(({ ids }) => ids)]).toEqual([['x'], [[['a1']]]])
+  expect([clockTasks.open.map(({ name }) => name), open.map(({ ids }) => ids)]).toEqual([['x'], [[['a1']]]])
   expect(group.pending).toBe(3)
   void group.submit('a', removal('a2'))
   open[0]!.commit()
   await turn()
   expect(open.map(({ ids }) => ids)).toEqual([[['a2']]])
-  errands.open[0]!.done()
-  errands.begin('b', 'z')
+  clockTasks.open[0]!.done()
+  clockTasks.begin('b', 'z')
   await turn()
-  expect(errands.open.map(({ name }) => name)).toEqual(['z'])
+  expect(clockTasks.open.map(({ name }) => name)).toEqual(['z'])
   open[0]!.commit()
   await turn()
-  expect(errands.open.map(({ name, patient }) => [name, patient])).toEqual([
+  expect(clockTasks.open.map(({ name, waitsForLock }) => [name, waitsForLock])).toEqual([
     ['z', false],
     ['y', false],
   ])
-  for (const errand of [...errands.open]) errand.done()
+  for (const clockTask of [...clockTasks.open]) clockTask.done()
   await turn()
-  expect([errands.settled, group.pending]).toEqual([['x', 'z', 'y'], 0])
+  expect([clockTasks.settled, group.pending]).toEqual([['x', 'z', 'y'], 0])
 })
 
 test('an errand that finds the clock held is patient the next time, in places of which there are few', async () => {
-  const { group, open } = scripted({ patientCalls: 2 })
-  const errands = scriptedErrands(group)
+  const { group, open } = scripted({ waitsForLockCalls: 2 })
+  const clockTasks = scriptedErrands(group)
   const held = databaseError('55P03')
   for (const organization of ['a', 'b', 'c']) {
-    errands.begin(organization, `${organization}1`)
-    errands.begin(organization, `${organization}2`)
+    clockTasks.begin(organization, `${organization}1`)
+    clockTasks.begin(organization, `${organization}2`)
   }
   await turn()
-  for (const errand of [...errands.open]) errand.fail(held)
+  for (const clockTask of [...clockTasks.open]) clockTask.fail(held)
   await turn()
-  const now = () => errands.open.map(({ name, patient }) => [name, patient])
+  const now = () => clockTasks.open.map(({ name, waitsForLock }) => [name, waitsForLock])
   expect(now()).toEqual([
     ['a1', true],
     ['b1', true],
   ])
   // Others neither wait for them nor for the places.
   void group.submit('d', change('d1'))
-  errands.begin('d', 'd2')
+  clockTasks.begin('d', 'd2')
   await turn()
   expect(open.map(({ ids }) => ids)).toEqual([[['d1']]])
   expect(now()[2]).toEqual(['d2', false])
   // In vain: it is another's turn, and comes again.
-  errands.open[0]!.fail(held)
+  clockTasks.open[0]!.fail(held)
   await turn()
   expect(now()).toEqual([
     ['b1', true],
     ['d2', false],
     ['c1', true],
   ])
-  errands.open[0]!.done()
+  clockTasks.open[0]!.done()
   await turn()
   expect(now().sort()).toEqual([
     ['a1', true],
@@ -391,27 +400,27 @@ test('an errand that finds the clock held is patient the next time, in places of
 test('what waits for a clock that is held for half a minute fails, units and errands alike', async () => {
   let now = 0
   const { group, open } = scripted({ giveUpAfter: 30_000 }, () => now)
-  const errands = scriptedErrands(group)
+  const clockTasks = scriptedErrands(group)
   const held = databaseError('55P03')
   const unit = group.submit('a', change('a1')).catch((error: DatabaseError) => error.code)
   await turn()
   open[0]!.fail(held)
   now = 1
-  errands.begin('a', 'x')
+  clockTasks.begin('a', 'x')
   await turn()
   now = 29_000
-  errands.begin('a', 'late')
+  clockTasks.begin('a', 'late')
   open[0]!.fail(held)
   await turn()
-  expect(open[0]!.patient).toBe(true)
+  expect(open[0]!.waitsForLock).toBe(true)
   now = 31_000
   open[0]!.fail(held)
   await turn()
-  expect([await unit, errands.settled]).toEqual(['55P03', ['x: 55P03']])
-  expect(errands.open.map(({ name, patient }) => [name, patient])).toEqual([['late', true]])
-  errands.open[0]!.done()
+  expect([await unit, clockTasks.settled]).toEqual(['55P03', ['x: 55P03']])
+  expect(clockTasks.open.map(({ name, waitsForLock }) => [name, waitsForLock])).toEqual([['late', true]])
+  clockTasks.open[0]!.done()
   await turn()
-  expect(errands.settled).toEqual(['x: 55P03', 'late'])
+  expect(clockTasks.settled).toEqual(['x: 55P03', 'late'])
 })
 
 test('a call that ran out of time is not run again change by change, each with as much time', async () => {

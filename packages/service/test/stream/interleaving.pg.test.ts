@@ -7,10 +7,10 @@ import { expect, test } from 'vitest'
 import { createOrganization } from '../../src/access/organizations.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool } from '../../src/db/pool.ts'
+import { kinds } from '../../src/desk/index.ts'
 import { createFeed } from '../../src/journal/feed.ts'
-import { defaultLimits } from '../../src/journal/group-limits.ts'
+import { defaultLimits } from '../../src/journal/group-commit.ts'
 import { createJournal } from '../../src/journal/journal.ts'
-import { kinds } from '../../src/resources/index.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { audit } from '../harness/audit.ts'
 import { testClock } from '../harness/clock.ts'
@@ -29,7 +29,7 @@ const limits = fc.record({
   organizations: fc.integer({ min: 1, max: 2 }),
   perOrganization: fc.integer({ min: 1, max: 3 }),
   calls: fc.integer({ min: 1, max: 3 }),
-  farCalls: fc.integer({ min: 1, max: 2 }),
+  largeCalls: fc.integer({ min: 1, max: 2 }),
 })
 
 const plan = fc.record({

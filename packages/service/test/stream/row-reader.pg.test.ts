@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
+import { customer } from '../../src/desk/customer/index.ts'
 import { createRowReader } from '../../src/journal/rows.ts'
-import { customer } from '../../src/resources/customer/index.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testService } from '../harness/service.ts'
 

@@ -1,6 +1,6 @@
 /** Who is woken by what, and who is left to sleep. No database; timers are moved, not waited for. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { decodeNews } from '../../src/journal/stream-news.ts'
+import { decodeNotification } from '../../src/journal/notifier.ts'
 import { createWaitingReaders } from '../../src/journal/waiting-readers.ts'
 
 beforeEach(() => {
@@ -12,7 +12,7 @@ afterEach(() => {
 
 const minute = 60_000
 const none = async () => new Map<string, number>()
-const wish = (organizationId: string, ...kinds: string[]) => ({ organizationId, kinds: new Set(kinds) })
+const interest = (organizationId: string, ...kinds: string[]) => ({ organizationId, kinds: new Set(kinds) })
 
 /** What a promise has come to by now. */
 async function state<T>(promise: Promise<T>): Promise<T | 'waiting'> {
@@ -22,38 +22,38 @@ async function state<T>(promise: Promise<T>): Promise<T | 'waiting'> {
 
 test('news of its kinds wakes a reader, other news does not', async () => {
   const readers = createWaitingReaders(none)
-  using watch = readers.watch(wish('a', 'ticket'), minute)
+  using watch = readers.watch(interest('a', 'ticket'), minute)
   const next = watch.next()
-  readers.hear(decodeNews('a:customer+booking,b:ticket'))
+  readers.notify(decodeNotification('a:customer+booking,b:ticket'))
   expect(await state(next)).toBe('waiting')
-  readers.hear(decodeNews('a:customer+ticket'))
+  readers.notify(decodeNotification('a:customer+ticket'))
   expect(await state(next)).toBe(true)
 })
 
 test('news that came before the reader began to wait is not lost, and is told once', async () => {
   const readers = createWaitingReaders(none)
-  using watch = readers.watch(wish('a', 'ticket'), minute)
-  readers.hear(decodeNews('a:ticket'))
+  using watch = readers.watch(interest('a', 'ticket'), minute)
+  readers.notify(decodeNotification('a:ticket'))
   expect(await state(watch.next())).toBe(true)
   expect(await state(watch.next())).toBe('waiting')
 })
 
 test('news that names nothing is news for all', async () => {
   const readers = createWaitingReaders(none)
-  using one = readers.watch(wish('a', 'ticket'), minute)
-  using other = readers.watch(wish('b', 'customer'), minute)
+  using one = readers.watch(interest('a', 'ticket'), minute)
+  using other = readers.watch(interest('b', 'customer'), minute)
   const both = Promise.all([one.next(), other.next()])
-  readers.hear(decodeNews(''))
+  readers.notify(decodeNotification(''))
   expect(await state(both)).toEqual([true, true])
 })
 
 test('time that is up, a reader that leaves and an end for all are no news', async () => {
   const readers = createWaitingReaders(none)
-  const late = readers.watch(wish('a', 'ticket'), minute)
+  const late = readers.watch(interest('a', 'ticket'), minute)
   const lateNext = late.next()
-  const gone = readers.watch(wish('a', 'ticket'), 10 * minute)
+  const gone = readers.watch(interest('a', 'ticket'), 10 * minute)
   const goneNext = gone.next()
-  const ended = readers.watch(wish('a', 'ticket'), 10 * minute)
+  const ended = readers.watch(interest('a', 'ticket'), 10 * minute)
   const endedNext = ended.next()
   expect(readers.waiting).toBe(3)
   await vi.advanceTimersByTimeAsync(minute - 1)
@@ -66,7 +66,7 @@ test('time that is up, a reader that leaves and an end for all are no news', asy
   readers.end()
   expect(await state(endedNext)).toBe(false)
   expect(readers.waiting).toBe(0)
-  const after = readers.watch(wish('a', 'ticket'), minute)
+  const after = readers.watch(interest('a', 'ticket'), minute)
   expect(await state(after.next())).toBe(false)
   for (const watch of [late, gone, ended, after]) watch[Symbol.dispose]()
   expect(vi.getTimerCount()).toBe(0)
@@ -84,9 +84,9 @@ test('the poll asks once for everybody, and wakes those whose clock has moved', 
   })
   await readers.poll()
   expect(asked).toEqual([])
-  using one = readers.watch(wish('a', 'ticket'), minute)
-  using two = readers.watch(wish('a', 'ticket'), minute)
-  using three = readers.watch(wish('b', 'ticket'), minute)
+  using one = readers.watch(interest('a', 'ticket'), minute)
+  using two = readers.watch(interest('a', 'ticket'), minute)
+  using three = readers.watch(interest('b', 'ticket'), minute)
   for (const [watch, clock] of [
     [one, 5],
     [two, 4],
@@ -102,11 +102,11 @@ test('the poll asks once for everybody, and wakes those whose clock has moved', 
 
 test('a crowd is woken within some milliseconds, not at once', async () => {
   const readers = createWaitingReaders(none)
-  const watches = Array.from({ length: 1_000 }, () => readers.watch(wish('a', 'ticket'), minute))
+  const watches = Array.from({ length: 1_000 }, () => readers.watch(interest('a', 'ticket'), minute))
   let woken = 0
   const all = Promise.all(watches.map((watch) => watch.next().then(() => woken++)))
   await vi.advanceTimersByTimeAsync(0)
-  readers.hear(decodeNews('a:ticket'))
+  readers.notify(decodeNotification('a:ticket'))
   await vi.advanceTimersByTimeAsync(1)
   expect(woken).toBeLessThan(400)
   await vi.advanceTimersByTimeAsync(25)

@@ -5,8 +5,8 @@
 import { expect, test } from 'vitest'
 import { unshared } from '../../src/db/fair-pool.ts'
 import type { SchemaFunction } from '../../src/db/migration.ts'
+import { customer } from '../../src/desk/customer/index.ts'
 import { createFeed } from '../../src/journal/feed.ts'
-import { customer } from '../../src/resources/customer/index.ts'
 import { schemaOf } from '../../src/schema.ts'
 import {
   checkpointOf,
@@ -116,19 +116,19 @@ async function overtaking(journal: TestJournal, commitFunction: SchemaFunction, 
 }
 
 /** The commit function, held up for as long as a test needs, where it would otherwise be begun anew. */
-function patientFunction(edit: (definition: string) => string = (definition) => definition): SchemaFunction {
+function waitingFunction(edit: (definition: string) => string = (definition) => definition): SchemaFunction {
   const { name, definition } = schemaOf().commitFunction
   const haste = "coalesce(p_changes->>'patient', '250ms')"
   expect(definition).toContain(haste)
-  const patient = `${name}_patient`
-  const text = edit(definition).replace(haste, "'0'").replaceAll(name, patient)
-  return { name: patient, definition: text }
+  const waitsForLock = `${name}_patient`
+  const text = edit(definition).replace(haste, "'0'").replaceAll(name, waitsForLock)
+  return { name: waitsForLock, definition: text }
 }
 
 test('without the lock on the clock a later stamp commits first, and is found out', async () => {
   await using journal = await testJournal()
   const lock = /(from organization_clocks c\s+where c\.organization_id = p_organization_id) for update;/
-  const unlocked = patientFunction((definition) => {
+  const unlocked = waitingFunction((definition) => {
     expect(definition).toMatch(lock)
     return definition.replace(lock, '$1;')
   })
@@ -140,7 +140,7 @@ test('without the lock on the clock a later stamp commits first, and is found ou
 
 test('with it, no commit overtakes another', async () => {
   await using journal = await testJournal()
-  const locked = patientFunction()
+  const locked = waitingFunction()
   await journal.pool.query(locked.definition)
   expect(await overtaking(journal, locked, 2)).toEqual([])
 })

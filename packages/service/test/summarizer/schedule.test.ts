@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseRetryAfter } from '../../src/summarizer/chat-endpoint.ts'
-import { maxAttempts, nextAttempt } from '../../src/summarizer/schedule.ts'
+import { maxAttempts, nextAttempt } from '../../src/summarizer/jobs.ts'
 import { day, hour, minute } from '../harness/hooks.ts'
 
 test('attempts come further and further apart, and end after about a day', () => {

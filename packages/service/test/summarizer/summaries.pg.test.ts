@@ -1,8 +1,7 @@
 /** From a resolution to its summary: when, once, and for which resolution. */
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { deliveriesChannel } from '../../src/journal/announcer.ts'
-import { streamChannel } from '../../src/journal/stream-news.ts'
+import { deliveriesChannel, streamChannel } from '../../src/journal/notifier.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
@@ -71,8 +70,8 @@ test('workers and readers that wait are told of it', async () => {
   for (const channel of [deliveriesChannel, streamChannel]) await client.query(`listen ${channel}`)
   await summarizer.engine.runDue()
   // News of what came before may still be on its way.
-  const news = [`${deliveriesChannel} `, `${streamChannel} ${api.organizationId}:conversation`]
-  await eventually('both are told', () => news.every((line) => told.includes(line)))
+  const notification = [`${deliveriesChannel} `, `${streamChannel} ${api.organizationId}:conversation`]
+  await eventually('both are told', () => notification.every((line) => told.includes(line)))
   await client.end()
 })
 

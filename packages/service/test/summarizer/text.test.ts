@@ -1,10 +1,9 @@
 /** Bodies become text, texts become a transcript that is bounded, and a transcript a choice of its sentences. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Message } from '../../src/resources/message/fields.ts'
-import { cutText } from '../../src/summarizer/cut.ts'
+import type { Message } from '../../src/desk/message/fields.ts'
 import { extractSummary } from '../../src/summarizer/extractive.ts'
-import { plainText } from '../../src/summarizer/plain-text.ts'
+import { cutText, plainText } from '../../src/summarizer/plain-text.ts'
 import { type Said, type Transcript, transcriptOf } from '../../src/summarizer/transcript.ts'
 
 describe('plain text', () => {

@@ -1,6 +1,6 @@
 /** Several workers, slow ones and dead ones among them: each resolution gets one summary, and everybody a turn. */
 import { expect, test } from 'vitest'
-import type { Clock } from '../../src/kernel/clock.ts'
+import type { Clock } from '../../src/kernel/timestamps.ts'
 import { testClock } from '../harness/clock.ts'
 import { minute } from '../harness/hooks.ts'
 import { eventually } from '../harness/locks.ts'

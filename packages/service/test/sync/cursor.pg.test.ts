@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { kinds } from '../../src/resources/index.ts'
+import { kinds } from '../../src/desk/index.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer, makeTicket } from '../harness/desk.ts'
 import { beginning, drain, syncPage } from '../harness/drain.ts'

@@ -1,8 +1,8 @@
 /** What clients see after the service was told that its database went back in time. */
 import { expect, test } from 'vitest'
-import { lostSpanMargin } from '../../src/journal/new-life.ts'
-import { systemClock } from '../../src/kernel/clock.ts'
-import { tellRestored } from '../../src/restored.ts'
+import { tellRestored } from '../../src/backup/restored.ts'
+import { lostSpanMargin } from '../../src/journal/epoch.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { beginning, drain, syncPage } from '../harness/drain.ts'
@@ -102,7 +102,7 @@ test('cursors of every earlier life are refused, and each life has an epoch of i
   await makeCustomer(api)
   const cursors: string[] = []
   const epochs = new Set<number>()
-  for (let life = 0; life < 4; life++) {
+  for (let began = 0; began < 4; began++) {
     for (const cursor of cursors)
       expect(await asked(api, '/v1/customers', `cursor=${cursor}`)).toBe('410 cursor_too_old')
     const { nextCursor } = (await drain(api, '/v1/customers', beginning)).last.pagination

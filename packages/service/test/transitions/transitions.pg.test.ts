@@ -1,6 +1,6 @@
 /** Every move in every state of every kind, over HTTP: where it leads and what it tells, or that it is refused. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { kinds } from '../../src/resources/index.ts'
+import { kinds } from '../../src/desk/index.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeTeammate } from '../harness/desk.ts'
 import { sharedService } from '../harness/shared-service.ts'

@@ -1,8 +1,8 @@
 /** A process that upgrades parcels until it is done or killed: its argument is the database. */
 import pino from 'pino'
-import { createBackfillOf } from '../../src/backfills.ts'
 import { createPool } from '../../src/db/pool.ts'
-import { systemClock } from '../../src/kernel/clock.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
+import { createBackfillOf } from '../../src/kinds/backfill.ts'
 import { deskWith, parcelWithUrgency } from './parcel.fixture.ts'
 
 const pool = createPool(JSON.parse(process.argv[2] ?? ''), { max: 2, onIdleError: () => {} })

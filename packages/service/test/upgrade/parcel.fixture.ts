@@ -3,12 +3,12 @@
  * renamed two fields and dropped one as well, the reference that a removal takes away among those renamed.
  */
 import { createStreamTable, indexOutdated } from '../../src/db/migrations/stream-table.ts'
+import { kinds } from '../../src/desk/index.ts'
 import { ok } from '../../src/kernel/result.ts'
-import { commonFields } from '../../src/resource/common-fields.ts'
-import { defineKind } from '../../src/resource/define-kind.ts'
-import { flag, reference, text } from '../../src/resource/fields.ts'
-import type { Kind } from '../../src/resource/kind.ts'
-import { kinds } from '../../src/resources/index.ts'
+import { commonFields } from '../../src/kinds/common-fields.ts'
+import { defineKind } from '../../src/kinds/define-kind.ts'
+import { flag, reference, text } from '../../src/kinds/fields.ts'
+import type { Kind } from '../../src/kinds/kind.ts'
 
 const common = {
   name: 'parcel',

@@ -1,10 +1,9 @@
 /** Releases of a desk beside each other on one database, and what tests ask of them. */
 import type { Pool } from 'pg'
-import { createBackfillOf } from '../../src/backfills.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { systemClock } from '../../src/kernel/clock.ts'
-import type { Backfill } from '../../src/resource/backfill.ts'
-import type { Kind } from '../../src/resource/kind.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
+import { type Backfill, createBackfillOf } from '../../src/kinds/backfill.ts'
+import type { Kind } from '../../src/kinds/kind.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { type TestDatabase, testDatabase } from '../harness/database.ts'
 import { type Follower, follow, recordOf } from '../harness/follower.ts'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { loadOrCreateEncryptionKey, parseEncryptionKey } from '../../src/webhooks/encryption-key.ts'
+import { loadOrCreateEncryptionKey, parseEncryptionKey } from '../../src/webhooks/secrets.ts'
 
 const dataDirectory = async (): Promise<string> => {
   const path = await mkdtemp(join(tmpdir(), 'deskwire-key-'))
@@ -81,7 +81,7 @@ test('calls that race agree on one key', async () => {
 
 test('processes that race agree on one key', async () => {
   const dataDir = await dataDirectory()
-  const module = new URL('../../src/webhooks/encryption-key.ts', import.meta.url)
+  const module = new URL('../../src/webhooks/secrets.ts', import.meta.url)
   // They load first and go at one moment, so that they meet.
   const program = `
     import { loadOrCreateEncryptionKey } from ${JSON.stringify(module.href)}

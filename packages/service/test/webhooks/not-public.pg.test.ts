@@ -3,10 +3,10 @@
  * to the operator which block it lies in. Over one address of every block there is.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createWorker } from '../../src/deliveries.ts'
-import { parseTrustedTargets, trustNobody } from '../../src/delivery/target/address.ts'
 import { specialPurposeBlocks } from '../../src/delivery/target/special-purpose.ts'
-import { kinds } from '../../src/resources/index.ts'
+import { kinds } from '../../src/desk/index.ts'
+import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
+import { createWorker } from '../../src/roles/worker.ts'
 import { testClock } from '../harness/clock.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer } from '../harness/desk.ts'
@@ -19,7 +19,7 @@ let dns: DnsServer
 let service: TestService
 const settings = () => ({
   ...deliverySettings,
-  trustedTargets: parseTrustedTargets('127.0.0.2/32') ?? trustNobody,
+  trustedTargets: parseNetworks('127.0.0.2/32') ?? noNetworks,
   dnsServers: [dns.address],
 })
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseTrustedTargets, trustNobody } from '../../src/delivery/target/address.ts'
-import { kinds } from '../../src/resources/index.ts'
+import { kinds } from '../../src/desk/index.ts'
+import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
 import { type DnsServer, startDnsServer } from '../harness/dns-server.ts'
 import { makeWebhook, receiverUrl } from '../harness/hooks.ts'
 import { type TestService, testService } from '../harness/service.ts'
@@ -10,7 +10,7 @@ let dns: DnsServer
 let service: TestService
 beforeAll(async () => {
   dns = await startDnsServer()
-  const trustedTargets = parseTrustedTargets('127.0.0.2/32') ?? trustNobody
+  const trustedTargets = parseNetworks('127.0.0.2/32') ?? noNetworks
   service = await testService({ settings: { trustedTargets, dnsServers: [dns.address] } })
   dns.set('public.test', { addresses: ['127.0.0.2'] })
 })
@@ -234,7 +234,7 @@ test('an organization has at most fifty endpoints, also when they come all at on
 })
 
 test('the trusted address of the tests is not public without that setting', async () => {
-  await using strict = await testService({ settings: { trustedTargets: trustNobody } })
+  await using strict = await testService({ settings: { trustedTargets: noNetworks } })
   const answer = await strict.api.post('/v1/webhooks', { url: receiverUrl, events: ['ticket.created'] })
   expect(answer.json.code).toBe('url_not_public')
 })

@@ -1,10 +1,9 @@
 /** One connection to one checked address, and one request at a time over it. */
 import type { TLSSocket } from 'node:tls'
-import type { Clock } from '../../kernel/clock.ts'
+import type { Clock } from '../../kernel/timestamps.ts'
 import { deliveryTuning } from '../tuning.ts'
 import type { Deadline } from './deadlines.ts'
-import type { RequestPieces } from './exchange.ts'
-import { type Answer, Exchange, type ExchangeEnd, type Stale } from './exchange.ts'
+import { type Answer, Exchange, type ExchangeEnd, type RequestPieces, type Stale } from './exchange.ts'
 import { type Failure, type Peer, peerName } from './failure.ts'
 
 const { idleFor, clearOfClose, idleForAtMost } = deliveryTuning.sender

@@ -1,6 +1,6 @@
 /** One request over a connection, and its answer: how far each is, and what the end of it means. */
 import type { Writable } from 'node:stream'
-import type { Clock } from '../../kernel/clock.ts'
+import type { Clock } from '../../kernel/timestamps.ts'
 import { deliveryTuning } from '../tuning.ts'
 import { AnswerReader } from './answer-reader.ts'
 import { exchangeFailure, type Failure, failure, type Peer } from './failure.ts'

@@ -3,8 +3,9 @@
  * it was put into and no other, and each pool has its own number of them. Of a pool the most recently used goes first: the
  * others end.
  */
-import { stopwatch } from '../../kernel/clock.ts'
+
 import { periodic } from '../../kernel/periodic.ts'
+import { stopwatch } from '../../kernel/timestamps.ts'
 import { deliveryTuning } from '../tuning.ts'
 import type { Connection } from './connection.ts'
 

@@ -9,7 +9,7 @@
  * not checked for it, none goes over a connection that served another organization, and none waits for another endpoint's.
  */
 import type { SecureContext } from 'node:tls'
-import type { Clock } from '../../kernel/clock.ts'
+import type { Clock } from '../../kernel/timestamps.ts'
 import type { Resolution, Resolver } from '../target/resolver.ts'
 import { deliveryTuning } from '../tuning.ts'
 import { Connection } from './connection.ts'

@@ -3,27 +3,9 @@
  * An address is judged as it is: one that embeds another (IPv4-mapped, NAT64, 6to4, Teredo) is never public, and
  * is trusted only by a network of its own family.
  */
-import { isIP } from 'node:net'
+
+import { contains, isWithin, knownRange, type Networks, parseAddress } from '../../kernel/networks.ts'
 import { globalUnicastIPv6, specialPurposeBlocks } from './special-purpose.ts'
-
-interface Address {
-  readonly family: 4 | 6
-  readonly bits: bigint
-}
-
-/** A network, as the first and the last address in it. */
-interface Range {
-  readonly family: 4 | 6
-  readonly first: bigint
-  readonly last: bigint
-}
-
-/** Networks exempt from the public-address rule (DESKWIRE_TRUSTED_TARGETS). */
-export interface TrustedTargets {
-  readonly ranges: readonly Range[]
-}
-
-export const trustNobody: TrustedTargets = { ranges: [] }
 
 const blocks = specialPurposeBlocks.map(([cidr, name]) => ({
   range: knownRange(cidr),
@@ -42,77 +24,6 @@ export function classify(ip: string): string | null {
 }
 
 /** Whether a delivery may go to `ip`: it is public or trusted. False for what is not an address. */
-export function isPublicAddress(ip: string, trusted: TrustedTargets): boolean {
-  return isTrusted(ip, trusted) || classify(ip) === null
-}
-
-/** Whether `ip` lies in a trusted network. */
-export function isTrusted(ip: string, trusted: TrustedTargets): boolean {
-  if (trusted.ranges.length === 0) return false
-  const address = parseAddress(ip)
-  return address !== undefined && trusted.ranges.some((range) => contains(range, address))
-}
-
-/** Networks (`10.0.0.0/8`) and single addresses, separated by commas; undefined when one of them is neither. */
-export function parseTrustedTargets(text: string): TrustedTargets | undefined {
-  const ranges = text
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '')
-    .map(parseRange)
-  return ranges.every((range) => range !== undefined) ? { ranges } : undefined
-}
-
-function contains(range: Range, address: Address): boolean {
-  return range.family === address.family && range.first <= address.bits && address.bits <= range.last
-}
-
-function knownRange(cidr: string): Range {
-  const range = parseRange(cidr)
-  if (range === undefined) throw new Error(`${cidr} is not a network`)
-  return range
-}
-
-function parseRange(text: string): Range | undefined {
-  const [ip = '', length, ...rest] = text.split('/')
-  const address = parseAddress(ip)
-  if (address === undefined || rest.length > 0) return undefined
-  const width = address.family === 4 ? 32 : 128
-  if (length !== undefined && !/^\d{1,3}$/.test(length)) return undefined
-  const prefix = length === undefined ? width : Number(length)
-  if (prefix > width) return undefined
-  const hosts = (1n << BigInt(width - prefix)) - 1n
-  const first = (address.bits | hosts) - hosts
-  return { family: address.family, first, last: first + hosts }
-}
-
-/** Undefined for what is no address, and for one with a zone, which means something on this machine only. */
-function parseAddress(ip: string): Address | undefined {
-  switch (isIP(ip)) {
-    case 4:
-      return { family: 4, bits: joinBits(ip.split('.').map(Number), 8n) }
-    case 6:
-      return ip.includes('%') ? undefined : { family: 6, bits: joinBits(hextets(ip), 16n) }
-    default:
-      return undefined
-  }
-}
-
-function hextets(ip: string): number[] {
-  const [head = [], tail] = ip.split('::').map(hextetsOfPart)
-  if (tail === undefined) return head
-  return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail]
-}
-
-function hextetsOfPart(part: string): number[] {
-  if (part === '') return []
-  return part.split(':').flatMap((group) => {
-    if (!group.includes('.')) return Number.parseInt(group, 16)
-    const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number)
-    return [a * 256 + b, c * 256 + d]
-  })
-}
-
-function joinBits(groups: readonly number[], width: bigint): bigint {
-  return groups.reduce((bits, group) => (bits << width) | BigInt(group), 0n)
+export function isPublicAddress(ip: string, trusted: Networks): boolean {
+  return isWithin(ip, trusted) || classify(ip) === null
 }

@@ -7,9 +7,10 @@
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import type { Clock } from '../../kernel/clock.ts'
+import { isWithin, type Networks } from '../../kernel/networks.ts'
+import type { Clock } from '../../kernel/timestamps.ts'
 import { deliveryTuning } from '../tuning.ts'
-import { classify, isPublicAddress, isTrusted, type TrustedTargets } from './address.ts'
+import { classify, isPublicAddress } from './address.ts'
 import { createNameServers } from './name-servers.ts'
 
 export type Resolution =
@@ -54,7 +55,7 @@ const { usedFor, remembered, perFamily, grace } = deliveryTuning.resolver
 /** `servers` as DESKWIRE_DNS_SERVERS lists them, or null for the system's. */
 export function createResolver(options: {
   readonly servers: readonly string[] | null
-  readonly trusted: TrustedTargets
+  readonly trusted: Networks
   readonly clock: Clock
   readonly hostsFile?: string
 }): Resolver {
@@ -71,7 +72,7 @@ export function createResolver(options: {
     const local = localNames(name)
     if (local.length > 0) {
       // The operator's own list: where it has a trusted address (127.0.0.1 of localhost), no other is needed.
-      const own = local.filter((address) => isTrusted(address, trusted))
+      const own = local.filter((address) => isWithin(address, trusted))
       return { resolution: check(own.length > 0 ? own : local, trusted), usableMs: usedFor }
     }
     const answer = await nameServers.ask(name, Math.min(timeoutMs / 4, grace), wanted)
@@ -162,7 +163,7 @@ function nameOf(hostname: string): string {
  */
 export const notPublic = 'The URL leads to an address that is not public'
 
-function check(addresses: readonly string[], trusted: TrustedTargets): Resolution {
+function check(addresses: readonly string[], trusted: Networks): Resolution {
   const refused = addresses.find((address) => !isPublicAddress(address, trusted))
   if (refused === undefined) {
     const ofFamily = (family: 4 | 6) => addresses.filter((address) => isIP(address) === family)

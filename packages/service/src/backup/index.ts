@@ -1,0 +1,71 @@
+/** Backups and restores of an installation: the room `backup` with the schema, the log's partitions and the secrets. */
+import type { Pool } from 'pg'
+import type { Tx } from '../db/transaction.ts'
+import { kinds } from '../desk/index.ts'
+import type { NewEpoch } from '../journal/epoch.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import { logWeeks, makeLogWeek } from '../retention/log-weeks.ts'
+import { schemaOf } from '../schema.ts'
+import { opensSecrets, replaceKey } from '../webhooks/installation-key.ts'
+import { type BackupSummary, writeBackup } from './backup.ts'
+import { BackupError } from './format.ts'
+import { type CheckedBackup, checkBackup, restoreBackup } from './restore.ts'
+import { beginEpochAfterRestore } from './restored.ts'
+
+/** Writes all of a database to a file, beside a running service. @throws BackupError */
+export function backUp(pool: Pool, clock: Clock, file: string): Promise<BackupSummary> {
+  const { migrations } = schemaOf()
+  const stream = kinds.map(({ table }) => table)
+  return writeBackup(pool, { migrations, stream, weeksOf: logWeeks }, { file, clock })
+}
+
+/** Reads a backup file from end to end, and touches nothing. @throws BackupError when it cannot be restored. */
+export function examineBackup(file: string): Promise<CheckedBackup> {
+  return checkBackup(file, schemaOf())
+}
+
+export interface RestoreOptions {
+  readonly clock: Clock
+  /** The key that signing secrets were encrypted with; null when there is none at hand. */
+  readonly encryptionKey: Buffer | null
+  /** Restore even though the key does not open the secrets. */
+  readonly withoutKey: boolean
+}
+
+export interface RestoreSummary extends NewEpoch {
+  readonly file: string
+  /** When the backup was made. */
+  readonly restoredTo: string
+  readonly rows: number
+  /** Migrations that came after the backup. */
+  readonly migrated: readonly string[]
+}
+
+/** Restores into a database without tables: all of it in one transaction, or nothing. @throws BackupError */
+export async function restore(
+  pool: Pool,
+  backup: CheckedBackup,
+  { clock, encryptionKey, withoutKey }: RestoreOptions,
+): Promise<RestoreSummary> {
+  let began: NewEpoch | undefined
+  const { rows, migrated } = await restoreBackup(pool, backup, {
+    schema: schemaOf(),
+    makeWeek: makeLogWeek,
+    async finish(tx) {
+      if (!withoutKey) await requireKey(tx, encryptionKey)
+      await replaceKey(tx, encryptionKey)
+      began = await beginEpochAfterRestore(tx, clock)
+    },
+  })
+  if (began === undefined) throw new Error('the restore was not finished')
+  return { file: backup.path, restoredTo: backup.header.createdAt, rows, migrated, ...began }
+}
+
+/** A desk whose secrets nobody can open delivers nothing, and nobody would notice until it is too late. */
+async function requireKey(tx: Tx, encryptionKey: Buffer | null): Promise<void> {
+  if (await opensSecrets(tx, encryptionKey)) return
+  const wrong = encryptionKey === null ? 'and there is no key' : 'and this is another'
+  throw new BackupError(
+    `the signing secrets of the backup were encrypted with the key of its installation, ${wrong}: put its encryption.key into the data directory, or set DESKWIRE_ENCRYPTION_KEY; with --without-key the desk comes back, and every endpoint needs a new secret`,
+  )
+}

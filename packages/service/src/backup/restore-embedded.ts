@@ -1,0 +1,44 @@
+/** A restore into the embedded database: into a new one, which takes the place of what is there when it is whole. */
+import type { Logger } from 'pino'
+import { startReplacement } from '../db/embedded/index.ts'
+import { createPool, endPool } from '../db/pool.ts'
+import { loadEncryptionKey } from '../webhooks/secrets.ts'
+import { BackupError } from './format.ts'
+import { type RestoreOptions, type RestoreSummary, restore } from './index.ts'
+import type { CheckedBackup } from './restore.ts'
+
+export interface EmbeddedRestoreOptions extends Omit<RestoreOptions, 'encryptionKey'> {
+  /** Move a database that is there aside. Otherwise there must be none. */
+  readonly replace: boolean
+  readonly log: Logger
+}
+
+/**
+ * Restores into a data directory that no service runs. `movedTo`: where the database that was there stands now.
+ * @throws EmbeddedDatabaseError when the directory cannot be used; BackupError when the backup cannot be restored.
+ */
+export async function restoreEmbedded(
+  config: { readonly dataDir: string; readonly encryptionKey: Buffer | null },
+  backup: CheckedBackup,
+  { replace, log, ...options }: EmbeddedRestoreOptions,
+): Promise<RestoreSummary & { readonly movedTo: string | null }> {
+  await using replacement = await startReplacement({
+    dataDir: config.dataDir,
+    replace,
+    log: (level, message, fields) => log[level](fields ?? {}, message),
+  })
+  const encryptionKey = config.encryptionKey ?? (await keyOf(replacement.dataDir))
+  const pool = createPool(replacement.connection, {
+    max: 1,
+    onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
+  })
+  const summary = await restore(pool, backup, { ...options, encryptionKey }).finally(() => endPool(pool))
+  const time = new Date(options.clock.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+  return { ...summary, movedTo: await replacement.putInPlace(`before-restore-${time}`) }
+}
+
+async function keyOf(dataDir: string): Promise<Buffer | null> {
+  return loadEncryptionKey(dataDir).catch((error: Error) => {
+    throw new BackupError(error.message, { cause: error })
+  })
+}

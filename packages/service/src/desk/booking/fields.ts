@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { commonFields } from '../../kinds/common-fields.ts'
+import { defineField, type StateOf } from '../../kinds/field.ts'
+import { choice, count, reference, storableText, text, timestamp, timezone } from '../../kinds/fields.ts'
+
+export const bookingStatuses = [
+  'pending',
+  'confirmed',
+  'cancelled',
+  'completed',
+  'no_show',
+  'rejected',
+] as const
+
+export const cancellers = ['customer', 'teammate', 'system'] as const
+
+const locationTypes = ['in_person', 'phone', 'video', 'other'] as const
+
+export interface Location {
+  readonly type: (typeof locationTypes)[number]
+  readonly value: string
+}
+
+const startAt = 'When it starts. Moves by the action reschedule only.'
+const endAt = 'When it ends, after startAt. Moves by the action reschedule only.'
+
+/** What a booking holds (specification 4.7). */
+export const bookingFields = {
+  customerId: reference(
+    { kind: 'customer', onRemove: 'detach' },
+    {
+      required: true,
+      column: 'customer_id',
+      filter: true,
+      description: 'Who booked. Becomes null when the customer is deleted.',
+    },
+  ),
+  title: text({ min: 1, max: 255, required: true, search: true, description: 'What is booked.' }),
+  startAt: timestamp({
+    required: true,
+    access: 'create',
+    column: 'start_at',
+    range: { after: 'startAfter', before: 'startBefore' },
+    description: startAt,
+  }),
+  endAt: timestamp({ required: true, access: 'create', description: endAt }),
+  timezone: timezone({ required: true, description: 'The time zone it takes place in, IANA.' }),
+  status: choice(bookingStatuses, {
+    initial: 'pending',
+    settable: ['pending', 'confirmed'],
+    access: 'create',
+    column: 'status',
+    filter: true,
+    description: 'pending or confirmed at creation; moved by actions from then on.',
+  }),
+  location: defineField<Location | null>(
+    z.strictObject({ type: z.enum(locationTypes), value: storableText(1, 2_000) }),
+    'an object {type, value}: type in_person, phone, video or other; value a string of 1 to 2000 characters',
+    'text',
+    { description: 'Where it takes place: an address, a number or a link.' },
+    { examples: [{ type: 'video', value: 'https://example.com/room' }] },
+  ),
+  assigneeId: reference(
+    { kind: 'teammate', onRemove: 'keep', condition: { column: 'active', otherwise: 'active teammate' } },
+    { column: 'assignee_id', filter: true, description: 'The teammate who takes it.' },
+  ),
+  conversationId: reference(
+    { kind: 'conversation', onRemove: 'keep' },
+    { column: 'conversation_id', description: 'The conversation it came from.' },
+  ),
+  notes: text({ max: 64_000, description: 'For those who work at the desk.' }),
+  cancelledBy: choice(cancellers, { access: 'read', description: 'Who cancelled it.' }),
+  cancellationReason: text({ max: 2_000, access: 'read', description: 'Why it was cancelled.' }),
+  rejectionReason: text({ max: 2_000, access: 'read', description: 'Why it was rejected.' }),
+  previousStartAt: timestamp({ access: 'read', description: 'When it started before it was last moved.' }),
+  rescheduleCount: count({ description: 'How often it was moved.' }),
+  confirmedAt: timestamp({ access: 'read', description: 'When it was confirmed.' }),
+  completedAt: timestamp({ access: 'read', description: 'When it was marked as completed.' }),
+  cancelledAt: timestamp({ access: 'read', description: 'When it was cancelled.' }),
+  ...commonFields(),
+}
+
+/** What the action `reschedule` takes. */
+export const rescheduleFields = {
+  startAt: timestamp({ required: true, description: 'When it starts from now on.' }),
+  endAt: timestamp({ required: true, description: 'When it ends from now on, after startAt.' }),
+}
+
+export type Booking = StateOf<typeof bookingFields>

@@ -1,0 +1,109 @@
+/** What happens to a booking: pure functions from one state to the next (specification 4.7). */
+import { type Problem, validationFailed } from '../../kernel/errors.ts'
+import { fail, ok, type Result } from '../../kernel/result.ts'
+import { type RuleContext, refuseMove } from '../../kinds/kind.ts'
+import type { Booking } from './fields.ts'
+
+export type BookingMove = 'confirm' | 'reject' | 'cancel' | 'reschedule' | 'complete' | 'no-show'
+
+/** The moves that each status allows; what it came to can be stated from its start on. */
+const moves: Readonly<Record<Booking['status'], readonly BookingMove[]>> = {
+  pending: ['confirm', 'reject', 'cancel', 'reschedule'],
+  confirmed: ['cancel', 'reschedule', 'complete', 'no-show'],
+  cancelled: [],
+  completed: ['no-show'],
+  no_show: ['complete'],
+  rejected: [],
+}
+
+const fromStartOn: ReadonlySet<BookingMove> = new Set(['complete', 'no-show'])
+
+function moved(
+  before: Booking,
+  move: BookingMove,
+  now: string,
+  after: () => Booking,
+): Result<Booking, Problem> {
+  const inTime = moves[before.status].filter((one) => !fromStartOn.has(one) || now >= before.startAt)
+  if (inTime.includes(move)) return ok(after())
+  const early = moves[before.status].includes(move) ? ` and starts at ${before.startAt}` : ''
+  return refuseMove({ kind: 'booking', state: before.status + early }, move, inTime)
+}
+
+/** It must end after it starts; a confirmed one was confirmed now. */
+export function createBooking(draft: Booking, { now }: RuleContext): Result<Booking, Problem> {
+  const { startAt, endAt, status } = draft
+  if (endAt <= startAt) return fail(endsTooEarly)
+  return ok({ ...draft, confirmedAt: status === 'confirmed' ? now : null })
+}
+
+const endsTooEarly = validationFailed([
+  { pointer: '/endAt', code: 'invalid_value', detail: 'must be later than startAt' },
+])
+
+export function confirm(before: Booking, { now }: RuleContext): Result<Booking, Problem> {
+  return moved(before, 'confirm', now, () => ({ ...before, status: 'confirmed', confirmedAt: now }))
+}
+
+export function reject(
+  before: Booking,
+  reason: string | null,
+  { now }: RuleContext,
+): Result<Booking, Problem> {
+  return moved(before, 'reject', now, () => ({ ...before, status: 'rejected', rejectionReason: reason }))
+}
+
+export function cancel(
+  before: Booking,
+  request: { readonly by: NonNullable<Booking['cancelledBy']>; readonly reason: string | null },
+  { now }: RuleContext,
+): Result<Booking, Problem> {
+  return moved(before, 'cancel', now, () => ({
+    ...before,
+    status: 'cancelled',
+    cancelledBy: request.by,
+    cancellationReason: request.reason,
+    cancelledAt: now,
+  }))
+}
+
+/** Other times, the same booking in the same status. The same times are no move. */
+export function reschedule(
+  before: Booking,
+  to: { readonly startAt: string; readonly endAt: string },
+  { now }: RuleContext,
+): Result<Booking, Problem> {
+  const { startAt, endAt } = to
+  if (endAt <= startAt) return fail(endsTooEarly)
+  return moved(before, 'reschedule', now, () => {
+    if (startAt === before.startAt && endAt === before.endAt) return before
+    const rescheduleCount = before.rescheduleCount + 1
+    return { ...before, startAt, endAt, previousStartAt: before.startAt, rescheduleCount }
+  })
+}
+
+/** It took place; also corrects a no-show. */
+export function complete(before: Booking, { now }: RuleContext): Result<Booking, Problem> {
+  return moved(before, 'complete', now, () => ({ ...before, status: 'completed', completedAt: now }))
+}
+
+/** The customer did not come; also corrects a completion. */
+export function markNoShow(before: Booking, { now }: RuleContext): Result<Booking, Problem> {
+  return moved(before, 'no-show', now, () => ({ ...before, status: 'no_show', completedAt: null }))
+}
+
+const eventOf = {
+  pending: 'booking.created',
+  confirmed: 'booking.confirmed',
+  cancelled: 'booking.cancelled',
+  completed: 'booking.completed',
+  no_show: 'booking.no_show',
+  rejected: 'booking.rejected',
+} as const satisfies Readonly<Record<Booking['status'], string>>
+
+/** Creation, other times and another status have events; other fields show in the sync only. */
+export function bookingEvents(before: Booking | null, after: Booking): readonly string[] {
+  if (before === null) return ['booking.created']
+  if (after.status !== before.status) return [eventOf[after.status]]
+  return after.rescheduleCount === before.rescheduleCount ? [] : ['booking.rescheduled']
+}

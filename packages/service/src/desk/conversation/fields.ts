@@ -1,0 +1,69 @@
+import { commonFields } from '../../kinds/common-fields.ts'
+import type { StateOf } from '../../kinds/field.ts'
+import { choice, reference, text, timestamp } from '../../kinds/fields.ts'
+
+/** The longest summary that is kept. */
+export const summaryLimit = 10_000
+
+export const channels = ['email', 'chat', 'sms', 'whatsapp', 'phone', 'api'] as const
+
+/** What a conversation holds (specification 4.4). */
+export const conversationFields = {
+  customerId: reference(
+    { kind: 'customer', onRemove: 'detach' },
+    {
+      required: true,
+      access: 'create',
+      column: 'customer_id',
+      filter: true,
+      description: 'Who the conversation is with. Becomes null when the customer is deleted.',
+    },
+  ),
+  channel: choice(channels, {
+    required: true,
+    access: 'create',
+    column: 'channel',
+    filter: true,
+    description: 'Where it takes place.',
+  }),
+  subject: text({ max: 255, search: true, description: 'What it is about.' }),
+  status: choice(['open', 'resolved'], {
+    initial: 'open',
+    access: 'read',
+    column: 'status',
+    filter: true,
+    description: 'Moved by the actions resolve and reopen, and back to open by an inbound message.',
+  }),
+  handledBy: choice(['ai', 'human'], {
+    initial: 'human',
+    access: 'create',
+    column: 'handled_by',
+    filter: true,
+    description: 'Who answers. An AI hands over to a person by escalation or assignment.',
+  }),
+  assigneeId: reference(
+    { kind: 'teammate', onRemove: 'keep', condition: { column: 'active', otherwise: 'active teammate' } },
+    { column: 'assignee_id', filter: true, description: 'The teammate who answers.' },
+  ),
+  escalatedAt: timestamp({ access: 'read', description: 'When it was handed to a person.' }),
+  resolvedAt: timestamp({
+    access: 'read',
+    column: 'resolved_at',
+    description: 'When it was last resolved; null while it is open.',
+  }),
+  lastMessageAt: timestamp({ access: 'read', description: 'The latest sentAt of its messages.' }),
+  summary: text({
+    max: summaryLimit,
+    access: 'read',
+    description:
+      'What was said, written some minutes after resolution; null until then. Unless a model or an AI of yours writes it, it repeats sentences of the messages, also to keys that may not read messages.',
+  }),
+  summarizedAt: timestamp({
+    access: 'read',
+    column: 'summarized_at',
+    description: 'When the summary was written.',
+  }),
+  ...commonFields(),
+}
+
+export type Conversation = StateOf<typeof conversationFields>

@@ -1,0 +1,96 @@
+/** What happens to a conversation: pure functions from one state to the next (specification 4.4). */
+import type { Problem } from '../../kernel/errors.ts'
+import { ok, type Result } from '../../kernel/result.ts'
+import { type RuleContext, refuseMove } from '../../kinds/kind.ts'
+import type { Conversation } from './fields.ts'
+
+export type ConversationMove = 'escalate' | 'resolve' | 'reopen' | 'summarize'
+
+/** The moves that each status allows; escalation also needs an AI to take over from. */
+const moves: Readonly<Record<Conversation['status'], readonly ConversationMove[]>> = {
+  open: ['escalate', 'resolve'],
+  resolved: ['escalate', 'reopen', 'summarize'],
+}
+
+/** The moves that a conversation allows as it stands. */
+function allowedMoves({ status, handledBy }: Conversation): readonly ConversationMove[] {
+  return moves[status].filter((move) => move !== 'escalate' || handledBy === 'ai')
+}
+
+/** Makes the move if the conversation allows it. */
+function moved(
+  before: Conversation,
+  move: ConversationMove,
+  after: () => Conversation,
+): Result<Conversation, Problem> {
+  const allowed = allowedMoves(before)
+  if (allowed.includes(move)) return ok(after())
+  const state = before.handledBy === 'ai' ? `${before.status}, handled by an AI` : before.status
+  return refuseMove({ kind: 'conversation', state }, move, allowed)
+}
+
+/** An AI hands over to a person. */
+export function escalate(before: Conversation, { now }: RuleContext): Result<Conversation, Problem> {
+  return moved(before, 'escalate', () => ({ ...before, handledBy: 'human', escalatedAt: now }))
+}
+
+/** It is closed; its summary is written later. */
+export function resolve(before: Conversation, { now }: RuleContext): Result<Conversation, Problem> {
+  return moved(before, 'resolve', () => ({ ...before, status: 'resolved', resolvedAt: now }))
+}
+
+export function reopen(before: Conversation): Result<Conversation, Problem> {
+  return moved(before, 'reopen', () => reopened(before))
+}
+
+/** Its summary is written, by the service or by an AI outside; a later one replaces an earlier. */
+export function summarize(
+  before: Conversation,
+  summary: string,
+  { now }: RuleContext,
+): Result<Conversation, Problem> {
+  return moved(before, 'summarize', () =>
+    summary === before.summary ? before : { ...before, summary, summarizedAt: now },
+  )
+}
+
+/** Open again: what its resolution brought is gone. */
+function reopened(before: Conversation): Conversation {
+  return { ...before, status: 'open', resolvedAt: null, summary: null, summarizedAt: null }
+}
+
+/** A message of it came or went; an inbound one reopens it. */
+export function withMessage(
+  before: Conversation,
+  { direction, sentAt }: { readonly direction: 'inbound' | 'outbound'; readonly sentAt: string | null },
+): Conversation {
+  const open = direction === 'inbound' && before.status === 'resolved' ? reopened(before) : before
+  const isLater = sentAt !== null && (open.lastMessageAt === null || sentAt > open.lastMessageAt)
+  return isLater ? { ...open, lastMessageAt: sentAt } : open
+}
+
+/** Assigning one that an AI handles hands it to a person. */
+export function updateConversation(
+  before: Conversation,
+  draft: Conversation,
+  _sent: ReadonlySet<string>,
+  { now }: RuleContext,
+): Result<Conversation, Problem> {
+  if (!isAssignment(before, draft) || before.handledBy === 'human') return ok(draft)
+  return ok({ ...draft, handledBy: 'human', escalatedAt: now })
+}
+
+function isAssignment(before: Conversation, after: Conversation): boolean {
+  return after.assigneeId !== null && after.assigneeId !== before.assigneeId
+}
+
+/** Reopening, unassigning and changes of other fields have no event: they show in the sync only. */
+export function conversationEvents(before: Conversation | null, after: Conversation): readonly string[] {
+  if (before === null) return ['conversation.created']
+  const events: string[] = []
+  if (isAssignment(before, after)) events.push('conversation.assigned')
+  if (before.handledBy === 'ai' && after.handledBy === 'human') events.push('conversation.escalated')
+  if (before.status === 'open' && after.status === 'resolved') events.push('conversation.resolved')
+  if (after.summary !== null && after.summary !== before.summary) events.push('conversation.summarized')
+  return events
+}

@@ -1,0 +1,74 @@
+import { reviseSearchTable } from '../../db/migrations/search.ts'
+import { addBodyVersion, countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
+import { problem } from '../../kernel/errors.ts'
+import { fail, ok } from '../../kernel/result.ts'
+import { commonFields } from '../../kinds/common-fields.ts'
+import { defineKind } from '../../kinds/define-kind.ts'
+import { email, locale, phone, text, timezone } from '../../kinds/fields.ts'
+
+const identity = 'At least one of name, email, phone and externalId must have a value.'
+
+/** A contact of the organization (specification 4.3). */
+export const customer = defineKind({
+  name: 'customer',
+  plural: 'customers',
+  description: 'A person or company the organization talks with.',
+  fields: {
+    name: text({ max: 255, description: 'Full name.', search: true }),
+    company: text({ max: 255, description: 'The company the contact belongs to.', search: true }),
+    email: email({
+      description: 'Stored in lower case.',
+      column: 'email',
+      unique: true,
+      filter: true,
+      search: true,
+    }),
+    phone: phone({ description: 'Telephone number, E.164.', column: 'phone', filter: true, search: true }),
+    locale: locale({ description: 'Preferred language, BCP 47.' }),
+    timezone: timezone({ description: 'Time zone, IANA.' }),
+    ...commonFields(),
+  },
+  events: {
+    'customer.created': 'a contact is added',
+    'customer.updated': 'a contact is changed',
+    'customer.deleted': 'a contact is deleted',
+  },
+  removedEvent: 'customer.deleted',
+  demands: identity,
+  rules: {
+    create: identified,
+    update: (_before, draft) => identified(draft),
+    events: (before) => [before === null ? 'customer.created' : 'customer.updated'],
+  },
+  migrations: [
+    {
+      id: '20261120-03-customers',
+      statements: createStreamTable({
+        name: 'customers',
+        columns: ['email text', 'phone text', 'external_id text'],
+        unique: ['email', 'external_id'],
+        lookup: ['phone'],
+        words: true,
+      }),
+    },
+    { id: '20261122-20-customer-search', statements: reviseSearchTable('customers') },
+    { id: '20261122-41-customer-stored-counts', statements: [countStored('customers', 'customer')] },
+    { id: '20261122-50-customer-body-version', statements: [addBodyVersion('customers')] },
+  ],
+  example: { name: 'Ada Lovelace', email: 'ada@example.com', tags: ['vip'] },
+})
+
+interface Identity {
+  readonly name: string | null
+  readonly email: string | null
+  readonly phone: string | null
+  readonly externalId: string | null
+}
+
+/** A customer that nothing identifies cannot be found again by anyone. */
+function identified<S extends Identity>(draft: S) {
+  // An empty name identifies nobody either.
+  if (draft.name || draft.email || draft.phone || draft.externalId) return ok(draft)
+  const errors = [{ pointer: '', code: 'required', detail: identity }] as const
+  return fail(problem('validation_failed', identity, { errors }))
+}

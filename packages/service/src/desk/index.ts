@@ -1,0 +1,10 @@
+/** The kinds of the desk. Adding one is its folder and its line here; what it refers to stands before it. */
+import type { Kind } from '../kinds/kind.ts'
+import { booking } from './booking/index.ts'
+import { conversation } from './conversation/index.ts'
+import { customer } from './customer/index.ts'
+import { message } from './message/index.ts'
+import { teammate } from './teammate/index.ts'
+import { ticket } from './ticket/index.ts'
+
+export const kinds: readonly Kind[] = [teammate, customer, conversation, message, ticket, booking]

@@ -1,0 +1,84 @@
+/**
+ * What messages do when they arrive: each takes customer and channel from its conversation and moves its
+ * `lastMessageAt`; an inbound one reopens the conversation, and the tickets of it that had come to rest. All of it
+ * commits with the messages (specification 4.5).
+ */
+import { type FieldError, type Problem, validationFailed } from '../../kernel/errors.ts'
+import { fail, ok, type Result } from '../../kernel/result.ts'
+import type { DeskReader, Effects, Moved, Read, RuleContext } from '../../kinds/kind.ts'
+import type { Conversation } from '../conversation/fields.ts'
+import { conversation } from '../conversation/index.ts'
+import { withMessage } from '../conversation/moves.ts'
+import { ticket } from '../ticket/index.ts'
+import { type ReopenableTicket, reopenedByMessage } from '../ticket/moves.ts'
+import type { Message } from './fields.ts'
+
+// What a message must be: pure rules (specification 4.5).
+
+/** A new message: written by the customer exactly when it is inbound, with something in it, sent now unless told. */
+export function createMessage(draft: Message, { now }: RuleContext): Result<Message, Problem> {
+  const errors: FieldError[] = []
+  const { author, direction } = draft
+  if ((direction === 'inbound') !== (author.type === 'customer')) {
+    const accepted = direction === 'inbound' ? 'customer' : 'teammate, ai or system'
+    const detail = `must be ${accepted}: the message is ${direction}`
+    errors.push({ pointer: '/author/type', code: 'invalid_value', detail })
+  }
+  if (author.id !== undefined && author.type !== 'teammate') {
+    const detail = 'only a teammate has an id; leave it out'
+    errors.push({ pointer: '/author/id', code: 'invalid_value', detail })
+  }
+  if (!draft.body && draft.attachments.length === 0) {
+    const detail = 'is required unless there are attachments: must be a string of 1 to 64000 characters'
+    errors.push({ pointer: '/body', code: 'required', detail })
+  }
+  if (errors.length > 0) return fail(validationFailed(errors))
+  return ok({ ...draft, sentAt: draft.sentAt ?? now })
+}
+
+/** A message is created and never changes; losing its customer has no event. */
+export function messageEvents(before: Message | null, after: Message): readonly string[] {
+  if (before !== null) return []
+  return [after.direction === 'inbound' ? 'message.received' : 'message.sent']
+}
+
+export const arrival: Effects<Message> = {
+  events: ['ticket.updated', 'ticket.status_changed'],
+  queuedBehind: (draft) => draft.conversationId,
+  async plan(drafts, desk) {
+    const ids = drafts.map((draft) => draft.conversationId)
+    const conversations = await desk.byId<Conversation>(conversation, ids)
+    const completed = drafts.map((draft) => {
+      const within = conversations.get(draft.conversationId)
+      if (within === undefined) return fail(noConversation)
+      const { customerId, channel } = within.state
+      return ok({ ...draft, customerId, channel })
+    })
+    const arriving = drafts.filter((draft) => conversations.has(draft.conversationId))
+    const moved = [...movedConversations(conversations, arriving), ...(await reopenedTickets(desk, arriving))]
+    return { drafts: completed, moved }
+  },
+}
+
+const noConversation = validationFailed([
+  { pointer: '/conversationId', code: 'unknown_reference', detail: 'there is no conversation with this id' },
+])
+
+function movedConversations(
+  conversations: ReadonlyMap<string, Read<Conversation>>,
+  messages: readonly Message[],
+): Moved[] {
+  const after = new Map([...conversations].map(([id, { state }]) => [id, state]))
+  for (const message of messages) {
+    const before = after.get(message.conversationId)
+    if (before !== undefined) after.set(message.conversationId, withMessage(before, message))
+  }
+  return [...after].map(([id, state]) => ({ kind: conversation, id, after: state }))
+}
+
+async function reopenedTickets(desk: DeskReader, messages: readonly Message[]): Promise<Moved[]> {
+  const answered = messages.filter(({ direction }) => direction === 'inbound')
+  const ids = answered.map(({ conversationId }) => conversationId)
+  const tickets = await desk.referring<ReopenableTicket>(ticket, 'conversationId', ids)
+  return tickets.map(({ id, state }) => ({ kind: ticket, id, after: { ...reopenedByMessage(state) } }))
+}

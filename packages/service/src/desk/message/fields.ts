@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { defineField, type StateOf } from '../../kinds/field.ts'
+import { choice, reference, storableText, text, timestamp } from '../../kinds/fields.ts'
+import { channels } from '../conversation/fields.ts'
+
+const authorTypes = ['customer', 'teammate', 'ai', 'system'] as const
+
+export interface Author {
+  readonly type: (typeof authorTypes)[number]
+  /** Of a teammate only. */
+  readonly id?: string
+  readonly name?: string
+}
+
+const authorSchema = z.strictObject({
+  type: z.enum(authorTypes),
+  id: z
+    .guid()
+    .transform((id) => id.toLowerCase())
+    .optional(),
+  name: storableText(1, 255).optional(),
+})
+
+export interface Attachment {
+  readonly fileName: string
+  readonly contentType: string
+  readonly sizeBytes: number
+  readonly url: string
+}
+
+const attachmentSchema = z.strictObject({
+  fileName: storableText(1, 255),
+  contentType: z
+    .string()
+    .max(255)
+    .regex(/^[\w.+-]+\/[\w.+-]+(?:; ?[\w.-]+=[\w."+-]+)*$/),
+  sizeBytes: z.int().min(0),
+  url: z.url({ protocol: /^https?$/ }).max(2_048),
+})
+
+/** What a message holds (specification 4.5). It never changes, but for the customer it loses. */
+export const messageFields = {
+  conversationId: reference(
+    { kind: 'conversation', onRemove: 'keep' },
+    {
+      required: true,
+      access: 'create',
+      column: 'conversation_id',
+      filter: true,
+      description: 'The conversation it belongs to.',
+    },
+  ),
+  direction: choice(['inbound', 'outbound'], {
+    required: true,
+    access: 'create',
+    column: 'direction',
+    filter: true,
+    description: 'inbound from the customer, outbound to the customer.',
+  }),
+  author: defineField<Author>(
+    authorSchema,
+    'an object {type, id, name}: type customer, teammate, ai or system; id, optional, a teammate; name, optional, 1 to 255 characters',
+    'uuid',
+    {
+      required: true,
+      access: 'create',
+      column: 'author_id',
+      description: 'Who wrote it. Of an inbound message the customer, and of no other.',
+    },
+    {
+      examples: [{ type: 'teammate', name: 'Grace Hopper' }],
+      stored: ({ id }) => id ?? null,
+      reference: { kind: 'teammate', onRemove: 'keep', within: '/id' },
+    },
+  ),
+  body: text({
+    max: 64_000,
+    access: 'create',
+    search: true,
+    description: 'The text. Required unless there are attachments.',
+  }),
+  contentType: choice(['text', 'html', 'markdown'], {
+    initial: 'text',
+    access: 'create',
+    description: 'How the body is written.',
+  }),
+  attachments: defineField<readonly Attachment[]>(
+    z.array(attachmentSchema).max(15),
+    'a list of at most 15 objects {fileName, contentType, sizeBytes, url}: a media type, a whole number of bytes, an http or https link',
+    'text',
+    { access: 'create', description: 'Links to files; the files themselves are kept elsewhere.' },
+    { nullable: false, initial: [] },
+  ),
+  sentAt: {
+    ...timestamp({ access: 'create', description: 'When it was sent. Now, unless given.' }),
+    shown: z.string().meta({ format: 'date-time' }),
+  },
+  channel: {
+    ...choice(channels, { access: 'read', description: "The conversation's." }),
+    shown: z.enum(channels),
+  },
+  customerId: reference(
+    { kind: 'customer', onRemove: 'detach' },
+    {
+      access: 'read',
+      column: 'customer_id',
+      description: "The conversation's. Becomes null when the customer is deleted.",
+    },
+  ),
+}
+
+export type Message = StateOf<typeof messageFields>

@@ -1,0 +1,41 @@
+import { reviseSearchTable } from '../../db/migrations/search.ts'
+import { addBodyVersion, countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
+import { defineKind } from '../../kinds/define-kind.ts'
+import { arrival, createMessage, messageEvents } from './arrival.ts'
+import { messageFields } from './fields.ts'
+
+/** Something said in a conversation (specification 4.5). */
+export const message = defineKind({
+  name: 'message',
+  plural: 'messages',
+  description: 'Something said in a conversation. It never changes.',
+  fields: messageFields,
+  events: {
+    'message.received': 'a message arrives',
+    'message.sent': 'a message goes out',
+  },
+  removedEvent: null,
+  immutable: true,
+  rules: { create: createMessage, events: messageEvents },
+  effects: arrival,
+  migrations: [
+    {
+      id: '20261121-02-messages',
+      statements: createStreamTable({
+        name: 'messages',
+        columns: ['conversation_id uuid', 'customer_id uuid', 'author_id uuid', 'direction text'],
+        lookup: ['conversation_id', 'customer_id', 'direction'],
+        words: true,
+      }),
+    },
+    { id: '20261122-20-message-search', statements: reviseSearchTable('messages') },
+    { id: '20261122-41-message-stored-counts', statements: [countStored('messages', 'message')] },
+    { id: '20261122-50-message-body-version', statements: [addBodyVersion('messages')] },
+  ],
+  example: {
+    conversationId: '01980000-0000-7000-8000-000000000002',
+    direction: 'inbound',
+    author: { type: 'customer', name: 'Ada Lovelace' },
+    body: 'Where is my parcel?',
+  },
+})

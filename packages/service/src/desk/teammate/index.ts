@@ -1,0 +1,39 @@
+import { reviseSearchTable } from '../../db/migrations/search.ts'
+import {
+  addBodyVersion,
+  countStored,
+  createStreamTable,
+  lookupIndexes,
+} from '../../db/migrations/stream-table.ts'
+import { defineKind } from '../../kinds/define-kind.ts'
+import { email, flag, text } from '../../kinds/fields.ts'
+
+/** Who works at the desk (specification 4.8). No events, no deletion: an inactive teammate stays. */
+export const teammate = defineKind({
+  name: 'teammate',
+  plural: 'teammates',
+  description: 'A person who works at the desk.',
+  fields: {
+    name: text({ min: 1, max: 255, required: true, search: true, description: 'Full name.' }),
+    email: email({ description: 'Stored in lower case.', column: 'email', filter: true, search: true }),
+    active: flag({ initial: true, column: 'active', description: 'Whether work can be assigned.' }),
+  },
+  events: {},
+  removedEvent: null,
+  rules: { events: () => [] },
+  migrations: [
+    {
+      id: '20261120-05-teammates',
+      statements: createStreamTable({
+        name: 'teammates',
+        columns: ['email text', 'active boolean'],
+        words: true,
+      }),
+    },
+    { id: '20261121-05-teammate-filters', statements: lookupIndexes('teammates', ['email']) },
+    { id: '20261122-20-teammate-search', statements: reviseSearchTable('teammates') },
+    { id: '20261122-41-teammate-stored-counts', statements: [countStored('teammates', 'teammate')] },
+    { id: '20261122-50-teammate-body-version', statements: [addBodyVersion('teammates')] },
+  ],
+  example: { name: 'Grace Hopper', email: 'grace@example.com' },
+})

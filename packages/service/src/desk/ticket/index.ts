@@ -1,0 +1,109 @@
+import { reviseSearchTable } from '../../db/migrations/search.ts'
+import {
+  addBodyVersion,
+  countStored,
+  createStreamTable,
+  lookupIndexes,
+} from '../../db/migrations/stream-table.ts'
+import { commonFields } from '../../kinds/common-fields.ts'
+import { defineKind } from '../../kinds/define-kind.ts'
+import { choice, reference, sequence, text, timestamp } from '../../kinds/fields.ts'
+import { createTicket, ticketEvents, ticketStatuses, updateTicket } from './moves.ts'
+
+/** Something to be done for a customer (specification 4.6). */
+export const ticket = defineKind({
+  name: 'ticket',
+  plural: 'tickets',
+  description: 'Something to be done for a customer.',
+  fields: {
+    customerId: reference(
+      { kind: 'customer', onRemove: 'remove' },
+      {
+        required: true,
+        access: 'create',
+        column: 'customer_id',
+        filter: true,
+        description: 'Whose ticket it is. Deleting the customer deletes the ticket.',
+      },
+    ),
+    conversationId: reference(
+      { kind: 'conversation', onRemove: 'keep' },
+      { column: 'conversation_id', filter: true, description: 'The conversation it came from.' },
+    ),
+    number: sequence({ column: 'number', description: 'Counts up within the organization.' }),
+    subject: text({ min: 1, max: 255, required: true, search: true, description: 'What it is about.' }),
+    description: text({ max: 64_000, description: 'The whole story.' }),
+    type: choice(['question', 'incident', 'problem', 'task'], {
+      column: 'type',
+      filter: true,
+      description: 'What sort of ticket it is.',
+    }),
+    priority: choice(['low', 'normal', 'high', 'urgent'], {
+      initial: 'normal',
+      column: 'priority',
+      filter: true,
+      description: 'How soon it matters.',
+    }),
+    status: choice(ticketStatuses, {
+      initial: 'new',
+      column: 'status',
+      filter: true,
+      description: 'Where it stands. Which status allows which is in docs/specification.md.',
+    }),
+    assigneeId: reference(
+      { kind: 'teammate', onRemove: 'keep', condition: { column: 'active', otherwise: 'active teammate' } },
+      {
+        column: 'assignee_id',
+        filter: true,
+        description: 'Who works on it. Assigning a new ticket opens it.',
+      },
+    ),
+    dueAt: timestamp({ description: 'When it should be done.' }),
+    resolvedAt: timestamp({ access: 'read', description: 'When it was last resolved.' }),
+    closedAt: timestamp({ access: 'read', description: 'When it was closed.' }),
+    ...commonFields(),
+  },
+  events: {
+    'ticket.created': 'a ticket is created',
+    'ticket.updated': 'a ticket changes',
+    'ticket.status_changed': "a ticket's status changes",
+    'ticket.assigned': 'a ticket is assigned',
+    'ticket.deleted': 'a ticket is deleted, by itself or with its customer',
+  },
+  removedEvent: 'ticket.deleted',
+  refusals: ['invalid_transition', 'ticket_closed'],
+  rules: { create: createTicket, update: updateTicket, events: ticketEvents },
+  migrations: [
+    {
+      id: '20261120-04-tickets',
+      statements: createStreamTable({
+        name: 'tickets',
+        columns: [
+          'number bigint',
+          'customer_id uuid',
+          'conversation_id uuid',
+          'assignee_id uuid',
+          'type text',
+          'priority text',
+          'status text',
+          'external_id text',
+        ],
+        unique: ['number', 'external_id'],
+        lookup: ['customer_id', 'conversation_id', 'assignee_id', 'status'],
+        words: true,
+      }),
+    },
+    {
+      id: '20261121-04-ticket-filters',
+      statements: lookupIndexes('tickets', ['priority', 'type']),
+    },
+    { id: '20261122-20-ticket-search', statements: reviseSearchTable('tickets') },
+    { id: '20261122-41-ticket-stored-counts', statements: [countStored('tickets', 'ticket')] },
+    { id: '20261122-50-ticket-body-version', statements: [addBodyVersion('tickets')] },
+  ],
+  example: {
+    customerId: '01980000-0000-7000-8000-000000000001',
+    subject: 'The invoice shows the wrong address',
+    priority: 'high',
+  },
+})

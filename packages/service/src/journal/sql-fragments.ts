@@ -1,0 +1,83 @@
+/**
+ * Pieces of the functions that change what belongs to an organization but is no kind of its stream: each is one call
+ * that takes the organization's clock row first, as every commit does, so that none of them ever crosses another.
+ * The functions have the arguments p_organization_id, p_now and, where a request can be repeated, p_keep.
+ */
+import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import type { CallUnderClock } from './journal.ts'
+
+/**
+ * Takes the clock row, and gives up with `lock_not_available` when somebody holds it for longer than a quarter of a second, or
+ * than the caller has set as the limit: no connection is to wait for what may take a minute. Whoever calls tries again
+ * (`GroupCommit.errand`, `unlessBusy`). Other rows are held for moments only.
+ */
+export const lockClock = `if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);`
+
+/** What a kept answer is while its key stands for that request (specification 13.1). */
+export const unexpired = "created_at > p_now - interval '24 hours'"
+
+/** Ends the insert of kept answers, before which unexpired ones were looked for: what is there now has expired. */
+export const insteadOfExpired = `on conflict (organization_id, api_key_id, method, path, key) do update
+      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at`
+
+/**
+ * Answers 'replayed' when the request's idempotency key has committed. Looked at before anything can refuse: what a
+ * twin just did is no reason to refuse what it was asked.
+ */
+export const replayed = `if p_keep is not null then
+    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
+      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
+      and k.key = p_keep->>'key' and k.${unexpired};
+    if found then
+      return 'replayed';
+    end if;
+  end if;`
+
+/**
+ * Keeps the answer, sealed or as it is, under the request's idempotency key; `subject` is the argument with the id that it
+ * is about.
+ */
+export function storeResponseAbout(subject: string): string {
+  return `insert into idempotency_keys
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
+    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
+        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, ${subject},
+        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
+      where p_keep is not null
+      ${insteadOfExpired};`
+}
+
+// Answers that are kept though nothing was committed, for requests that may come again under their Idempotency-Key.
+
+/**
+ * 'done', or 'replayed' when the key has an answer already. It takes the clock row as every commit does: a twin that found
+ * something to change either sees this answer, or is seen.
+ */
+export const storeResponseFunction: SchemaFunction = schemaFunction(
+  'keep_answer',
+  {
+    arguments: 'p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_keep jsonb',
+    returns: 'text',
+  },
+  `begin
+  ${lockClock}
+  ${replayed}
+  ${storeResponseAbout('p_subject_id')}
+  return 'done';
+end;`,
+)
+
+/** Keeps an answer about `subjectId`, in the words of `http/idempotency.ts`, as of the timestamp `now`. */
+export function storeResponse(
+  callUnderClock: CallUnderClock,
+  organizationId: string,
+  answer: { readonly subjectId: string; readonly now: string; readonly keep: string },
+): Promise<'done' | 'replayed'> {
+  const { subjectId, now, keep } = answer
+  return callUnderClock(storeResponseFunction, [organizationId, subjectId, now, keep])
+}

@@ -1,0 +1,213 @@
+/** The vocabulary that kinds are declared in. */
+import { z } from 'zod'
+import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
+import {
+  defineField,
+  type Field,
+  type Nullable,
+  type Optional,
+  type Options,
+  type Reference,
+} from './field.ts'
+
+/** A string that every layer below can hold: no U+0000 (PostgreSQL), no half of a surrogate pair (UTF-8). */
+export function storableText(min: number, max: number): z.ZodType<string> {
+  return z
+    .string()
+    .check((context) => {
+      const text = context.value
+      const length = codePoints(text)
+      if (length > max)
+        context.issues.push({ code: 'too_big', origin: 'string', maximum: max, inclusive: true, input: text })
+      if (length < min)
+        context.issues.push({
+          code: 'too_small',
+          origin: 'string',
+          minimum: min,
+          inclusive: true,
+          input: text,
+        })
+      if (text.includes('\u0000') || !text.isWellFormed())
+        context.issues.push({ code: 'custom', params: { code: 'invalid_format' }, input: text })
+    })
+    .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max })
+}
+
+/** Length in characters as a reader counts them (code points), which is also what JSON Schema counts. */
+function codePoints(text: string): number {
+  let length = text.length
+  for (let n = 0; n < text.length; n++) {
+    const unit = text.charCodeAt(n)
+    if (unit >= 0xd800 && unit <= 0xdbff && n + 1 < text.length) {
+      length--
+      n++
+    }
+  }
+  return length
+}
+
+/** A string of `min` (0 unless told) to `max` characters. */
+export function text<const O extends Optional & { max: number; min?: number }>(
+  options: O,
+): Field<Nullable<O, string>> {
+  const min = options.min ?? 0
+  const accepts = `a string of ${min === 0 ? 'at most' : `${min} to`} ${options.max} characters (no U+0000)`
+  return defineField(storableText(min, options.max), accepts, 'text', options)
+}
+
+/** An email address, stored in lower case. */
+export function email<const O extends Optional>(options: O): Field<Nullable<O, string>> {
+  const schema = storableText(3, 320)
+    .pipe(z.email({ pattern: z.regexes.unicodeEmail }))
+    .transform((value) => value.toLowerCase())
+  return defineField(schema, 'an email address of at most 320 characters', 'text', options)
+}
+
+/** A telephone number in E.164. */
+export function phone<const O extends Optional>(options: O): Field<Nullable<O, string>> {
+  return defineField(z.e164(), 'a telephone number in E.164, for example +4930123456', 'text', options)
+}
+
+/** A language tag (BCP 47), stored in its canonical spelling. */
+export function locale<const O extends Optional>(options: O): Field<Nullable<O, string>> {
+  const schema = storableText(2, 100).transform((value, context) => {
+    try {
+      return Intl.getCanonicalLocales(value)[0] as string
+    } catch {
+      context.issues.push({ code: 'custom', params: { code: 'invalid_format' }, input: value })
+      return z.NEVER
+    }
+  })
+  return defineField(schema, 'a language tag (BCP 47), for example en-GB', 'text', options)
+}
+
+const knownTimezones = new Set<string>()
+
+/** Whether `name` is a time zone of the IANA database. Offsets such as `+01:00` are not. */
+function isTimezone(name: string): boolean {
+  // Any case is accepted; remembered in one, so that there are no more to remember than time zones.
+  const known = name.toLowerCase()
+  if (knownTimezones.has(known)) return true
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+  } catch {
+    return false
+  }
+  knownTimezones.add(known)
+  return true
+}
+
+/** The name of an IANA time zone. */
+export function timezone<const O extends Optional>(options: O): Field<Nullable<O, string>> {
+  const schema = storableText(1, 100).check((context) => {
+    if (!isTimezone(context.value))
+      context.issues.push({ code: 'custom', params: { code: 'invalid_format' }, input: context.value })
+  })
+  return defineField(schema, 'an IANA time zone, for example Europe/Berlin', 'text', options)
+}
+
+interface Choice<W extends string> extends Optional {
+  readonly initial?: W
+  /** What clients may give, where the service knows more words than they may set. */
+  readonly settable?: readonly W[]
+}
+
+/** One of a few words. With `initial`, or when required, it always has a value; otherwise null is one more. */
+export function choice<const W extends readonly string[], const O extends Choice<W[number]>>(
+  words: W,
+  options: O,
+): Field<O extends { initial: string } | { required: true } ? W[number] : W[number] | null> {
+  type Value = O extends { initial: string } | { required: true } ? W[number] : W[number] | null
+  const settable = options.settable ?? words
+  const nullable = options.initial === undefined && options.required !== true
+  const accepts = `one of ${settable.join(', ')}${nullable ? ' or null' : ''}`
+  return defineField<Value>(z.enum(settable), accepts, 'text', options, {
+    nullable,
+    ...(options.initial === undefined ? {} : { initial: options.initial as Value }),
+    ...(options.settable === undefined ? {} : { shown: z.enum(words) }),
+  })
+}
+
+/** A point in time; any RFC 3339 spelling comes in, UTC with three decimals goes out. */
+export function timestamp<const O extends Optional>(options: O): Field<Nullable<O, string>> {
+  const schema = z
+    .string()
+    .transform((value, context) => {
+      const milliseconds = parseTimestamp(value)
+      if (milliseconds !== null) return formatTimestamp(milliseconds)
+      context.issues.push({ code: 'custom', params: { code: 'invalid_format' }, input: value })
+      return z.NEVER
+    })
+    .meta({ format: 'date-time' })
+  const accepts = 'a date-time with an offset (RFC 3339), for example 2026-01-31T09:30:00.000Z'
+  return defineField(schema, accepts, 'timestamptz(3)', options)
+}
+
+/** Yes or no, with a value when creation gives none. */
+export function flag(options: Options & { initial: boolean }): Field<boolean> {
+  return defineField(z.boolean(), 'true or false', 'boolean', options, {
+    nullable: false,
+    initial: options.initial,
+  })
+}
+
+/** A whole number from `min` to `max`, for example an amount in the smallest unit of its currency. */
+export function integer<const O extends Optional & { min: number; max: number }>(
+  options: O,
+): Field<Nullable<O, number>> {
+  const { min, max } = options
+  return defineField(z.int().min(min).max(max), `a whole number from ${min} to ${max}`, 'bigint', options)
+}
+
+/** How often something happened to the object: from 0 up, kept by the service. */
+export function count(options: Options): Field<number> {
+  const own = { ...options, access: 'read' } as const
+  return defineField(z.int().min(0), 'a number', 'bigint', own, { nullable: false, initial: 0 })
+}
+
+/** The id of another object, which must exist when it is set. One that detaches is null once that is removed. */
+export function reference<const R extends Reference, const O extends Optional>(
+  to: R,
+  options: O & { column: string },
+): Field<R extends { onRemove: 'detach' } ? string | null : Nullable<O, string>> {
+  type Value = R extends { onRemove: 'detach' } ? string | null : Nullable<O, string>
+  const schema = z.guid().transform((value) => value.toLowerCase())
+  return defineField<Value>(schema, `the id (a UUID) of a ${to.kind}`, 'uuid', options, {
+    reference: to,
+    ...(to.onRemove === 'detach' ? { shown: z.guid().nullable() } : {}),
+  })
+}
+
+/** A number that counts up within the organization, given at creation. */
+export function sequence(options: Options & { column: string }): Field<number> {
+  return defineField(
+    z.int().min(1),
+    'a number',
+    'bigint',
+    { ...options, access: 'read' },
+    { nullable: false, initial: 0, sequence: true },
+  )
+}
+
+/** Repeats included. */
+export const mostWords = 100
+
+/** One or more of a few words. A set: repeats are dropped, order is kept. It has to be given at creation. */
+export function wordList(
+  words: readonly string[],
+  options: { readonly description: string },
+): Field<readonly string[]> {
+  const schema = z
+    .array(z.enum(words as [string, ...string[]]))
+    .min(1)
+    .max(mostWords)
+    .transform((given) => [...new Set(given)])
+  return defineField<readonly string[]>(
+    schema,
+    `a list of 1 to ${mostWords} of ${words.join(', ')}`,
+    'text',
+    { ...options, required: true },
+    { shown: z.array(storableText(1, 100)), acceptsEntry: `one of ${words.join(', ')}` },
+  )
+}

@@ -1,0 +1,92 @@
+/** The kinds as a running whole: their readers, and the routes of all of them. */
+import type { FastifyInstance } from 'fastify'
+import type { Pool } from 'pg'
+import type { Database } from '../db/fair-pool.ts'
+import { type Access, registerRoutes } from '../http/route.ts'
+import { type Checkpoints, createFeed, createJoinedFeeds, type Feeds, shareWaiting } from '../journal/feed.ts'
+import type { Journal } from '../journal/journal.ts'
+import { createRowReader } from '../journal/rows.ts'
+import { createReadClocks, createWaitingReaders, type WaitingReaders } from '../journal/waiting-readers.ts'
+import { createKeyedQueue } from '../kernel/keyed-queue.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import { createBatch } from './batch.ts'
+import { createBrowse } from './browse.ts'
+import { createChanges } from './changes.ts'
+import type { Rows } from './inserts.ts'
+import type { Kind } from './kind.ts'
+import { kindPart } from './routes.ts'
+import { streamResource } from './stream-resource.ts'
+import { streamPart } from './stream-routes.ts'
+
+export interface DeskOptions {
+  readonly pool: Pool
+  readonly database: Database
+  readonly clock: Clock
+  readonly kinds: readonly Kind[]
+  /** What writes them. */
+  readonly journal: Journal
+  /** How long a search for words may take, in milliseconds. */
+  readonly searchTimeout: number
+}
+
+/** Registers the routes of all kinds. Readers that wait are woken by whoever hears of commits: that is the caller. */
+export function registerDesk(
+  server: FastifyInstance,
+  options: DeskOptions,
+  access: Access,
+): { readonly readers: WaitingReaders } {
+  const { pool, database, clock, kinds, journal } = options
+  const readers = createWaitingReaders(createReadClocks(pool))
+  // Whoever waits is sent home before the server waits for them.
+  server.addHook('preClose', (done) => {
+    readers.end()
+    done()
+  })
+  const rows = createRows(database, kinds)
+  const queue = createKeyedQueue()
+  for (const kind of kinds) {
+    const writing = { kind, journal, rows, clock, queue }
+    const services = {
+      rows: rows(kind),
+      stream: {
+        ...shareWaiting(createFeed(database, kind.table)),
+        kinds: new Set([kind.name]),
+        readers,
+      },
+      browse: createBrowse(database, kind, options.searchTimeout),
+      changes: createChanges(writing),
+      batch: createBatch(writing),
+      lines: createFeed(database, kind.table, '\n'),
+    }
+    registerRoutes(server, kindPart(kind, kinds).routes, services, access)
+  }
+  const stream = { feedsOf: joinedFeeds(database, kinds), readers }
+  registerRoutes(server, streamPart(kinds).routes, stream, access)
+  return { readers }
+}
+
+/** A reader of rows for each kind. */
+function createRows(database: Database, kinds: readonly Kind[]): Rows {
+  const readers = new Map(kinds.map((kind) => [kind.name, createRowReader(database, kind.table)]))
+  return ({ name }) => {
+    const reader = readers.get(name)
+    if (reader === undefined) throw new Error(`this installation has no ${name}`)
+    return reader
+  }
+}
+
+/** Feeds of several kinds, each made when it is first asked for. */
+function joinedFeeds(database: Database, kinds: readonly Kind[]) {
+  const feedOf = createJoinedFeeds(
+    database,
+    kinds.map(({ table }) => table),
+  )
+  const known = new Map<string, Feeds<Checkpoints>>()
+  return (read: readonly Kind[]) => {
+    const names = read.map(({ name }) => name)
+    const resource = streamResource(names)
+    const feeds = known.get(resource) ?? shareWaiting(feedOf(resource, names))
+    known.set(resource, feeds)
+    return feeds
+  }
+}

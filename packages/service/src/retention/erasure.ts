@@ -1,0 +1,76 @@
+/** What is kept of removed objects, and of references to them, goes: payloads of events and stored responses. */
+import type { Pool } from 'pg'
+import { storedForMilliseconds } from '../http/idempotency.ts'
+import { reference } from '../journal/body.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
+
+/** Rows a statement touches at most, so that none holds locks for long. */
+export const step = 500
+
+/** Removal events keep their record, which says no more than that the object is gone. */
+export async function erasePayloads(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ organization_id: string; subject_id: string; removed_at: Date }>(
+    `select e.organization_id, e.subject_id, e.removed_at from erasures e limit ${step}`,
+  )
+  const organizations = Map.groupBy(rows, (row) => row.organization_id)
+  for (const [organizationId, due] of organizations) {
+    const subjects = due.map((row) => row.subject_id)
+    await pool.query(
+      `update events set body = null where organization_id = $1 and subject_id = any($2)
+         and body is not null and type not like '%.deleted'`,
+      [organizationId, subjects],
+    )
+    await pool.query(
+      'update idempotency_keys set body = null where organization_id = $1 and subject_id = any($2) and body is not null',
+      [organizationId, subjects],
+    )
+    await pool.query('delete from erasures where organization_id = $1 and subject_id = any($2)', [
+      organizationId,
+      subjects,
+    ])
+  }
+  return rows.length
+}
+
+/** Payloads and answers that are kept of objects which stay lose the id that a removal took from the objects themselves. */
+export async function detachPayloads(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{
+    organization_id: string
+    subject_id: string
+    removed_id: string
+  }>(`select d.organization_id, d.subject_id, d.removed_id from detachments d limit ${step}`)
+  for (const [organizationId, due] of Map.groupBy(rows, (row) => row.organization_id)) {
+    const values = [organizationId, due.map((row) => row.subject_id), due.map((row) => row.removed_id)]
+    for (const table of ['events', 'idempotency_keys']) {
+      await pool.query(
+        `update ${table} t set body = ${stored.removed}
+           from unnest($2::uuid[], $3::uuid[]) as d(subject_id, removed_id)
+           where t.organization_id = $1 and t.subject_id = d.subject_id and ${stored.holds}`,
+        values,
+      )
+    }
+    await pool.query(
+      `delete from detachments t using unnest($2::uuid[], $3::uuid[]) as d(subject_id, removed_id)
+         where t.organization_id = $1 and t.subject_id = d.subject_id and t.removed_id = d.removed_id`,
+      values,
+    )
+  }
+  return rows.length
+}
+
+const stored = reference('t.body', 'd.removed_id')
+
+export async function deleteStoredResponses(pool: Pool, clock: Clock): Promise<number> {
+  const before = formatTimestamp(clock.now() - storedForMilliseconds)
+  const { rows } = await pool.query<{ organization_id: string }>(
+    `select k.organization_id from idempotency_keys k where k.created_at <= $1 limit ${step}`,
+    [before],
+  )
+  for (const organizationId of new Set(rows.map((row) => row.organization_id))) {
+    await pool.query('delete from idempotency_keys where organization_id = $1 and created_at <= $2', [
+      organizationId,
+      before,
+    ])
+  }
+  return rows.length
+}

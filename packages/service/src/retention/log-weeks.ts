@@ -1,0 +1,152 @@
+/**
+ * How long events, deliveries and attempts are kept, and how they go: a week at a time (decision 16). What may still be
+ * sent is never dropped, and neither is what it is sent from, nor what tells a recovery that an event was delivered.
+ */
+import type { Pool } from 'pg'
+import type { Tx } from '../db/transaction.ts'
+import {
+  dayText,
+  dropWeek,
+  makeWeek,
+  makeWeeks,
+  type Week,
+  type WeekTable,
+  weekLength,
+  weeksOf,
+} from '../db/weeks.ts'
+import { firstIdAt, timeOfId } from '../kernel/ids.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+
+/** Weeks that stand ready, this one among them. */
+const weeksReady = 3
+/** A delivery is no older than its event, but for what clocks are apart: a day is plenty. In milliseconds. */
+const clocksApart = 24 * 60 * 60 * 1000
+/** Rows removed in one statement from where weeks have no partition. */
+const step = 1_000
+
+const byId = (week: number) => `'${firstIdAt(week)}'`
+
+const events: WeekTable = { name: 'events', begin: byId, indexes: [] }
+const attempts: WeekTable = { name: 'attempts', begin: byId, indexes: [] }
+const deliveries: WeekTable = {
+  name: 'deliveries',
+  begin: (week) => `'${dayText(week)}'`,
+  indexes: ['organization_id, webhook_id, status, id, log_day', 'organization_id, event_id, webhook_id'],
+}
+const tables = [events, deliveries, attempts]
+
+/** Makes the partitions of this week and of those to come. Safe to do by any number of processes at once. */
+export async function makeLogWeeks(pool: Pool, now: number): Promise<void> {
+  await makeWeeks(pool, tables, now, weeksReady)
+}
+
+/** The partitions that stand. */
+export function logWeeks(db: Pick<Pool, 'query'>): Promise<readonly Week[]> {
+  return weeksOf(db, tables)
+}
+
+/** Makes a partition that `logWeeks` has told of, in another database, as part of the caller's transaction. */
+export async function makeLogWeek(tx: Tx, week: Week): Promise<void> {
+  const table = tables.find(({ name }) => name === week.table)
+  if (table === undefined) throw new Error(`no table ${week.table} has weeks`)
+  await makeWeek(tx, table, week.begins)
+}
+
+/**
+ * Drops what the log does not show any more. `retention`: how far back it goes, in milliseconds. Events are kept for twice
+ * as long: one from the far end of the log can be recovered, and its delivery be retried as long as the log shows it.
+ */
+export async function dropLogWeeks(pool: Pool, now: number, retention: number): Promise<void> {
+  const loggedSince = await keptForRecoveries(pool, now, retention)
+  const keptSince = { events: now - 2 * retention, deliveries: loggedSince, attempts: loggedSince }
+  for (const week of await logWeeks(pool)) {
+    const over = week.begins + weekLength <= keptSince[week.table as keyof typeof keptSince]
+    // What is older than the log goes back and than recoveries look cannot be retried: what is found here stays so until the
+    // week is gone.
+    if (over && (await nothingPendingNeeds(pool, week))) await dropWeek(pool, week)
+  }
+  while ((await removeStrayEvents(pool, keptSince.events)) === step);
+  while ((await removeStrayDeliveries(pool, keptSince.deliveries)) === step);
+  while ((await removeStrayAttempts(pool, keptSince.attempts)) === step);
+}
+
+/**
+ * Since when deliveries are kept: as long as the log shows them, and as long as a recovery that is not done may look for them.
+ * It takes an event without a delivery for one that was missed, and would send again what had arrived. It may wait for as
+ * long as its endpoint is disabled, but not hold the log for ever: where no events are left, nothing can be taken for missed.
+ */
+async function keptForRecoveries(pool: Pool, now: number, retention: number): Promise<number> {
+  const { rows } = await pool.query<{ position: string }>(
+    'select r.position from recoveries r where r.finished_at is null order by r.position limit 1',
+  )
+  const shown = now - retention
+  const earliest = rows[0] === undefined ? shown : timeOfId(rows[0].position) - clocksApart
+  const noEvents = now - 2 * retention - weekLength - clocksApart
+  return Math.min(shown, Math.max(earliest, noEvents))
+}
+
+/** Attempts stay while a delivery of their week is pending; an event, while a delivery is to be sent with its payload. */
+async function nothingPendingNeeds(pool: Pool, { table, begins }: Week): Promise<boolean> {
+  const ends = begins + weekLength
+  if (table === 'events')
+    return !(await pendingWith(pool, "d.payload = 'stored' and d.event_id < $1", firstIdAt(ends)))
+  if (table === 'attempts') return !(await pendingWith(pool, 'd.id < $1', firstIdAt(ends)))
+  return true
+}
+
+async function pendingWith(pool: Pool, condition: string, value: string): Promise<boolean> {
+  const { rows } = await pool.query(
+    `select 1 from deliveries d where d.log_day = 'infinity' and ${condition} limit 1`,
+    [value],
+  )
+  return rows.length > 0
+}
+
+/** What a week without a partition has left: the same rows as would have been dropped, by steps. */
+async function removeStrayEvents(pool: Pool, before: number): Promise<number> {
+  const { rows } = await pool.query<{ organization_id: string; id: string }>(
+    `select e.organization_id, e.id from events_default e where e.created_at <= $1
+       and not exists (select 1 from deliveries d where d.organization_id = e.organization_id and d.event_id = e.id
+         and d.log_day = 'infinity' and d.payload = 'stored') order by e.created_at limit ${step}`,
+    [formatTimestamp(before)],
+  )
+  for (const [organizationId, stray] of Map.groupBy(rows, (row) => row.organization_id)) {
+    await pool.query('delete from events where organization_id = $1 and id = any($2)', [
+      organizationId,
+      stray.map(({ id }) => id),
+    ])
+  }
+  return rows.length
+}
+
+async function removeStrayDeliveries(pool: Pool, before: number): Promise<number> {
+  const { rows } = await pool.query<{ organization_id: string; webhook_id: string; id: string }>(
+    `select d.organization_id, d.webhook_id, d.id from deliveries_default d where d.created_at <= $1
+       order by d.created_at limit ${step}`,
+    [formatTimestamp(before)],
+  )
+  for (const [organizationId, stray] of Map.groupBy(rows, (row) => row.organization_id)) {
+    await pool.query(
+      `delete from deliveries d where d.organization_id = $1 and d.webhook_id = any($2) and d.id = any($3)
+         and d.log_day < 'infinity'`,
+      [organizationId, [...new Set(stray.map((row) => row.webhook_id))], stray.map(({ id }) => id)],
+    )
+  }
+  return rows.length
+}
+
+async function removeStrayAttempts(pool: Pool, before: number): Promise<number> {
+  const { rows } = await pool.query<{ organization_id: string; delivery_id: string }>(
+    `select distinct a.organization_id, a.delivery_id from attempts_default a where a.delivery_id < $1
+       and not exists (select 1 from deliveries d where d.log_day = 'infinity' and d.created_at <= $2)
+       limit ${step}`,
+    [firstIdAt(before + 1), formatTimestamp(before)],
+  )
+  for (const [organizationId, stray] of Map.groupBy(rows, (row) => row.organization_id)) {
+    await pool.query('delete from attempts where organization_id = $1 and delivery_id = any($2)', [
+      organizationId,
+      stray.map((row) => row.delivery_id),
+    ])
+  }
+  return rows.length
+}

@@ -1,0 +1,103 @@
+/** What writes summaries, put together from the settings. */
+import { randomUUID } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Pool } from 'pg'
+import { unshared } from '../db/fair-pool.ts'
+import { conversation } from '../desk/conversation/index.ts'
+import { commitFunction } from '../journal/commit-function.ts'
+import { createJournal } from '../journal/journal.ts'
+import { createNotifier } from '../journal/notifier.ts'
+import { createRowReader } from '../journal/rows.ts'
+import { createKeyedQueue } from '../kernel/keyed-queue.ts'
+import { loggable } from '../kernel/loggable.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import { createChanges } from '../kinds/changes.ts'
+import type { Kind } from '../kinds/kind.ts'
+import type { ChatEndpointSettings } from './chat-endpoint.ts'
+import { createSummaryEngine, type SummaryEngine } from './engine.ts'
+import { extractSummary } from './extractive.ts'
+import { createJobs } from './jobs.ts'
+import { type Summarize, summaryWithoutText } from './transcript.ts'
+
+/** The settings of summaries. Durations in milliseconds. */
+export interface SummarySettings {
+  /** From resolution to the summary. */
+  readonly delay: number
+  /** Who writes them; null for the sentences that say most. */
+  readonly endpoint: ChatEndpointSettings | null
+}
+
+export interface Summarizer {
+  readonly engine: SummaryEngine
+  close(): Promise<void>
+}
+
+/** Beside the request to the endpoint an attempt reads and writes; a lease has as much more, in milliseconds. */
+const readingAndWriting = 30_000
+
+/**
+ * An engine with everything that it needs. It does nothing until it is started or told to. What it writes must be
+ * durable when it is acknowledged: so must the pool be.
+ */
+export function createSummarizer(options: {
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly log: FastifyBaseLogger
+  readonly kinds: readonly Kind[]
+  readonly settings: SummarySettings
+  /** Attempts that each delivery of the event has. */
+  readonly maxAttempts: number
+  /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told. */
+  readonly maxClockSkew?: number
+  /** The owner of its leases; one of its own unless told. */
+  readonly workerId?: string
+}): Summarizer {
+  const { pool, clock, log, kinds, settings, maxAttempts, maxClockSkew, workerId = randomUUID() } = options
+  const tables = kinds.map((kind) => kind.table)
+  const commit = commitFunction(tables)
+  const untold = (error: Error) =>
+    log.warn({ err: loggable(error) }, 'workers and waiting readers could not be notified of a summary')
+  const journal = createJournal({
+    pool,
+    clock,
+    commitFunction: commit,
+    tables,
+    maxAttempts,
+    ...(maxClockSkew === undefined ? {} : { maxClockSkew }),
+    notifier: createNotifier(pool, untold),
+  })
+  const rows = createRowReader(unshared(pool), conversation.table)
+  const queue = createKeyedQueue()
+  const changes = createChanges({ kind: conversation, journal, rows: () => rows, clock, queue })
+  const endpoint = settings.endpoint === null ? null : loadChatEndpoint(settings.endpoint, clock)
+  const engine = createSummaryEngine({
+    pool,
+    jobs: createJobs(pool),
+    rows,
+    changes,
+    summarize: endpoint === null ? extract : async (...input) => (await endpoint).summarize(...input),
+    clock,
+    log,
+    delay: settings.delay,
+    workerId,
+    lease: (settings.endpoint?.timeout ?? 0) + readingAndWriting,
+  })
+  return {
+    engine,
+    async close() {
+      await engine.stop()
+      await (await endpoint)?.close()
+    },
+  }
+}
+
+/** With the HTTP client that it needs, and nobody else. */
+async function loadChatEndpoint(settings: ChatEndpointSettings, clock: Clock) {
+  const { createChatEndpoint } = await import('./chat-endpoint.ts')
+  return createChatEndpoint(settings, clock)
+}
+
+const extract: Summarize = async (transcript) => ({
+  outcome: 'written',
+  summary: extractSummary(transcript) || summaryWithoutText(transcript),
+})

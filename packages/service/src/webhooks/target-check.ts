@@ -1,0 +1,37 @@
+/** A receiver's URL as it is checked when an endpoint is registered or changed: where it stands at that moment. */
+import type { Resolver } from '../delivery/target/resolver.ts'
+import { parseTargetUrl } from '../delivery/target/url.ts'
+import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
+import type { CheckTarget } from './endpoints.ts'
+
+/** Checks a receiver's URL where it stands now (specification 9.2). The resolver is its caller's to close. */
+export function createTargetCheck(resolver: Resolver, timeoutMs: number): CheckTarget {
+  return async (text) => {
+    const url = parseTargetUrl(text)
+    if (!url.ok) return refusal(url.error.code, url.error.detail)
+    const resolution = await resolver.resolve(url.value.hostname, { fresh: true, timeoutMs })
+    switch (resolution.outcome) {
+      case 'addresses':
+        return null
+      case 'not_public':
+        return problem('url_not_public', `${resolution.detail}. Give a URL whose every address is public.`, {
+          logged: { block: resolution.block },
+        })
+      case 'no_such_name':
+      case 'failed':
+        return refusal(
+          'url_not_resolvable',
+          `${resolution.detail}. Check the name, and that its name servers answer; then send it again.`,
+        )
+    }
+  }
+}
+
+function refusal(
+  code: 'url_not_https' | 'url_not_resolvable' | 'validation_failed',
+  detail: string,
+): Problem {
+  if (code === 'validation_failed')
+    return validationFailed([{ pointer: '/url', code: 'invalid_value', detail }])
+  return problem(code, detail)
+}

@@ -1,0 +1,143 @@
+/** Which event tells of which field and move, held against the tables of moves (specification 5.2). */
+import { describe, expect, test } from 'vitest'
+import { kinds } from '../../src/desk/index.ts'
+import {
+  actionCarriers,
+  carrierSentence,
+  creationCarriers,
+  fieldCarriers,
+  updateCarriers,
+} from '../../src/kinds/event-carriers.ts'
+import type { Kind } from '../../src/kinds/kind.ts'
+import { explore } from '../../src/kinds/transitions.ts'
+
+const kind = (name: string) => kinds.find((one) => one.name === name) as Kind
+const syncOnly = { always: [], sometimes: [], silent: true }
+
+test('every event type of every kind is found, and no other', () => {
+  for (const one of kinds) {
+    const carriers = [
+      creationCarriers(one),
+      ...one.fieldNames.map((name) => fieldCarriers(one, name)),
+      ...Object.keys(one.actions).map((action) => actionCarriers(one, action)),
+      updateCarriers(one),
+    ]
+    const found = carriers.flatMap(({ always, sometimes }) => [...always, ...sometimes])
+    const removed = one.removedEvent === null ? [] : [one.removedEvent]
+    expect([...new Set([...found, ...removed])].sort()).toEqual(Object.keys(one.events).sort())
+  }
+})
+
+test('every action of every kind is tried where it does something', () => {
+  for (const one of kinds) {
+    for (const action of Object.keys(one.actions)) {
+      const made = explore(one).transitions.filter(({ by }) => 'action' in by && by.action === action)
+      expect({ kind: one.name, action, tried: made.length > 0 }).toEqual({
+        kind: one.name,
+        action,
+        tried: true,
+      })
+    }
+  }
+})
+
+test('whatever changes of a customer is told, and nothing of a teammate', () => {
+  for (const name of kind('customer').fieldNames) {
+    expect(fieldCarriers(kind('customer'), name)).toEqual({
+      always: ['customer.updated'],
+      sometimes: [],
+      silent: false,
+    })
+  }
+  for (const name of kind('teammate').fieldNames) {
+    expect(carrierSentence(kind('teammate'), name)).toBe('No event: sync only.')
+  }
+  expect(creationCarriers(kind('teammate')).always).toEqual([])
+})
+
+describe('tickets', () => {
+  test('a change of status has two events, an assignment brings a third, unassigning does not', () => {
+    expect(fieldCarriers(kind('ticket'), 'status').always).toEqual([
+      'ticket.updated',
+      'ticket.status_changed',
+    ])
+    expect(fieldCarriers(kind('ticket'), 'assigneeId')).toEqual({
+      always: ['ticket.updated'],
+      // Assigning a new ticket opens it.
+      sometimes: ['ticket.status_changed', 'ticket.assigned'],
+      silent: false,
+    })
+    expect(fieldCarriers(kind('ticket'), 'subject')).toEqual({
+      always: ['ticket.updated'],
+      sometimes: [],
+      silent: false,
+    })
+  })
+
+  test('what creation alone sets is told by creation', () => {
+    expect(carrierSentence(kind('ticket'), 'number')).toBe('Set at creation: told by `ticket.created`.')
+    expect(carrierSentence(kind('ticket'), 'customerId')).toBe('Set at creation: told by `ticket.created`.')
+  })
+})
+
+describe('conversations', () => {
+  const conversation = kind('conversation')
+
+  test.each(['lastMessageAt', 'subject', 'tags', 'customAttributes', 'externalId'])(
+    '%s is sync only',
+    (name) => {
+      expect(carrierSentence(conversation, name)).toBe('No event: sync only.')
+    },
+  )
+
+  test('assigning is told, unassigning is not', () => {
+    expect(fieldCarriers(conversation, 'assigneeId')).toEqual({
+      always: [],
+      sometimes: ['conversation.assigned', 'conversation.escalated'],
+      silent: true,
+    })
+  })
+
+  test('a summary that is written is told, one that goes with a reopening is not', () => {
+    expect(fieldCarriers(conversation, 'summary')).toEqual({
+      always: [],
+      sometimes: ['conversation.summarized'],
+      silent: true,
+    })
+  })
+
+  test('reopen is the action without an event', () => {
+    const silent = Object.keys(conversation.actions).filter(
+      (action) => actionCarriers(conversation, action).silent,
+    )
+    expect(silent).toEqual(['reopen'])
+    expect(actionCarriers(conversation, 'reopen')).toEqual(syncOnly)
+    expect(actionCarriers(conversation, 'resolve').always).toEqual(['conversation.resolved'])
+  })
+
+  test('losing the customer has no event', () => {
+    expect(carrierSentence(conversation, 'customerId')).toBe(
+      'Set at creation: told by `conversation.created`. No event tells when it becomes null: sync only.',
+    )
+  })
+})
+
+test('messages are told of by direction; bookings by each move and by no change of a field', () => {
+  expect(creationCarriers(kind('message'))).toEqual({
+    always: [],
+    sometimes: ['message.received', 'message.sent'],
+    silent: false,
+  })
+  const booking = kind('booking')
+  expect(updateCarriers(booking)).toEqual(syncOnly)
+  expect(fieldCarriers(booking, 'startAt').always).toEqual(['booking.rescheduled'])
+  expect(fieldCarriers(booking, 'status').silent).toBe(false)
+  expect(Object.keys(booking.actions).map((action) => actionCarriers(booking, action).always)).toEqual([
+    ['booking.confirmed'],
+    ['booking.rejected'],
+    ['booking.cancelled'],
+    ['booking.rescheduled'],
+    ['booking.completed'],
+    ['booking.no_show'],
+  ])
+})

@@ -1,0 +1,285 @@
+/** Weeks of the log: made ahead by whoever comes first, dropped as a whole, and never with anything that is to be sent. */
+import { describe, expect, test } from 'vitest'
+import { migrate } from '../../src/db/migrate.ts'
+import { createPool } from '../../src/db/pool.ts'
+import { makeLogWeeks } from '../../src/retention/log-weeks.ts'
+import { schemaOf } from '../../src/schema.ts'
+import { testClock } from '../harness/clock.ts'
+import { testDatabase } from '../harness/database.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { testEngine } from '../harness/engine.ts'
+import { attemptsOf, dataOf, day, deliveriesOf, hour, makeWebhook, minute, retry } from '../harness/hooks.ts'
+import { type TestService, testService } from '../harness/service.ts'
+
+/** A Wednesday. */
+const start = Date.parse('2026-03-04T12:00:00.000Z')
+const week = 7 * day
+
+async function desk() {
+  const clock = testClock(start)
+  const service = await testService({ clock })
+  const { id } = await makeWebhook(service.api)
+  const tested = testEngine(service, clock)
+  return {
+    clock,
+    service,
+    api: service.api,
+    id: id as string,
+    ...tested,
+    /** What is due is delivered at its second attempt, so that there is one before the last. */
+    async settledAtSecond() {
+      tested.answer(500, 200)
+      await tested.engine.runDue()
+      clock.advance(minute)
+      await tested.engine.runDue()
+    },
+    maintain: () => service.app.maintenance.run(),
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  }
+}
+
+/** The Mondays of the weeks that a table has partitions for. */
+async function weeks({ database }: Pick<TestService, 'database'>, table: string): Promise<string[]> {
+  const { rows } = await database.pool.query<{ name: string }>(
+    `select c.relname as name from pg_class c where c.relkind = 'r' and c.relname ~ $1 order by c.relname`,
+    [`^${table}_\\d{8}$`],
+  )
+  return rows.map(({ name }) => name.slice(-8))
+}
+
+/** Where the rows of a table stand, and how many there. */
+async function placesOf({ database }: TestService, table: string): Promise<Record<string, number>> {
+  const { rows } = await database.pool.query<{ place: string; count: number }>(
+    `select tableoid::regclass::text as place, count(*)::int as count from ${table} group by 1 order by 1`,
+  )
+  return Object.fromEntries(rows.map(({ place, count }) => [place, count]))
+}
+
+const ready = ['20260302', '20260309', '20260316']
+
+describe('weeks are made ahead', () => {
+  test('this one and two more, once, however many processes make them', async () => {
+    await using database = await testDatabase()
+    const pools = Array.from({ length: 4 }, () =>
+      createPool(database.connection, { max: 1, onIdleError: () => {} }),
+    )
+    try {
+      await Promise.all(pools.map((pool) => makeLogWeeks(pool, start)))
+    } finally {
+      await Promise.all(pools.map((pool) => pool.end()))
+    }
+    // Those that came second left it to the first: what it did not get to, the next turn makes.
+    await makeLogWeeks(database.pool, start)
+    for (const table of ['events', 'deliveries', 'attempts'])
+      expect(await weeks({ database }, table)).toEqual(ready)
+    await makeLogWeeks(database.pool, start + week)
+    expect(await weeks({ database }, 'events')).toEqual([...ready, '20260323'])
+  })
+
+  test('with the same columns counted for the planner as the table has', async () => {
+    await using it = await desk()
+    await it.maintain()
+    const { rows } = await it.service.database.pool.query<{ of: string; columns: string[] }>(
+      `select c.relname as of, array_agg(a.attname::text order by a.attname) as columns
+         from pg_attribute a join pg_class c on c.oid = a.attrelid
+         where a.attstattarget = 0 and c.relname ~ '^(events|deliveries|attempts)(_|$)' and c.relkind in ('r', 'p')
+         group by c.relname`,
+    )
+    const columns = new Map(rows.map((row) => [row.of, row.columns]))
+    for (const table of ['events', 'deliveries', 'attempts']) {
+      expect(columns.get(table)?.length).toBeGreaterThan(1)
+      for (const week of ready) expect(columns.get(`${table}_${week}`)).toEqual(columns.get(table))
+      expect(columns.get(`${table}_default`)).toEqual(columns.get(table))
+    }
+    expect(columns.get('deliveries_pending')).toEqual(columns.get('deliveries'))
+  })
+
+  test('and rows go to their week: an event at once, a delivery when it is settled, an attempt with its delivery', async () => {
+    await using it = await desk()
+    await it.maintain()
+    await makeCustomer(it.api)
+    expect(await placesOf(it.service, 'events')).toEqual({ events_20260302: 1 })
+    expect(await placesOf(it.service, 'deliveries')).toEqual({ deliveries_pending: 1 })
+    it.answer(500, 200)
+    await it.engine.runDue()
+    expect(await placesOf(it.service, 'deliveries')).toEqual({ deliveries_pending: 1 })
+    // In another week than it was made.
+    it.clock.advance(week)
+    await it.engine.runDue()
+    expect(await placesOf(it.service, 'deliveries')).toEqual({ deliveries_20260302: 1 })
+    // The last one stands in the delivery's own row.
+    expect(await placesOf(it.service, 'attempts')).toEqual({ attempts_20260302: 1 })
+    const [row] = await deliveriesOf(it.api, it.id)
+    expect(row).toMatchObject({ status: 'succeeded', attemptCount: 2 })
+    expect(await attemptsOf(it.api, row)).toMatchObject([{ number: 2 }, { number: 1 }])
+  })
+
+  test('a week that began without one goes on without one: nothing fails, and the next has one', async () => {
+    await using it = await desk()
+    await makeCustomer(it.api)
+    await it.settledAtSecond()
+    await it.maintain()
+    await makeCustomer(it.api)
+    await it.settledAtSecond()
+    for (const table of ['events', 'deliveries', 'attempts']) {
+      expect(await placesOf(it.service, table)).toEqual({ [`${table}_default`]: 2 })
+      expect(await weeks(it.service, table)).toEqual(ready.slice(1))
+    }
+    it.clock.advance(week)
+    await makeCustomer(it.api)
+    expect(await placesOf(it.service, 'events')).toEqual({ events_20260309: 1, events_default: 2 })
+    expect(await deliveriesOf(it.api, it.id)).toHaveLength(3)
+  })
+})
+
+describe('weeks are dropped', () => {
+  test('once all of the week is older than the log goes back; events as late again', async () => {
+    await using it = await desk()
+    await it.maintain()
+    await makeCustomer(it.api)
+    await it.engine.runDue()
+    // The end of the week, 30 days ago.
+    it.clock.set(Date.parse('2026-03-09T00:00:00.000Z') + 30 * day - 1)
+    await it.maintain()
+    expect(await weeks(it.service, 'deliveries')).toContain('20260302')
+    it.clock.advance(1)
+    await it.maintain()
+    for (const table of ['deliveries', 'attempts']) {
+      expect(await weeks(it.service, table)).not.toContain('20260302')
+      expect(await placesOf(it.service, table)).toEqual({})
+    }
+    expect(await placesOf(it.service, 'events')).toEqual({ events_20260302: 1 })
+    it.clock.advance(30 * day - 1)
+    await it.maintain()
+    expect(await weeks(it.service, 'events')).toContain('20260302')
+    it.clock.advance(1)
+    await it.maintain()
+    expect(await placesOf(it.service, 'events')).toEqual({})
+    expect(await weeks(it.service, 'events')).not.toContain('20260302')
+  })
+
+  test('and where a week had none, its rows are removed, however many, and no others', async () => {
+    await using it = await desk()
+    await it.service.database.pool.query(
+      `with made as (select n, $3::timestamptz - n * interval '1 millisecond' as at from generate_series(0, 2499) as n),
+        tried as (insert into attempts (organization_id, delivery_id, number, at, duration_ms)
+          select $1, new_uuid_v7(at), 1, at, 1 from made),
+        told as (insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+          select $1, new_uuid_v7(at), 'customer.created', at, 'customer', gen_random_uuid(), '{}' from made)
+       insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at,
+          subject_kind, subject_id, status, payload, attempt_count, max_attempts, created_at, updated_at)
+        select $1, new_uuid_v7(at), $2, at::date, gen_random_uuid(), 'customer.created', at, 'customer',
+          gen_random_uuid(), 'failed', 'current', 1, 6, at, at from made`,
+      [it.api.organizationId, it.id, new Date(start - 1).toISOString()],
+    )
+    await makeCustomer(it.api)
+    await it.settledAtSecond()
+    it.clock.set(start + 30 * day - 1)
+    await it.maintain()
+    expect(await placesOf(it.service, 'deliveries')).toEqual({ deliveries_default: 1 })
+    expect(await placesOf(it.service, 'attempts')).toEqual({ attempts_default: 1 })
+    expect(await placesOf(it.service, 'events')).toEqual({ events_default: 2501 })
+    it.clock.advance(30 * day)
+    await it.maintain()
+    expect(await placesOf(it.service, 'events')).toEqual({ events_default: 1 })
+  })
+
+  test('but not with what is pending, nor what that is sent from', async () => {
+    await using it = await desk()
+    await it.maintain()
+    const customer = await makeCustomer(it.api, { name: 'as it was' })
+    it.answer(500)
+    for (let attempt = 0; attempt < 6; attempt++) {
+      await it.engine.runDue()
+      it.clock.advance(9 * hour)
+    }
+    const [failed] = await deliveriesOf(it.api, it.id)
+    expect(failed).toMatchObject({ status: 'failed', attemptCount: 6 })
+    await it.api.patch(`/v1/customers/${customer.id}`, { name: 'as it is' })
+    // Retried on its last day in the log; then no worker runs for months.
+    it.clock.set(start + 30 * day - 1)
+    expect((await retry(it.api, failed)).status).toBe(202)
+    it.clock.advance(90 * day)
+    await it.maintain()
+    const [pending, ...others] = await deliveriesOf(it.api, it.id)
+    expect([pending, others]).toMatchObject([{ id: failed.id, status: 'pending', attemptCount: 6 }, []])
+    expect(await attemptsOf(it.api, pending)).toHaveLength(6)
+    expect(await weeks(it.service, 'events')).toContain('20260302')
+    expect(await weeks(it.service, 'deliveries')).not.toContain('20260302')
+    it.answer(200)
+    await it.engine.runDue()
+    expect(JSON.parse(dataOf(it.sent.at(-1)!))).toMatchObject({ name: 'as it was' })
+    // Settled now, and older than the log goes back.
+    expect(await deliveriesOf(it.api, it.id)).toEqual([])
+    await it.maintain()
+    for (const table of ['events', 'deliveries', 'attempts']) {
+      expect(await placesOf(it.service, table)).toEqual({})
+      expect(await weeks(it.service, table)).not.toContain('20260302')
+    }
+  })
+
+  test('later, when somebody reads just then: nobody waits long, and nothing is half done', async () => {
+    await using it = await desk()
+    await it.maintain()
+    await makeCustomer(it.api)
+    await it.engine.runDue()
+    it.clock.advance(40 * day)
+    const reader = await it.service.database.pool.connect()
+    try {
+      await reader.query('begin')
+      await reader.query('select count(*) from deliveries')
+      await it.maintain()
+      expect(await weeks(it.service, 'deliveries')).toContain('20260302')
+      // Writers got through.
+      await makeCustomer(it.api)
+      await it.engine.runDue()
+    } finally {
+      await reader.query('rollback')
+      reader.release()
+    }
+    await it.maintain()
+    expect(await weeks(it.service, 'deliveries')).not.toContain('20260302')
+    expect(await deliveriesOf(it.api, it.id)).toHaveLength(1)
+  })
+})
+
+test('rows from before there were weeks are all there afterwards, pending ones to be sent', async () => {
+  const clock = testClock(start)
+  await using database = await testDatabase({ template: null })
+  const { migrations, functions } = schemaOf()
+  const earlier = migrations.filter(({ id }) => id < '20261121-10')
+  expect(await migrate(database.pool, { migrations: earlier, functions: [] })).toHaveLength(earlier.length)
+  await using service = await testService({ clock, database })
+  const { pool } = database
+  const at = new Date(start).toISOString()
+  const { organizationId } = service.api
+  // Registered as the service does it now, which that release did alike.
+  for (const one of functions) await pool.query(one.definition)
+  const { id } = await makeWebhook(service.api, { events: ['customer.deleted'] })
+  await pool.query(
+    `with e as (insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+        select $1, new_uuid_v7($3), 'customer.created', $3, 'customer', gen_random_uuid(), '{}' from generate_series(1, 3)
+        returning id),
+      d as (insert into deliveries (organization_id, id, webhook_id, event_id, event_type, status, payload, attempt_count,
+          max_attempts, next_attempt_at, delivered_at, created_at, updated_at)
+        select $1, new_uuid_v7($3), $2, e.id, 'customer.created',
+          (array['pending', 'succeeded', 'failed'])[row_number() over ()], 'current', 1, 6,
+          case when row_number() over () = 1 then $3::timestamptz end,
+          case when row_number() over () = 2 then $3::timestamptz end, $3, $3 from e returning id)
+      insert into attempts (organization_id, delivery_id, number, at, duration_ms) select $1, d.id, 1, $3, 1 from d`,
+    [organizationId, id, at],
+  )
+  await pool.query(`update lanes set due_at = $2 where organization_id = $1`, [organizationId, at])
+
+  await migrate(pool, { migrations, functions })
+
+  const rows = await deliveriesOf(service.api, id)
+  expect(rows.map(({ status }) => status).sort()).toEqual(['failed', 'pending', 'succeeded'])
+  for (const row of rows) expect(await attemptsOf(service.api, row)).toHaveLength(1)
+  // Its subject is not there: the worker finds it and says so.
+  await testEngine(service, clock).engine.runDue()
+  const settled = await deliveriesOf(service.api, id, '&status=failed')
+  expect(settled.map(({ lastError }) => lastError?.code).sort()).toEqual(['subject_unavailable', undefined])
+  await service.app.maintenance.run()
+  expect(await deliveriesOf(service.api, id)).toHaveLength(3)
+})
