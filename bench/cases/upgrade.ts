@@ -112,7 +112,7 @@ async function writer(url: string, organization: Organization): Promise<() => Pr
   return patch
 }
 
-/** Follows the organization's customers, and begins anew when it has caught up. */
+/** Follows the organization's customers, and starts over when it has caught up. */
 function reader(url: string, organization: Organization): () => Promise<unknown> {
   const first = 'updatedAfter=1970-01-01T00:00:00Z'
   let from = first

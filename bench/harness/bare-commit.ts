@@ -57,7 +57,7 @@ export function bareCreations(organizationId: string, count: number, state: () =
 
 /**
  * Commits them all and answers with the changes a second; as the service does, held against the database's clock when
- * `maxLead` says so. Throws if the function refused any.
+ * `maxClockSkew` says so. Throws if the function refused any.
  */
 export async function commitBare(
   installation: Installation,

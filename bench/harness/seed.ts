@@ -27,7 +27,7 @@ export interface Seeded extends Organization {
 
 /** Rows of one statement. */
 const step = 500_000
-/** From here on, indexes made anew are cheaper than indexes kept, and what the planner knows is worth renewing. */
+/** From here on, indexes rebuilt are cheaper than indexes kept, and what the planner knows is worth renewing. */
 const manyRows = 40_000
 /**
  * Beyond, rows have no words to be found by, which no page of the stream reads. Without them two million rows take 50 s

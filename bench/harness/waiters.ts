@@ -27,7 +27,7 @@ export type WaitersReport =
 export type Answered = Extract<WaitersReport, { are: 'answered' }>
 
 export interface BenchWaiters extends AsyncDisposable {
-  /** Counts anew from here on: so many answers are expected. */
+  /** Counts afresh from here on: so many answers are expected. */
   expect(answers: number): Promise<void>
   /** The answers, once all that were expected have come and the readers wait again. */
   tell(): Promise<Answered>

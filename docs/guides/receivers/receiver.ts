@@ -23,7 +23,7 @@ const answerWithinMs = 8_000
  */
 const begun = new Map<string, Promise<void>>()
 
-/** The work of an event, which is done once: a repetition waits for what has begun. What failed is begun anew. */
+/** The work of an event, which is done once: a repetition waits for what has begun. What failed is started over. */
 function once(event: WebhookEvent): Promise<void> {
   const known = begun.get(event.id)
   if (known !== undefined) return known

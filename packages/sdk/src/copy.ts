@@ -3,7 +3,7 @@ import { Digest } from './checkpoint.ts'
 import type { Checkpoint, Row } from './envelope.ts'
 import type { Change } from './sync.ts'
 
-/** `held` is the copy's own checkpoint; a copy that is not exact is to be begun anew. */
+/** `held` is the copy's own checkpoint; a copy that is not exact is to be started over. */
 export type Verdict =
   | { exact: true; held: Checkpoint }
   | { exact: false; held: Checkpoint; expected: Checkpoint }

@@ -7,7 +7,7 @@
  */
 import { parseEvent, type WebhookEvent } from './event.ts'
 
-/** A body exactly as it was received or will be sent: never the parsed object, nor that object written anew. */
+/** A body exactly as it was received or will be sent: never the parsed object, nor that object written again. */
 export type RawBody = string | Uint8Array | ArrayBuffer
 
 /** One secret, or several while a rotation lasts; any of them will do. */

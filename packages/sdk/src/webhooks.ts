@@ -93,7 +93,7 @@ export class Webhooks {
     return this.#call<ListPage<Attempt>>({ method: 'GET', path, query: params }, options)
   }
 
-  /** Sends a failed delivery again, with the payload it was made with and the whole schedule anew. */
+  /** Sends a failed delivery again, with the payload it was made with and the whole schedule from the start. */
   async retry(id: string, deliveryId: string, options: CreateOptions = {}): Promise<Delivery> {
     return this.#post<Delivery>(`${delivery(id, deliveryId)}/retry`, options)
   }

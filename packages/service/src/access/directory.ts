@@ -1,6 +1,6 @@
 /**
- * From a presented token to who is calling. Asked anew for every request, so that a revocation counts at once, in every
- * process.
+ * From a presented token to who is calling. Asked again for every request, so that a revocation counts at once, in
+ * every process.
  */
 import type { Pool } from 'pg'
 import { arrayParameter, hiddenArray, milliseconds, queryText, type TextRow } from '../db/text-query.ts'

@@ -17,8 +17,8 @@ const answerAfter = 5_000
 const closeAfter = 1_000
 
 /**
- * Calls `hear` with what every notification on the channel says, and with nothing after each time the connection is made
- * anew: anything may have been told meanwhile. A server that vanishes in silence is found out within 15 s.
+ * Calls `notify` with what every notification on the channel says, and with nothing after each time the connection is
+ * made again: anything may have been told meanwhile. A server that vanishes in silence is found out within 15 s.
  */
 export function listen(
   address: DatabaseAddress,

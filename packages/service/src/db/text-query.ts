@@ -26,8 +26,8 @@ function quoted(text: string): string {
 }
 
 /**
- * An array parameter whose length the planner does not see. Where it does, it takes each array to be cheaper than one of
- * any length, and plans the statement anew for every call (measured for the look-up of a key: 0.22 ms of the
+ * An array parameter whose length the planner does not see. Where it does, it takes each array to be cheaper than one
+ * of any length, and plans the statement again for every call (measured for the look-up of a key: 0.22 ms of the
  * database's time, and 0.03 ms like this).
  */
 export function hiddenArray(parameter: string, type: string): string {

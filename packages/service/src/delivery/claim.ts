@@ -194,9 +194,9 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
 
 /**
  * Lease, claim and bodies in one statement; what is sent is read from the subject's own table, for a removal the record
- * that stands there in its place. The columns are those that `endpointIn` and `deliveryIn` read, in their order; those of
- * the endpoint stand in one row. The limit is part of the text: as a parameter the planner does not know it, and plans
- * anew each time. A lease that ran out was lost, and is counted; one that was given back is not there any more.
+ * that stands there in its place. The columns are those that `endpointIn` and `deliveryIn` read, in their order; those
+ * of the endpoint stand in one row. The limit is part of the text: as a parameter the planner does not know it, and
+ * plans again each time. A lease that ran out was lost, and is counted; one that was given back is not there any more.
  */
 function claimStatement(tables: readonly StreamTable[], limit: number): PreparedStatement {
   const current = tables.map(({ kind, name, removedEvent }) => {

@@ -111,11 +111,11 @@ export const takeLastAttempts = (
 const time = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`
 
 /**
- * Completes a round's results, fenced by the lease: a worker that lost the queue changes nothing. The queue's row is locked in
- * one statement and what is due computed in a later one, whose snapshot sees every commit that filled the queue before
- * it was locked; in one statement, with its older snapshot, a delivery could be left behind. A delivery is completed
- * only as it was when it was claimed: a queue claimed while another completes it shows what was due before that, and what was
- * begun anew meanwhile, by a retry or a recovery, is not to end with an attempt from before.
+ * Completes a round's results, fenced by the lease: a worker that lost the queue changes nothing. The queue's row is
+ * locked in one statement and what is due computed in a later one, whose snapshot sees every commit that filled the
+ * queue before it was locked; in one statement, with its older snapshot, a delivery could be left behind. A delivery is
+ * completed only as it was when it was claimed: a queue claimed while another completes it shows what was due before
+ * that, and what was started over meanwhile, by a retry or a recovery, is not to end with an attempt from before.
  */
 export const completeFunction: SchemaFunction = schemaFunction(
   'settle_lane',

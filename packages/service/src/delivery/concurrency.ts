@@ -259,8 +259,8 @@ export class EndpointLimiter {
   }
 
   /**
-   * An endpoint that does not answer, or cannot be reached, waits among the slow; one that answers late has to prove itself anew,
-   * but not behind those: the worker may have been late itself.
+   * An endpoint that does not answer, or cannot be reached, waits among the slow; one that answers late has to prove
+   * itself again, but not behind those: the worker may have been late itself.
    */
   #learn({ answered, lostHandshake }: EndedAttempt, wasOverdue: boolean): void {
     // One that hung has kept its own pace, and holds up nothing else of its endpoint.

@@ -153,8 +153,8 @@ export class Drain {
     }
     this.#wasWoken = false
     const claim = await queues.claim(this.#endpoint, asking, this.#inHand.ids)
-    // Counted from here, so that it is sent however long the claim took: what would be too old to be sent when it comes would
-    // be claimed anew for ever.
+    // Counted from here, so that it is sent however long the claim took: what would be too old to be sent when it comes
+    // would be claimed again for ever.
     this.#inHand.claimedAt = clock.now()
     this.#quietTicks = 0
     if (claim === null) return this.#lose()
@@ -300,7 +300,7 @@ export class Drain {
     }
   }
 
-  /** What was claimed and not begun is left, and claimed anew if the drain goes on. */
+  /** What was claimed and not begun is left, and claimed again if the drain goes on. */
   #leaveWaiting(): void {
     if (this.#inHand.leaveWaiting()) this.#hasMore = true
   }

@@ -122,7 +122,7 @@ export function createEndpointQueues(database: Database, tables: readonly Stream
 }
 
 /**
- * One index range a class. The limit is part of the text: as a parameter the planner does not know it, and plans anew
+ * One index range a class. The limit is part of the text: as a parameter the planner does not know it, and plans again
  * each time.
  */
 export const searchStatement: string = priorityClasses
@@ -139,7 +139,7 @@ export const wakeQueue = `perform 1 from lanes l where l.organization_id = p_org
   update lanes set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;`
 
-/** SQL of what a manual retry does to a delivery, and so does a recovery: its schedule begins anew, with its stored payload. */
+/** SQL of what a manual retry does to a delivery, and so does a recovery: its schedule starts over, with its stored payload. */
 export const restartSchedule = `status = 'pending', payload = 'stored', attempts_before = attempt_count,
       max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity'`
 

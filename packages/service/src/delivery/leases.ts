@@ -42,7 +42,7 @@ export async function giveBackQueues(pool: Pool, workerId: string, now: number):
  * What a restore means for deliveries. What was pending in the backup is pending again and goes out as soon as it is due: a
  * receiver may have got it before, under the same event id. The workers that had leases are gone.
  *
- * Gives back every lease, and lets the time of endpoints that are failing begin anew at `now`, in milliseconds: nobody
+ * Gives back every lease, and lets the time of endpoints that are failing start over at `now`, in milliseconds: nobody
  * has tried them since the backup, so that one failure more must not disable them. Part of the caller's transaction.
  */
 export async function resumeDeliveries(tx: Pick<Tx, 'query'>, now: number): Promise<void> {

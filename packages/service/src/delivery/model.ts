@@ -44,14 +44,14 @@ export interface Lease {
 export interface ClaimedDelivery {
   readonly id: string
   readonly attemptCount: number
-  /** Of those, before the schedule that runs was begun: by hand or by a recovery it was begun anew. */
+  /** Of those, before the schedule that runs was begun: by hand or by a recovery it was started over. */
   readonly attemptsBefore: number
   readonly maxAttempts: number
   /** Whether its last attempt was `worker_lost`: it is sent alone. */
   readonly lostWorker: boolean
-  /** Since when its next attempt is due: before any attempt, when it was made or begun anew. */
+  /** Since when its next attempt is due: before any attempt, when it was made or started over. */
   readonly dueAt: number
-  /** A retry by hand or a recovery that begins it anew moves it on. */
+  /** A retry by hand or a recovery that begins it again moves it on. */
   readonly updatedAt: number
   readonly event: {
     readonly id: string
@@ -139,8 +139,8 @@ export interface DeliveryObserver {
     readonly outcome: 'succeeded' | DeliveryErrorCode
     readonly durationMs: number
     /**
-     * Of a first attempt, milliseconds since its delivery was made, or begun anew; otherwise null. Not since its event: what
-     * a recovery makes is of weeks ago.
+     * Of a first attempt, milliseconds since its delivery was made, or started over; otherwise null. Not since its
+     * event: what a recovery makes is of weeks ago.
      */
     readonly waitedMs: number | null
   }): void

@@ -189,9 +189,9 @@ export function createRecoveries(
 }
 
 /**
- * Looks at the next p_events events of a recovery's window, in the order of their commits, and for those of the types that
- * the endpoint is subscribed to now retries what has failed and makes what is missing; what is pending or has succeeded
- * is left. A retried delivery goes out with its stored payload, one that is made reads anew.
+ * Looks at the next p_events events of a recovery's window, in the order of their commits, and for those of the types
+ * that the endpoint is subscribed to now retries what has failed and makes what is missing; what is pending or has
+ * succeeded is left. A retried delivery goes out with its stored payload, one that is made reads afresh.
  *
  * The recovery moves on in the same commit, so a piece is done once, whoever dies. Under the clock row no other recovery
  * of the endpoint, no retry and no disabling can come between what is looked at and what is done; settling can, and

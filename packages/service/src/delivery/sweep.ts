@@ -20,9 +20,10 @@ export interface SweptQueues {
    */
   sweep(now: number, longestLease: number): Promise<number>
   /**
-   * For a clock that was set back: what was begun later than now, and not tried since, is due at once, be it new or begun anew
-   * by hand or by a recovery; and so are recoveries. One piece of a walk over all that is pending and not due, from `place` on,
-   * null at the beginning. Answers of how many deliveries that was so, and where to go on, null at the end.
+   * For a clock that was set back: what was begun later than now, and not tried since, is due at once, be it new or
+   * started over by hand or by a recovery; and so are recoveries. One piece of a walk over all that is pending and not
+   * due, from `place` on, null at the beginning. Answers of how many deliveries that was so, and where to go on, null
+   * at the end.
    */
   wakeFromTheFuture(
     now: number,

@@ -23,8 +23,8 @@ export interface ConcurrencyTuning {
   /** The part of a class's attempts below which there is plenty: then a queue gets more than it has earned. */
   readonly plenty: number
   /**
-   * The same for the slow: what hangs beside what already hangs helps nobody, and is given up at the same moment and begun anew
-   * at the same moment.
+   * The same for the slow: what hangs beside what already hangs helps nobody, and is given up at the same moment and
+   * started over at the same moment.
    */
   readonly plentyOfSlow: number
   /** Attempts to one endpoint at once, which the guides promise. */
@@ -58,8 +58,8 @@ export interface DrainTuning {
   /** A heavy queue's claimed deliveries are added to below this: the next are there when the last are sent. */
   readonly refillBelow: number
   /**
-   * What was claimed is sent within this, or claimed anew: payload, secrets, scopes and the endpoint itself are to be those of
-   * the moment, however slow the receiver is.
+   * What was claimed is sent within this, or claimed again: payload, secrets, scopes and the endpoint itself are to be
+   * those of the moment, however slow the receiver is.
    */
   readonly freshFor: number
   /** Results are completed as soon as there are so many: a statement of 64 costs little more than one of 8. */

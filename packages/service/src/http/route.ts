@@ -56,7 +56,7 @@ export interface Route<Services> extends Operation {
     readonly answer: (caller: Caller, body: string) => string
     readonly refusal: (caller: Caller, refusal: Problem) => Problem
   }
-  /** Why a kept answer, which holds what is shown once, is not given to this caller now; null when it is. */
+  /** Why a stored response, which holds what is shown once, is not given to this caller now; null when it is. */
   readonly withhold?: (services: Services, caller: Caller, kept: string) => Promise<Problem | null>
 }
 

@@ -1,7 +1,7 @@
 /** What a writer asks of the journal, and what it is told. */
 import type { StreamTable } from './stream-table.ts'
 
-/** The answer kept for a POST that carries an Idempotency-Key. */
+/** The response stored for a POST that carries an Idempotency-Key. */
 export interface IdempotencyRecord {
   readonly apiKeyId: string
   readonly method: string

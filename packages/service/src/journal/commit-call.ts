@@ -10,7 +10,7 @@ import {
 } from './change.ts'
 import { type CommitAnswer, type CommitArgument, sectionOf } from './commit-protocol.ts'
 
-/** How long a patient call waits for the clock; then others have their turn, and it comes back. */
+/** How long a call that waits for the lock does so for the clock; then others have their turn, and it comes back. */
 export const lockTimeout = '2s'
 
 export interface CallOptions {

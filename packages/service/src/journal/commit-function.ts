@@ -348,8 +348,8 @@ const refuse = `
     end if;`
 
 /**
- * What a change of an outdated row would run into is no reason to refuse it: its caller has to decide anew, on
- * the row as it is. Left out of the refusals here, it ends as the conflict that it is.
+ * What a change of an outdated row would run into is no reason to refuse it: its caller has to decide again, on the row
+ * as it is. Left out of the refusals here, it ends as the conflict that it is.
  */
 function refuseCurrent(table: StreamTable, changes: string): string {
   return `

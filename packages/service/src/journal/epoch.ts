@@ -1,5 +1,5 @@
 /**
- * A new life of the stream: what a restored database is told before anybody reads it, because the stream may have gone
+ * A new epoch of the stream: what a restored database is told before anybody reads it, because the stream may have gone
  * back in time (specification 7.5). Copies outside may hold records that are lost here. So the epoch becomes one that
  * no cursor has, the span of time that was lost is noted for each organization, and its clock moves past that span: no
  * new commit gets a stamp that a lost one may have had.
@@ -22,8 +22,8 @@ export interface NewEpoch {
 }
 
 /**
- * Begins a new life at `now`, in milliseconds, as part of the caller's transaction. The clocks are locked first, as every
- * commit does: one that comes in between stands before the span that is noted, or after it.
+ * Begins a new epoch at `now`, in milliseconds, as part of the caller's transaction. The clocks are locked first, as
+ * every commit does: one that comes in between stands before the span that is noted, or after it.
  *
  * The epoch is drawn by lot from 2^30 numbers and is none that this database knows. A number that counts would be had
  * twice when the same backup is restored twice, and one made of the time when a clock was set back.

@@ -189,7 +189,7 @@ function nextPosition(row: PageRow, from: Position, clock: number): Position {
   return from.at > clock ? { at: clock, id: highestId } : from
 }
 
-/** A feed, and the same for those who wait for news of it. */
+/** A feed, and the same for those who wait for notifications of it. */
 export interface Feeds<C> {
   readonly feed: Feed<C>
   /**

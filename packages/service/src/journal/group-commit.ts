@@ -5,9 +5,9 @@
  * Measured on two cores: one change a call 2,000/s in one organization, calls of up to 20 some 15,000/s; for 64
  * organizations, one statement that calls the function for up to 16 of them doubles what a call each reaches.
  *
- * An organization holds up no other: a unit that reaches far, a thousand rows perhaps, goes in a call of its own,
- * and so does an organization whose clock somebody else holds for long. Whatever else takes the clock of an organization, as
- * changes of its endpoints and keys do, waits in the same line as an errand: one at a time, here and not at a connection.
+ * An organization holds up no other: a large unit, a thousand rows perhaps, goes in a call of its own, and so does an
+ * organization whose clock somebody else holds for long. Whatever else takes the clock of an organization, as changes
+ * of its endpoints and keys do, waits in the same queue as a clock task: one at a time, here and not at a connection.
  */
 import type { DatabaseError } from 'pg'
 import { isHeldElsewhere, ranOut, rolledBack } from '../db/failure.ts'
@@ -24,9 +24,9 @@ export interface GroupLimits {
   readonly perOrganization: number
   /** Calls under way at once. */
   readonly calls: number
-  /** Beside them, calls under way at once with a unit that reaches far. */
+  /** Beside them, calls under way at once with a large unit. */
   readonly largeCalls: number
-  /** Beside those, calls and errands under way at once that are patient, as somebody holds their clock for long. */
+  /** Beside those, calls and clock tasks under way at once that wait for the lock, as somebody holds their clock for long. */
   readonly waitsForLockCalls: number
   /** How long others may hold the clock until what waits for it fails, in milliseconds. */
   readonly giveUpAfter: number
@@ -44,7 +44,8 @@ export const defaultLimits: GroupLimits = {
 
 /**
  * Commits the parts, each atomically, and says for each what became of its units. Throws if any part raised, and
- * `lock_not_available` when a clock is held by others: a patient call after some seconds, any other before long.
+ * `lock_not_available` when a clock is held by others: one that waits for the lock after some seconds, any other before
+ * long.
  */
 export type CommitCall = (
   parts: readonly CallPart[],
@@ -78,7 +79,7 @@ export class GroupCommit {
     this.#elapsed = elapsed
   }
 
-  /** Units and errands that wait or are under way. */
+  /** Units and clock tasks that wait or are under way. */
   get pending(): number {
     let pending = this.#unitsUnderWay
     for (const { units, clockTasks, clockTaskUnderWay } of this.#queues.values()) {
@@ -99,7 +100,7 @@ export class GroupCommit {
 
   /**
    * Runs what takes the organization's clock beside its units, after what came before it. It is run again when it
-   * throws `lock_not_available`, patiently then; settles as it does in the end.
+   * throws `lock_not_available`, waiting for the lock then; ends as it does in the end.
    */
   clockTask<A>(organizationId: string, run: (waitsForLock: boolean) => Promise<A>): Promise<A> {
     return new Promise((resolve, reject) => {
@@ -135,7 +136,7 @@ export class GroupCommit {
     for (let call = this.#nextCall(); call !== null; call = this.#nextCall()) void this.#run(call)
   }
 
-  /** One at a time of an organization; where its clock is held for long, patiently, and alone. */
+  /** One at a time of an organization; where its clock is held for long, it waits for the lock, alone. */
   #beginClockTask(queue: OrganizationQueue): void {
     const { contended, clockTaskUnderWay, largeUnderWay, clockTasks, units } = queue
     const [next] = clockTasks
@@ -194,8 +195,8 @@ export class GroupCommit {
   }
 
   /**
-   * The next units that share no row, unique value or idempotency key, neither with each other nor with those
-   * under way, which another connection might commit later; the others wait. None from one that reaches far on.
+   * The next units that share no row, unique value or idempotency key, neither with each other nor with those under
+   * way, which another connection might commit later; the others wait. None from a large one on.
    */
   #takeBatch(queue: OrganizationQueue): Waiting[] {
     const taken = new Set(queue.held)
@@ -321,7 +322,7 @@ export class GroupCommit {
   }
 }
 
-// The line of one organization: what waits to be committed, and what of it is under way. Who goes next is `GroupCommit`'s.
+// The queue of one organization: what waits to be committed, and what of it is under way. Who goes next is `GroupCommit`'s.
 
 /** One organization's part of a call. */
 export interface CallPart {
@@ -353,7 +354,7 @@ export interface OrganizationQueue {
   clockTasks: ClockTask[]
   clockTaskUnderWay: boolean
   underWay: number
-  /** What is under way reaches far: until it is done, more of this organization would only wait behind it. */
+  /** What is under way is large: until it is done, more of this organization would only wait behind it. */
   largeUnderWay: boolean
   /** Somebody else held the clock for long: the next call waits for it, and nobody else with it. */
   contended: boolean
@@ -366,7 +367,7 @@ export interface Part {
   readonly batch: readonly Waiting[]
 }
 
-/** A line in which nobody waits. */
+/** A queue in which nobody waits. */
 export function emptyQueue(organizationId: string): OrganizationQueue {
   const nothing = { underWay: 0, clockTaskUnderWay: false, largeUnderWay: false, contended: false }
   return { organizationId, units: [], clockTasks: [], held: new Set(), ...nothing }

@@ -27,7 +27,8 @@ export interface Journal {
 
 /**
  * Calls another function that takes the clock row of its first argument, an organization's id, and answers what that
- * answers. It waits in the line of the organization's commits, and not at a connection, while somebody holds the clock.
+ * answers. It waits in the queue of the organization's commits, and not at a connection, while somebody holds the
+ * clock.
  */
 export type CallUnderClock = <A>(
   called: SchemaFunction,
@@ -151,8 +152,8 @@ function largestClockSkew(rows: readonly { readonly answer: CommitAnswer }[]): n
 }
 
 /**
- * How long a call that reaches far may take, in milliseconds: as long as it needs, within reason, where the pool's would cut
- * it off. A removal that reaches very many rows would otherwise fail again at each try.
+ * How long a large call may take, in milliseconds: as long as it needs, within reason, where the pool's would cut it
+ * off. A removal that reaches very many rows would otherwise fail again at each try.
  */
 const longestCommit = 15 * 60 * 1000
 

@@ -93,10 +93,11 @@ export function ceilingOf(limit: number): number {
 }
 
 /**
- * The statements that read a page of at most `ceiling` records. The ceiling is part of the text: a limit that is a parameter is unknown to the planner, which then plans anew for every page
- * and takes as long for that as for the page itself (measured: 0.6 ms a page, and 0.3 ms like this). Which tables are read
- * is a parameter that is cast from text, so that the planner makes nothing of its value: the plan is the same for every set of
- * them, and those that are not asked for are not entered. (Behind a subquery each, the page took a quarter longer.)
+ * The statements that read a page of at most `ceiling` records. The ceiling is part of the text: a limit that is a
+ * parameter is unknown to the planner, which then plans again for every page and takes as long for that as for the page
+ * itself (measured: 0.6 ms a page, and 0.3 ms like this). Which tables are read is a parameter that is cast from text,
+ * so that the planner makes nothing of its value: the plan is the same for every set of them, and those that are not
+ * asked for are not entered. (Behind a subquery each, the page took a quarter longer.)
  */
 export function pageStatements(source: Source, ceiling: number, separator: Separator = ','): PageStatements {
   const of = isOne(source) ? source.name : 'changes'

@@ -7,9 +7,9 @@ import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import type { CallUnderClock } from './journal.ts'
 
 /**
- * Takes the clock row, and gives up with `lock_not_available` when somebody holds it for longer than a quarter of a second, or
- * than the caller has set as the limit: no connection is to wait for what may take a minute. Whoever calls tries again
- * (`GroupCommit.errand`, `unlessBusy`). Other rows are held for moments only.
+ * Takes the clock row, and gives up with `lock_not_available` when somebody holds it for longer than a quarter of a
+ * second, or than the caller has set as the limit: no connection is to wait for what may take a minute. Whoever calls
+ * tries again (`GroupCommit.clockTask`, `unlessBusy`). Other rows are held for moments only.
  */
 export const lockClock = `if current_setting('lock_timeout') = '0' then
     perform set_config('lock_timeout', '250ms', true);
@@ -17,10 +17,10 @@ export const lockClock = `if current_setting('lock_timeout') = '0' then
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);`
 
-/** What a kept answer is while its key stands for that request (specification 13.1). */
+/** What a stored response is while its key stands for that request (specification 13.1). */
 export const unexpired = "created_at > p_now - interval '24 hours'"
 
-/** Ends the insert of kept answers, before which unexpired ones were looked for: what is there now has expired. */
+/** Ends the insert of stored responses, before which unexpired ones were looked for: what is there now has expired. */
 export const insteadOfExpired = `on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at`
@@ -52,7 +52,7 @@ export function storeResponseAbout(subject: string): string {
       ${insteadOfExpired};`
 }
 
-// Answers that are kept though nothing was committed, for requests that may come again under their Idempotency-Key.
+// Responses that are stored though nothing was committed, for requests that may come again under their Idempotency-Key.
 
 /**
  * 'done', or 'replayed' when the key has an answer already. It takes the clock row as every commit does: a twin that found
@@ -72,7 +72,7 @@ export const storeResponseFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
-/** Keeps an answer about `subjectId`, in the words of `http/idempotency.ts`, as of the timestamp `now`. */
+/** Stores a response about `subjectId`, in the words of `http/idempotency.ts`, as of the timestamp `now`. */
 export function storeResponse(
   callUnderClock: CallUnderClock,
   organizationId: string,

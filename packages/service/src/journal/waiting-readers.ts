@@ -1,7 +1,7 @@
 /**
  * Readers of the stream that wait for something to happen (specification 7.6). While nothing does, a thousand of them
- * cost one query a second together: they are woken by news from whoever committed, and, should a writer have died
- * before it told, by that poll.
+ * cost one query a second together: they are woken by notifications from whoever committed, and, should a writer have
+ * died before it told, by that poll.
  */
 
 import type { Pool } from 'pg'

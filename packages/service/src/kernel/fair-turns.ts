@@ -1,8 +1,8 @@
 /**
- * Who goes next where only so many can at once and none can be interrupted. Each party waits in a queue of its own; a place
- * that becomes free goes to the party that has had the least time of those that wait (start-time fair queueing,
- * with times as they were measured). A party that comes anew begins level with the one that went last: it neither
- * owes for what was before nor is owed anything.
+ * Who goes next where only so many can at once and none can be interrupted. Each party waits in a queue of its own; a
+ * place that becomes free goes to the party that has had the least time of those that wait (start-time fair queueing,
+ * with times as they were measured). A party that comes back begins level with the one that went last: it neither owes
+ * for what was before nor is owed anything.
  *
  * Since a turn may last, a party takes another place only while it holds fewer than twice as many as are free: alone it gets
  * two thirds, two get two fifths each, and there is one for a newcomer as long as few of them hold very many. Long turns

@@ -50,7 +50,7 @@ export interface Keys {
   read(organizationId: string, id: string): Promise<KeyRow | null>
   change(caller: Caller, id: string, body: unknown): Promise<Outcome<KeyRecord>>
   rotate(caller: Caller, id: string, record: IdempotencyRecord | null): Promise<Outcome<WithToken>>
-  /** Why the caller may not be shown the kept answer to such a call again, which holds a token; null when it may. */
+  /** Why the caller may not be shown the stored response to such a call again, which holds a token; null when it may. */
   withhold(caller: Caller, call: 'create' | 'rotate', kept: string): Promise<Problem | null>
   dropPrevious(caller: Caller, id: string): Promise<Outcome<null>>
   /** Revokes it at once, and with it what it registered. */

@@ -99,7 +99,7 @@ export function createBatch(services: ChangeServices): Batch {
     return found
   }
 
-  /** Refusals that stay, whatever is decided anew. All else has moved on, and is read again. */
+  /** Refusals that stay, whatever is decided again. All else has moved on, and is read again. */
   function lasting(
     planned: readonly Planned[],
     { refusals }: Extract<UnitOutcome, { outcome: 'refused' }>,

@@ -189,8 +189,8 @@ function parseAction(name: string, { fields }: Action<State>, body: unknown): Re
 }
 
 /**
- * What became of the change that a unit is about. Where something else of it has moved on, that comes first: the
- * change is decided anew, and then meets what stands in its way, if that is still there.
+ * What became of the change that a unit is about. Where something else of it has moved on, that comes first: the change
+ * is decided again, and then meets what stands in its way, if that is still there.
  */
 function leading(change: Change, outcome: UnitOutcome): Refusal | { outcome: 'done'; body: string } {
   if (outcome.outcome === 'done') return { outcome: 'done', body: outcome.bodies[0] as string }

@@ -29,7 +29,7 @@ export interface DeskOptions {
   readonly searchTimeout: number
 }
 
-/** Registers the routes of all kinds. Readers that wait are woken by whoever hears of commits: that is the caller. */
+/** Registers the routes of all kinds. Readers that wait are woken by whoever is notified of commits: that is the caller. */
 export function registerDesk(
   server: FastifyInstance,
   options: DeskOptions,

@@ -1,12 +1,12 @@
 /** How far the stream's clock is ahead of the database's: remembered, and told of in time (decision 21). */
 
-/** A lead that is worth a warning, in milliseconds: past what clocks that follow a time server differ by. */
+/** A skew that is worth a warning, in milliseconds: past what clocks that follow a time server differ by. */
 export const worthTelling = 5_000
 
-/** How long a lead is remembered, and how long nobody is warned again, in milliseconds. */
+/** How long a skew is remembered, and how long nobody is warned again, in milliseconds. */
 const period = 60_000
 
-/** Remembers the largest lead of the last minute. Time is what `elapsed` says: milliseconds that only grow. */
+/** Remembers the largest skew of the last minute. Time is what `elapsed` says: milliseconds that only grow. */
 export class ClockSkewWatch {
   readonly #elapsed: () => number
   readonly #warn: (clockSkew: number) => void
@@ -20,7 +20,7 @@ export class ClockSkewWatch {
     this.#warn = warn
   }
 
-  /** A commit's lead, in milliseconds; null where nobody asked for it. Warns once a minute at most. */
+  /** A commit's clock skew, in milliseconds; null where nobody asked for it. Warns once a minute at most. */
   see(clockSkew: number | null): void {
     if (clockSkew === null) return
     this.#turn()

@@ -41,7 +41,7 @@ export interface CommitCalled {
   readonly clockSkew: number | null
 }
 
-/** Histograms of commits, and the lead of the stream's clock; `warn` is told of one that is worth it, once a minute. */
+/** Histograms of commits, and the skew of the stream's clock; `warn` is told of one that is worth it, once a minute. */
 export function createCommitMetrics(
   register: Registry,
   warn: (clockSkew: number) => void,

@@ -32,7 +32,7 @@ export async function erasePayloads(pool: Pool): Promise<number> {
   return rows.length
 }
 
-/** Payloads and answers that are kept of objects which stay lose the id that a removal took from the objects themselves. */
+/** Payloads and responses that are stored of objects which stay lose the id that a removal took from the objects themselves. */
 export async function detachPayloads(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{
     organization_id: string

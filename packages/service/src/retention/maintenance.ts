@@ -1,8 +1,8 @@
 /**
- * What has to happen in time though nobody asks: payloads and kept answers of removed objects are erased
- * (specification 4.9), those of objects that referred to them lose the reference, answers kept for idempotency are
- * forgotten, weeks of the log are made ahead, and those that it shows no more are dropped; who has come near to what
- * it may store is told of. Every step can be repeated and done by any number of processes.
+ * What has to happen in time though nobody asks: payloads and stored responses of removed objects are erased
+ * (specification 4.9), those of objects that referred to them lose the reference, responses stored for idempotency are
+ * forgotten, weeks of the log are made ahead, and those that it shows no more are dropped; who has come near to what it
+ * may store is told of. Every step can be repeated and done by any number of processes.
  */
 
 import type { FastifyBaseLogger } from 'fastify'

@@ -10,8 +10,8 @@ import { periodic } from '../kernel/periodic.ts'
 /** Bytes of heap that are much. */
 const much = 136 * 1024 * 1024
 /**
- * Percent by which old objects may grow before they are collected anew. V8 reads it after a collection, for the next one: so
- * what is little must not be let grow by as much as V8 likes either, or it is much before anybody can say so.
+ * Percent by which old objects may grow before they are collected again. V8 reads it after a collection, for the next
+ * one: so what is little must not be let grow by as much as V8 likes either, or it is much before anybody can say so.
  */
 const growth = { little: 100, much: 40 }
 /** In milliseconds. */

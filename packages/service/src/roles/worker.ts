@@ -47,8 +47,8 @@ const backfillConnections = 2
 export const poolSettings = {
   // What a worker notes may be lost with the machine: then a delivery goes out again, as at least once allows.
   synchronous_commit: 'off',
-  // Every statement finds its rows by an index, whatever the values: planned anew for them, which PostgreSQL takes to be
-  // cheaper, a claim spends a third of its time on that.
+  // Every statement finds its rows by an index, whatever the values: planned again for them, which PostgreSQL takes to
+  // be cheaper, a claim spends a third of its time on that.
   plan_cache_mode: 'force_generic_plan',
 }
 

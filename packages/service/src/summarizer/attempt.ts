@@ -1,6 +1,6 @@
 /**
  * One attempt at one summary: read, summarize, write. The write is the action that an AI outside uses, made on the
- * condition that the conversation still waits: reopened, resolved anew or summarized meanwhile, and the result is
+ * condition that the conversation still waits: reopened, resolved again or summarized meanwhile, and the result is
  * dropped. So there is one summary a resolution, however many workers try.
  */
 import type { Pool } from 'pg'

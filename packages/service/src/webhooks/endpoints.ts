@@ -53,7 +53,7 @@ export interface Endpoints {
   change(caller: Caller, id: string, body: unknown): Promise<Outcome<WebhookRecord>>
   remove(organizationId: string, id: string): Promise<Outcome<null>>
   rotate(caller: Caller, id: string, record: IdempotencyRecord | null): Promise<Outcome<WithSecret>>
-  /** Why the caller may not be shown the kept answer to such a call again, which holds a secret; null when it may. */
+  /** Why the caller may not be shown the stored response to such a call again, which holds a secret; null when it may. */
   withhold(caller: Caller, call: 'create' | 'rotate', kept: string): Promise<Problem | null>
   dropPrevious(organizationId: string, id: string): Promise<Outcome<null>>
 }

@@ -149,7 +149,7 @@ function associated({ organizationId, webhookId }: SecretOwner): Buffer {
   return Buffer.from(`deskwire signing secret ${version}\n${organizationId}\n${webhookId}`)
 }
 
-// Answers kept for an Idempotency-Key by POSTs that do not go through the journal. They may hold a secret.
+// Responses stored for an Idempotency-Key by POSTs that do not go through the journal. They may hold a secret.
 
 /** The record with its answer, as the functions of the database keep it; null without a key. */
 export function sealResponse(

@@ -25,6 +25,6 @@ test('looking up a token is planned once, not for each request; several at once 
   const { rows } = await database.pool.query(
     "select s.custom_plans::int as custom, s.generic_plans::int as generic from pg_prepared_statements s where s.name = 'recognize_tokens'",
   )
-  // The server plans anew five times, to see what that gains, and from then on keeps to one plan.
+  // The server plans again five times, to see what that gains, and from then on keeps to one plan.
   expect(rows).toEqual([{ custom: 5, generic: 16 }])
 })

@@ -90,7 +90,7 @@ test('kill -9 with deliveries in flight loses none of them', async () => {
     DESKWIRE_RETRY_DELAYS: `200ms,400ms,800ms,${Array(12).fill('1s').join()}`,
   })
   await desk.query((pool) => witness(pool))
-  // In turn, so that the lanes of one are not still leased to the dead when the next blow falls.
+  // In turn, so that the endpoint queues of one are not still leased to the dead when the next blow falls.
   const shops = await Promise.all(['a', 'b', 'c', 'd'].map((name) => openShop(desk, hooks, name)))
   const seed = Date.now()
   const chance = dice(seed)

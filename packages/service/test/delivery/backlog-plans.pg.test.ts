@@ -56,7 +56,7 @@ test.each([
     const key = { organizationId, webhookId: endpoint!.id }
     const lease = { id: randomUUID(), workerId: randomUUID(), until: now + 15_000, listening: false }
 
-    // More rounds than the five that PostgreSQL plans anew in any case.
+    // More rounds than the five that PostgreSQL plans again in any case.
     const rounds = 8
     const before = await rowsRead(pool)
     let known: ClaimedDelivery[] = []

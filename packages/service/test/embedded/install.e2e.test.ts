@@ -156,7 +156,7 @@ const onlyRoot = () => {
     const second = startService(root, dataDir, options)
     expect(await second.event('ready')).toMatchObject({ adopted: false })
     expect(await query(root, dataDir, 'select count(*)::int from busy')).toEqual([{ count: 10_000 }])
-    // A child that dies makes the server start its other children anew.
+    // A child that dies makes the server start its other children again.
     const restarted = await query(root, dataDir, ['select pg_postmaster_start_time()::text as at'])
     const crashed = query(root, dataDir, 'select pg_backend_pid() as pid, pg_sleep(60)')
     const backend = await eventually('it sleeps', async () => {

@@ -158,7 +158,7 @@ export async function unsettled(
   return beyond
 }
 
-/** Lanes that somebody holds, or that are to be looked at again. None when nothing is left to do. */
+/** Endpoint queues that somebody holds, or that are to be looked at again. None when nothing is left to do. */
 export async function busyEndpointQueues(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ busy: number }>(
     'select count(*)::int as busy from lanes l where l.lease_id is not null or l.due_at is not null',
@@ -166,7 +166,7 @@ export async function busyEndpointQueues(pool: Pool): Promise<number> {
   return rows[0]!.busy
 }
 
-/** Deliveries by status, and the lanes that somebody holds. */
+/** Deliveries by status, and the endpoint queues that somebody holds. */
 export async function standing(pool: Pool) {
   const { rows } = await pool.query<{ status: string; count: number; attempts: number }>(
     `select d.status, count(*)::int as count, sum(d.attempt_count)::int as attempts from deliveries d group by d.status`,

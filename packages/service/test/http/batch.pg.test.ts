@@ -294,7 +294,7 @@ test('a twin that finds everything done by the other gives the answer of the oth
   const body = { operation: 'upsert', items: [{ name: 'Ada', externalId: '1' }] }
   const key = { 'idempotency-key': 'twins' }
   let first: Answer | undefined
-  // Between the look for a kept answer and the look for what exists, the other service makes it.
+  // Between the look for a stored response and the look for what exists, the other service makes it.
   const late = interposed(database, async (text) => {
     if (first === undefined && text.includes('as target from customers'))
       first = await other.api.post('/v1/customers/batch', body, key)

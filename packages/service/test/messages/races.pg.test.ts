@@ -1,4 +1,4 @@
-/** A message that arrives while another process changes what it moves: decided anew, it moves what is there then. */
+/** A message that arrives while another process changes what it moves: decided again, it moves what is there then. */
 import { describe, expect, test } from 'vitest'
 import { schemaOf } from '../../src/schema.ts'
 import { audit } from '../harness/audit.ts'

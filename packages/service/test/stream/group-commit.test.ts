@@ -227,7 +227,7 @@ test('a call that raised is run again: each organization, and in the one that ra
     'fulfilled',
     'fulfilled',
   ])
-  // Its lanes are free again.
+  // Its endpoint queues are free again.
   const next = group.submit('a', change('a2'))
   await turn()
   open[0]!.commit()

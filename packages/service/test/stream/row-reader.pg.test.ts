@@ -43,7 +43,7 @@ test('reading rows is planned once, not for each read; several at once are told 
   const plans = await pool.query(
     "select s.name, s.custom_plans::int as custom from pg_prepared_statements s where s.name like 'read_%' order by s.name",
   )
-  // The server plans anew five times, to see what that gains, and from then on keeps to one plan.
+  // The server plans again five times, to see what that gains, and from then on keeps to one plan.
   expect(plans.rows).toEqual([
     { name: 'read_customers', custom: 5 },
     { name: 'read_customers_by_external_id', custom: 5 },

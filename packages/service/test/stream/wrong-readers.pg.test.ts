@@ -115,7 +115,7 @@ async function overtaking(journal: TestJournal, commitFunction: SchemaFunction, 
   ]
 }
 
-/** The commit function, held up for as long as a test needs, where it would otherwise be begun anew. */
+/** The commit function, held up for as long as a test needs, where it would otherwise be started over. */
 function waitingFunction(edit: (definition: string) => string = (definition) => definition): SchemaFunction {
   const { name, definition } = schemaOf().commitFunction
   const haste = "coalesce(p_changes->>'patient', '250ms')"

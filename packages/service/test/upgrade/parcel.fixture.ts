@@ -80,7 +80,7 @@ export const parcelWithUrgency: Kind = defineKind({
   upgrades: [toSecond],
 })
 
-/** One that also renamed two fields and dropped another. What is named anew keeps its column. */
+/** One that also renamed two fields and dropped another. What is renamed keeps its column. */
 export const parcelRenamed: Kind = defineKind({
   ...common,
   fields: { urgent, name: title, ...commonFields(), ownerId: reference(owner, owned) },

@@ -1,7 +1,7 @@
-// A new database for a data directory, made beside the one that is there and put in its place at the end.
-// Promise: the data directory has its old database or the new one, whole, or none and then no start makes an empty
-// one in its stead; the old one is moved aside and never deleted. Whatever a killed attempt left is cleared away by
-// the next, which begins anew. All of it happens inside the data directory, which may be a mounted volume.
+// A new database for a data directory, made beside the one that is there and put in its place at the end. Promise: the
+// data directory has its old database or the new one, whole, or none and then no start makes an empty one in its stead;
+// the old one is moved aside and never deleted. Whatever a killed attempt left is cleared away by the next, which
+// starts over. All of it happens inside the data directory, which may be a mounted volume.
 import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'

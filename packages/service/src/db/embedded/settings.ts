@@ -1,5 +1,5 @@
-// How the server is set: for one small machine (two cores) that it shares with the service. The files are
-// written anew at each start; an operator's own settings go into local.conf beside them and win.
+// How the server is set: for one small machine (two cores) that it shares with the service. The files are written again
+// at each start; an operator's own settings go into local.conf beside them and win.
 import { createHash } from 'node:crypto'
 
 /** The files in the cluster that set the server, by name. */

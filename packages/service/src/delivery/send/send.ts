@@ -1,9 +1,9 @@
 /**
  * The sender: everything between a URL with bytes and how the attempt ended (specification 9.2, specification 10.3).
  *
- * Cast: the resolver says which addresses of the host may be connected to, anew for every attempt; `dial` opens
- * connections to these alone; a Connection carries one request at a time; idle ones are kept warm; one Deadline
- * covers it all, from the look-up to the headers of the answer.
+ * Cast: the resolver says which addresses of the host may be connected to, again for every attempt; `dial` opens
+ * connections to these alone; a Connection carries one request at a time; idle ones are kept warm; one Deadline covers
+ * it all, from the look-up to the headers of the answer.
  *
  * Promise: no attempt outlives its deadline, none follows a redirect or a proxy, none reaches an address that was
  * not checked for it, none goes over a connection that served another organization, and none waits for another endpoint's.
