@@ -47,7 +47,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'kinds', 'delivery'],
   keys: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'kinds', 'delivery'],
   organization: ['kernel', 'db', 'access', 'http', 'openapi', 'kinds'],
-  metrics: ['kernel', 'openapi', 'delivery'],
+  metrics: ['kernel', 'http', 'openapi', 'delivery'],
   summarizer: ['kernel', 'db', 'journal', 'kinds', 'desk'],
   retention: ['kernel', 'db', 'journal', 'http'],
   schema: ['kernel', 'db', 'journal', 'kinds', 'desk', 'delivery', 'webhooks', 'keys', 'summarizer'],
