@@ -122,11 +122,13 @@ test('SIGTERM does not wait for maintenance that cannot go on', async () => {
   try {
     await holder.query('begin')
     await holder.query('lock table erasures in access exclusive mode')
+    const { rows: begun } = await pool.query('select clock_timestamp()::text as at')
     const api = await installation.start('beside', 'api')
-    await eventually('maintenance waits', async () => {
+    await eventually('its maintenance waits', async () => {
       const { rows } = await pool.query(
         `select 1 from pg_stat_activity a where a.datname = current_database() and a.wait_event_type = 'Lock'
-           and a.query like '%from erasures%'`,
+           and a.query like '%from erasures%' and a.backend_start > $1`,
+        [begun[0].at],
       )
       return rows.length === 1
     })
