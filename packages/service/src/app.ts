@@ -207,7 +207,7 @@ function createDirectory(
   return createAdmission({ lookUp: createLookUp(pool, clock), clock, limit, uses })
 }
 
-/** What several resources that are no kind are made of. */
+/** What keys, endpoints and their like, which are no kinds, are made of. */
 interface Shared {
   readonly database: Database
   readonly callUnderClock: CallUnderClock

@@ -168,7 +168,7 @@ export class GroupCommit {
       const isLarge = queue.units[0]?.large === true
       if (isLarge !== (sort === 'large')) continue
       this.#toTheEnd(queue)
-      return { queue: queue, batch: isLarge ? queue.units.splice(0, 1) : this.#takeBatch(queue) }
+      return { queue, batch: isLarge ? queue.units.splice(0, 1) : this.#takeBatch(queue) }
     }
     return null
   }
@@ -181,7 +181,7 @@ export class GroupCommit {
       if (queue.units.length === 0 || queue.underWay >= this.#limits.perOrganization) continue
       const batch = this.#takeBatch(queue)
       // Empty when all of them wait for what is under way; its end looks again.
-      if (batch.length > 0) parts.push({ queue: queue, batch })
+      if (batch.length > 0) parts.push({ queue, batch })
       if (parts.length === this.#limits.organizations) break
     }
     for (const { queue } of parts) this.#toTheEnd(queue)
@@ -322,8 +322,6 @@ export class GroupCommit {
   }
 }
 
-// The queue of one organization: what waits to be committed, and what of it is under way. Who goes next is `GroupCommit`'s.
-
 /** One organization's part of a call. */
 export interface CallPart {
   readonly organizationId: string
@@ -331,13 +329,13 @@ export interface CallPart {
 }
 
 /** What takes the clock and is no unit. Rejects as a call does when the clock is held by others. */
-export interface ClockTask {
+interface ClockTask {
   readonly run: (waitsForLock: boolean) => Promise<void>
   readonly reject: (error: unknown) => void
   readonly since: number
 }
 
-export interface Waiting {
+interface Waiting {
   readonly unit: Unit
   readonly keys: readonly string[]
   /** Takes long: goes in a call of its own, so that it holds up nobody but its organization. */
@@ -348,7 +346,8 @@ export interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-export interface OrganizationQueue {
+/** What of one organization waits to be committed, and what is under way. Who goes next is for `GroupCommit` to say. */
+interface OrganizationQueue {
   readonly organizationId: string
   units: Waiting[]
   clockTasks: ClockTask[]
@@ -362,19 +361,19 @@ export interface OrganizationQueue {
   readonly held: Set<string>
 }
 
-export interface Part {
+interface Part {
   readonly queue: OrganizationQueue
   readonly batch: readonly Waiting[]
 }
 
 /** A queue in which nobody waits. */
-export function emptyQueue(organizationId: string): OrganizationQueue {
+function emptyQueue(organizationId: string): OrganizationQueue {
   const nothing = { underWay: 0, clockTaskUnderWay: false, largeUnderWay: false, contended: false }
   return { organizationId, units: [], clockTasks: [], held: new Set(), ...nothing }
 }
 
 /** Whether an organization's next units go in a call of their own. */
-export function needsOwnCall({ units, contended }: OrganizationQueue): boolean {
+function needsOwnCall({ units, contended }: OrganizationQueue): boolean {
   const [next] = units
   return next !== undefined && (contended || next.large)
 }
@@ -384,7 +383,7 @@ export function needsOwnCall({ units, contended }: OrganizationQueue): boolean {
  * change by change, so that only that change fails. Nothing smaller of a single change; nor of one organization
  * that ran out of time, since each of its changes would have to wait that long again; nor of a time that is wrong for all.
  */
-export function smallerCalls(parts: readonly Part[], error: DatabaseError): readonly Part[] {
+function smallerCalls(parts: readonly Part[], error: DatabaseError): readonly Part[] {
   const [first] = parts
   if (error.code === clockAheadCode) return []
   if (parts.length > 1 || first === undefined) return parts

@@ -4,7 +4,6 @@
  * forgotten, weeks of the log are made ahead, and those that it shows no more are dropped; who has come near to what it
  * may store is told of. Every step can be repeated and done by any number of processes.
  */
-
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { noLimits, type StorageLimits } from '../journal/change.ts'

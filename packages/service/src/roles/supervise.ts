@@ -170,8 +170,6 @@ function forkWorker(): ChildProcess {
   })
 }
 
-// When a worker that ended by itself is started again: pure.
-
 /** A worker that ran for so long was well, in milliseconds. */
 export const healthyAfter = 60_000
 /** How long after its first end in a row a worker is replaced, and how long at most, in milliseconds. */

@@ -136,11 +136,9 @@ export function createRecoveryStore(
   }
 }
 
-// The beginning of a recovery in the database. What follows is a worker's: `delivery/recoveries.ts`.
-
 /**
  * Notes that the window is to be recovered, to be begun at once: 'done', 'refused' when the endpoint is disabled or gone,
- * or 'replayed'.
+ * or 'replayed'. What follows is a worker's: `delivery/recoveries.ts`.
  */
 export const recoverFunction: SchemaFunction = schemaFunction(
   'recover_webhook',
