@@ -147,8 +147,8 @@ async function callWaitingForLock<A>(
 
 /** Of the stamps that one call gave; null when it gave none, or was not asked. */
 function largestClockSkew(rows: readonly { readonly answer: CommitAnswer }[]): number | null {
-  const leads = rows.flatMap(({ answer: { lead } }) => lead ?? [])
-  return leads.length === 0 ? null : Math.max(...leads)
+  const skews = rows.flatMap(({ answer: { lead } }) => lead ?? [])
+  return skews.length === 0 ? null : Math.max(...skews)
 }
 
 /**

@@ -124,7 +124,7 @@ export function superviseWorker(
       (error: Error) =>
         log.warn(
           { err: loggable(error) },
-          'the leases of the worker that ended could not be released; they will expire',
+          'the leases of the worker that ended could not be given back; they will expire',
         ),
     )
     const limit = delay(giveBackMilliseconds, undefined, { signal: late.signal }).catch(() => {})

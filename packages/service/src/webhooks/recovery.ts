@@ -9,7 +9,7 @@ import { formatTimestamp } from '../kernel/timestamps.ts'
 import { timestamp } from '../kinds/fields.ts'
 import { parseCreation, type Shape } from '../kinds/validate.ts'
 import { refuseUnlessActive } from './functions.ts'
-import type { ResponseToStore } from './store.ts'
+import type { EncodedResponse } from './store.ts'
 import type { RecoveryRow } from './webhook.ts'
 
 const recoveryFields = {
@@ -69,7 +69,7 @@ export interface RecoveryStore {
   begin(
     organizationId: string,
     recovery: Window & { readonly webhookId: string; readonly id: string },
-    options: { readonly now: number; readonly keep: ResponseToStore },
+    options: { readonly now: number; readonly keep: EncodedResponse },
   ): Promise<'done' | 'refused' | 'replayed'>
   read(organizationId: string, webhookId: string, id: string): Promise<RecoveryRow | null>
   /** Newest first. */

@@ -14,7 +14,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createPrivate, syncDirectory } from '../db/embedded/datadir.ts'
 import { encodeResponse } from '../http/idempotency.ts'
-import type { IdempotencyRecord } from '../journal/change.ts'
+import type { ResponseToStore } from '../journal/change.ts'
 
 /** Bytes of a key for AES-256. */
 export const keyLength = 32
@@ -155,7 +155,7 @@ function associated({ organizationId, webhookId }: SecretOwner): Buffer {
 export function sealResponse(
   box: SecretBox,
   owner: SecretOwner,
-  record: IdempotencyRecord | null,
+  record: ResponseToStore | null,
   answer: string,
 ): string | null {
   return record === null ? null : encodeResponse(record, { sealed: box.seal(answer, owner) })
