@@ -7,7 +7,7 @@ import { customer } from '../../packages/service/src/desk/customer/index.ts'
 import { kinds } from '../../packages/service/src/desk/index.ts'
 import type { Kind } from '../../packages/service/src/kinds/kind.ts'
 
-const version = 2
+const version = customer.table.version + 1
 
 const upgradedCustomer: Kind = {
   ...customer,
@@ -15,7 +15,7 @@ const upgradedCustomer: Kind = {
     ...customer.migrations,
     { id: '20991231-01-customers', statements: indexOutdated('customers', version) },
   ],
-  upgrades: [(shown) => ({ ...shown, company: 'Difference Engines Limited' })],
+  upgrades: [...customer.upgrades, (shown) => ({ ...shown, company: 'Difference Engines Limited' })],
   table: { ...customer.table, version },
 }
 

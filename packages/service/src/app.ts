@@ -2,7 +2,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
-import { createAdmission, type TokenDirectory } from './access/admission.ts'
+import { type Admission, createAdmission } from './access/admission.ts'
 import { createLookUp } from './access/directory.ts'
 import type { RateLimit } from './access/rate-limit.ts'
 import { scopeNames } from './access/scopes.ts'
@@ -133,7 +133,7 @@ export function createApp(options: AppOptions): App {
     ...(storage && { storage }),
   })
   const access = {
-    directory: createDirectory(server, options),
+    admission: admissionOf(server, options),
     idempotency: createIdempotencyStore(
       { database, callUnderClock },
       clock,
@@ -194,10 +194,7 @@ function registerOwnRoutes(
 }
 
 /** Who comes in. Uses that are noted are written before the server has closed. */
-function createDirectory(
-  server: FastifyInstance,
-  { pool, clock, log, rateLimit: limit }: AppOptions,
-): TokenDirectory {
+function admissionOf(server: FastifyInstance, { pool, clock, log, rateLimit: limit }: AppOptions): Admission {
   const uses = createUseRecorder({
     pool,
     clock,
@@ -207,7 +204,7 @@ function createDirectory(
   return createAdmission({ lookUp: createLookUp(pool, clock), clock, limit, uses })
 }
 
-/** What several resources that are no kind are made of. */
+/** What keys, endpoints and their like, which are no kinds, are made of. */
 interface Shared {
   readonly database: Database
   readonly callUnderClock: CallUnderClock

@@ -1,4 +1,4 @@
-/** Starting and stopping: the database, the schema, the roles; SIGTERM drains. */
+/** Starting and stopping: the database, the schema, the roles; SIGTERM shuts down. */
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { bootstrapOrganization } from './access/organizations.ts'

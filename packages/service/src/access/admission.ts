@@ -19,7 +19,7 @@ export type Authentication =
   /** Too many tokens that were not seen before wait to be looked up: of this address, or of all. */
   | Throttled
 
-export interface TokenDirectory {
+export interface Admission {
   /** `address`: the IP address that the request came from. */
   authenticate(token: string, address: string): Promise<Authentication>
 }
@@ -38,7 +38,7 @@ export function createAdmission(options: {
   readonly uses: Pick<UseRecorder, 'note'>
   /** Tokens not seen before; as many as `unseenLimits` say, unless told. */
   readonly unseen?: Pick<UnseenTokens, 'find'>
-}): TokenDirectory {
+}): Admission {
   const { lookUp, clock, limit, uses, unseen = new UnseenTokens(lookUp) } = options
   const keys = limit === null ? null : createRateLimiter(limit, clock)
   const good = new Set<string>()

@@ -5,8 +5,8 @@ export const managingScope = 'api_keys:manage'
 
 /** Every scope there is, for kinds with these plurals. */
 export function scopeNames(plurals: readonly string[]): string[] {
-  const resources = [...plurals, 'webhooks']
-  return [...resources.flatMap((name) => [`${name}:read`, `${name}:write`]), managingScope, '*']
+  const names = [...plurals, 'webhooks']
+  return [...names.flatMap((name) => [`${name}:read`, `${name}:write`]), managingScope, '*']
 }
 
 /** Whether a key with these scopes may do what `scope` names. */

@@ -1,6 +1,6 @@
 /**
  * Claiming what is due at an endpoint: lease, endpoint, deliveries and bodies in one statement. What a commit adds at that very
- * moment the statement may not see, though the queue was woken for it; completing looks again, with a later snapshot.
+ * moment the statement may miss, though the queue was woken for it; completing looks again, with a later snapshot.
  */
 import type { Database } from '../db/fair-pool.ts'
 import type { Queryable } from '../db/pool.ts'

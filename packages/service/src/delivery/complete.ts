@@ -86,7 +86,7 @@ const completedRows: string = `rows from (${resultColumns.map(({ name }) => `unn
 /** How many parameters there are. */
 const completionParameters: number = roundColumns.length + resultColumns.length
 
-/** Where a settled delivery stands in the log. What is pending stands apart, under the day 'infinity'. */
+/** Where a completed delivery stands in the log. What is pending stands apart, under the day 'infinity'. */
 export function logDay(delivery: string): string {
   return `(${delivery}.created_at at time zone 'UTC')::date`
 }

@@ -31,8 +31,8 @@ export interface EndpointUsage {
 }
 
 /**
- * May another attempt to the endpoint begin? Never refused to an endpoint that has none under way, unless it is spent. Who may be
- * about to hang gets more than one only while there is plenty: they would stand in each other's way.
+ * May another attempt to the endpoint begin? Never refused to an endpoint that has none under way, unless it is spent. One that
+ * may be about to hang gets more than one only while there is plenty: they would stand in each other's way.
  */
 export function mayStart(worker: WorkerUsage, endpoint: EndpointUsage, tuning: ConcurrencyTuning): boolean {
   const { priority, underWay, overdue, window } = endpoint
@@ -195,9 +195,9 @@ export class EndpointLimiter {
   }
 
   /** Whether others of its class wait, so that a drain which has had its share claims no more. */
-  mustYield(hasHadItsShare: boolean): boolean {
+  mustYield(hasHadItsTurn: boolean): boolean {
     const { priority } = this.#usage
-    return this.#worker.isOver(priority) || (hasHadItsShare && !this.#worker.hasPlenty(priority))
+    return this.#worker.isOver(priority) || (hasHadItsTurn && !this.#worker.hasPlenty(priority))
   }
 
   /** Null when none may start. What is started is to be ended once. */

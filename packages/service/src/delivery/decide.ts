@@ -1,6 +1,6 @@
 /**
  * What is decided of deliveries, all of it pure: what an attempt's outcome means for its delivery and its endpoint, total over
- * the outcomes; when an endpoint has failed for too long; and what of a claim is sent now. Nothing else in the house knows these rules.
+ * the outcomes; when an endpoint has failed for too long; and what of a claim is sent now. Nothing else in the service knows these rules.
  */
 import type { Claim, ClaimedDelivery, DeliveryError, Verdict } from './model.ts'
 
@@ -142,7 +142,8 @@ export function warningStage(
   return stages.find((part) => now - failingSince >= part * disableAfter) ?? null
 }
 
-export type Share =
+/** What of a claim is to be sent now. */
+export type ToSend =
   /** All of these at once. What was claimed behind them is left. */
   | { readonly kind: 'together'; readonly deliveries: readonly ClaimedDelivery[] }
   /** This one while nothing else is under way. */
@@ -155,11 +156,11 @@ export type Share =
  * at a time, until those that may have been under way with the workers that died are through. The one that was alone when its worker
  * died gets the attempt `worker_lost`, and is sent alone from there on.
  */
-export function shareOf({
+export function toSendOf({
   deliveries,
   aloneLeft,
   lost,
-}: Pick<Claim, 'deliveries' | 'aloneLeft' | 'lost'>): Share {
+}: Pick<Claim, 'deliveries' | 'aloneLeft' | 'lost'>): ToSend {
   const victim = lost === null ? undefined : deliveries.find(({ id }) => id === lost.id)
   if (lost !== null && victim !== undefined) return { kind: 'lost', delivery: victim, since: lost.since }
   const [first] = deliveries

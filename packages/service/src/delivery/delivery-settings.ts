@@ -1,9 +1,6 @@
 /** What an operator sets of deliveries. */
-
 import type { Networks } from '../kernel/networks.ts'
 import type { DeliverySchedule } from './model.ts'
-
-// What sends, put together from the settings: the same for the API, which checks URLs, and for workers.
 
 /** The settings of deliveries. Durations in milliseconds. */
 export interface DeliverySettings {

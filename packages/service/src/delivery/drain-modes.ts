@@ -7,7 +7,7 @@
  * - `listening`: as sending, with nothing left to begin and attempts that hang. Commits wake the worker for this endpoint.
  * - `releasing`: nothing is due or nothing may be begun; a statement writes what is left of results and gives the lease back.
  * - `lost`: the lease is another's, or nobody knows. Nothing is begun or written; what is under way is waited for, as nobody
- *   else may send to the endpoint meanwhile.
+ *   else may send to the endpoint meanwhile. Nothing in it can fail.
  * - `ended`: nothing of it runs any more.
  *
  * ```
@@ -21,7 +21,7 @@
  *                    │             │                     └───── results ───────┘ │
  *                    │             └─ nothing is left ─▶ releasing ◀─────────────┘
  *                    │                                       │
- *                    └─ another's ─▶ lost ──────────▶ ended ◀┘      (any but ended ─ a surprise ─▶ lost)
+ *                    └─ another's ─▶ lost ──────────▶ ended ◀┘      (any but lost and ended ─ a surprise ─▶ lost)
  * ```
  */
 import type { PriorityClass } from './model.ts'
@@ -64,7 +64,7 @@ export interface DrainSituation {
   readonly priority: PriorityClass
   /** More may be due than was claimed. */
   readonly hasMore: boolean
-  /** It may claim more: it has not had its share while others wait, and its one delivery is not one that is sent alone. */
+  /** It may claim more: it has not had its turn while others wait, and its one delivery is not one that is sent alone. */
   readonly mayClaim: boolean
   /** Another attempt may begin. */
   readonly mayStart: boolean

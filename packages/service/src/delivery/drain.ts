@@ -10,7 +10,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { type AttemptServices, attempt, lostAttempt, tell } from './attempt.ts'
 import type { Completion } from './complete.ts'
 import type { ConcurrencyLimiter, EndpointLimiter, RunningAttempt } from './concurrency.ts'
-import { foldHealth, noChange, type Share, shareOf } from './decide.ts'
+import { foldHealth, noChange, type ToSend, toSendOf } from './decide.ts'
 import type { DisablePolicy } from './disable-policy.ts'
 import { type DrainMode, type DrainSituation, isIdle, moveTo, nextMode } from './drain-modes.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
@@ -35,7 +35,7 @@ export interface DrainServices extends AttemptServices {
 }
 
 /** What all drains of one worker share. */
-export interface Shared {
+export interface WorkerServices {
   readonly workerId: string
   readonly limiter: ConcurrencyLimiter
   readonly disablePolicy: DisablePolicy
@@ -51,7 +51,7 @@ export interface DrainEnd {
 
 export class Drain {
   readonly #services: DrainServices
-  readonly #shared: Shared
+  readonly #worker: WorkerServices
   readonly #endpoint: EndpointKey
   readonly #leaseId = randomUUID()
   readonly #limiter: EndpointLimiter
@@ -72,12 +72,12 @@ export class Drain {
   #signal = Promise.withResolvers<void>()
 
   /** `limiter` is closed when the drain ends. */
-  constructor(services: DrainServices, shared: Shared, queue: DueQueue, limiter: EndpointLimiter) {
+  constructor(services: DrainServices, worker: WorkerServices, queue: DueQueue, limiter: EndpointLimiter) {
     this.#services = services
-    this.#shared = shared
+    this.#worker = worker
     this.#endpoint = { organizationId: queue.organizationId, webhookId: queue.webhookId }
     this.#limiter = limiter
-    this.#inHand = new InHand(shared.limiter)
+    this.#inHand = new InHand(worker.limiter)
   }
 
   get mode(): DrainMode {
@@ -141,7 +141,7 @@ export class Drain {
 
   async #claim(): Promise<void> {
     const { queues, clock, schedule, tuning } = this.#services
-    const { limiter, workerId } = this.#shared
+    const { limiter, workerId } = this.#worker
     const { priority } = this.#limiter
     const { claimSizes, claimSizeWhenFull } = tuning.drain
     let limit = 0
@@ -178,7 +178,7 @@ export class Drain {
       // Whatever comes of it, the next drain sees.
       this.#hasMore = false
       const finding = { endpoint: this.#endpoint, tried: null, reason: 'registrant_revoked', at: clock.now() }
-      await this.#shared.disablePolicy.disable(finding)
+      await this.#worker.disablePolicy.disable(finding)
       return true
     }
     this.#claimed = { claim, sign: this.#services.signerOf(claim) }
@@ -193,30 +193,30 @@ export class Drain {
     if (claim.aloneLeft === tuning.leases.sentAlone)
       log.warn(
         { ...this.#endpoint, reason: 'lost_leases' },
-        'leases of an endpoint were lost three times in a row; its deliveries are sent one at a time for a while',
+        "three leases of an endpoint's queue were lost in a row; its deliveries are sent one at a time for a while",
       )
-    const share = shareOf(claim)
-    if (share.kind !== 'together') return this.#acceptAlone(claim, share)
-    if (share.deliveries.length < claim.deliveries.length) this.#hasMore = true
-    for (const delivery of share.deliveries) this.#inHand.add(delivery)
+    const toSend = toSendOf(claim)
+    if (toSend.kind !== 'together') return this.#acceptAlone(claim, toSend)
+    if (toSend.deliveries.length < claim.deliveries.length) this.#hasMore = true
+    for (const delivery of toSend.deliveries) this.#inHand.add(delivery)
     return true
   }
 
   /** One delivery is the whole drain: so is what a worker dies of told from what was sent beside it. */
-  async #acceptAlone(claim: Claim, share: Exclude<Share, { kind: 'together' }>): Promise<boolean> {
+  async #acceptAlone(claim: Claim, toSend: Exclude<ToSend, { kind: 'together' }>): Promise<boolean> {
     const { queues, clock, log } = this.#services
     this.#isAlone = true
     this.#hasMore = false
     // Others are under way: it is the next drain's.
     if (this.#inHand.size > 0) return true
-    const { delivery } = share
-    if (share.kind === 'alone') {
+    const { delivery } = toSend
+    if (toSend.kind === 'alone') {
       const leased = { ...this.#endpoint, leaseId: this.#leaseId }
       if (!(await queues.isolate(leased, delivery.id, clock.now()))) return false
       this.#inHand.add(delivery)
       return true
     }
-    this.#note(lostAttempt(this.#services, claim, delivery, share.since))
+    this.#note(lostAttempt(this.#services, claim, delivery, toSend.since))
     log.error(
       {
         ...this.#endpoint,
@@ -251,23 +251,23 @@ export class Drain {
   async #untilAttemptsEnd(): Promise<void> {
     this.#leaveWaiting()
     this.#hasMore = false
-    while (this.#limiter.underWay > 0 && !this.#shared.shutdown.isOverdue) await this.#something()
+    while (this.#limiter.underWay > 0 && !this.#worker.shutdown.isOverdue) await this.#something()
     this.#move('ended')
   }
 
   #situation(mode: 'sending' | 'listening'): DrainSituation {
     const { clock, tuning } = this.#services
-    const { shutdown } = this.#shared
+    const { shutdown } = this.#worker
     const inHand = this.#inHand
     const { priority, mayStart, underWay } = this.#limiter
-    const hasHadItsShare = this.#fullClaims >= tuning.drain.fullClaims[priority]
+    const hasHadItsTurn = this.#fullClaims >= tuning.drain.fullClaims[priority]
     return {
       mode,
       stops: shutdown.isRequested,
       isOverdue: shutdown.isOverdue,
       priority,
       hasMore: this.#hasMore,
-      mayClaim: !this.#isAlone && !(this.#hasMore && this.#limiter.mustYield(hasHadItsShare)),
+      mayClaim: !this.#isAlone && !(this.#hasMore && this.#limiter.mustYield(hasHadItsTurn)),
       mayStart,
       waiting: inHand.waiting,
       underWay,
@@ -279,7 +279,7 @@ export class Drain {
 
   /** Whether attempts may be begun, if there is room for them. */
   get #begins(): boolean {
-    if (this.#shared.shutdown.isRequested) return false
+    if (this.#worker.shutdown.isRequested) return false
     return this.#mode !== 'releasing' && this.#mode !== 'lost' && this.#mode !== 'ended'
   }
 
@@ -347,7 +347,7 @@ export class Drain {
     this.#inHand.forget(results)
     this.#hasMore = completed.more || this.#wasWoken
     const { failingSince } = completed
-    const disabled = await this.#shared.disablePolicy.judge(this.#endpoint, results, failingSince, now)
+    const disabled = await this.#worker.disablePolicy.judge(this.#endpoint, results, failingSince, now)
     // What is left is not sent any more; what is under way may still arrive, and the next drain fails the rest.
     if (disabled === null) return true
     this.#disabled = disabled
@@ -366,7 +366,7 @@ export class Drain {
 
   /** Waits until an attempt ends, something comes in, or the worker stops. */
   async #something(): Promise<void> {
-    await this.#shared.shutdown.wait(this.#signal.promise)
+    await this.#worker.shutdown.wait(this.#signal.promise)
     this.#signal = Promise.withResolvers()
   }
 

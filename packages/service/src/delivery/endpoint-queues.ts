@@ -146,8 +146,8 @@ export const restartSchedule = `status = 'pending', payload = 'stored', attempts
 /**
  * Disables an endpoint, if it still is active and what its worker found still holds: for failing, that it has not
  * succeeded since before p_failing_before; for address_not_public, that its URL is the one that was tried; for
- * registrant_revoked, that its registrant is gone. Under the organization's clock, so that no commit fans out to it
- * and nobody changes it meanwhile.
+ * registrant_revoked, that its registrant is gone. Under the organization's clock, so that no commit makes deliveries to
+ * it and nobody changes it meanwhile.
  */
 export const disableFunction: SchemaFunction = schemaFunction(
   'disable_webhook',

@@ -9,7 +9,7 @@ import { atMost, periodic } from '../kernel/periodic.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { ConcurrencyLimiter } from './concurrency.ts'
 import { createDisablePolicy } from './disable-policy.ts'
-import { Drain, type DrainEnd, type DrainServices, type Shared, Shutdown } from './drain.ts'
+import { Drain, type DrainEnd, type DrainServices, Shutdown, type WorkerServices } from './drain.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
 import { type DueQueue, keyOf, priorityClasses } from './model.ts'
 import { createSweeper } from './sweep.ts'
@@ -67,7 +67,7 @@ export function createEngine(
     tuning: tuning.disabling,
     onDisabled: wakeUnlessDraining,
   })
-  const shared: Shared = { workerId, limiter, disablePolicy, shutdown }
+  const workerServices: WorkerServices = { workerId, limiter, disablePolicy, shutdown }
   const running = new Map<string, RunningDrain>()
   const looking = periodic({
     every: pollEvery,
@@ -167,7 +167,7 @@ export function createEngine(
     const own = shutdown.isRequested ? null : limiter.open(queue.priority)
     if (own === null) return null
     const servedBy = queue.priority === 'light' ? queues : otherQueues
-    const drain = new Drain({ ...drainServices, queues: servedBy }, shared, queue, own)
+    const drain = new Drain({ ...drainServices, queues: servedBy }, workerServices, queue, own)
     const ended = drain
       .run()
       .catch((error: Error) => {

@@ -1,5 +1,5 @@
 /**
- * Large commits: makes the deliveries that they have left to be made, beside the engine, which sends them. In each round every
+ * Fan-outs of large commits: makes the deliveries that they have left to be made, beside the engine, which sends them. In each round every
  * organization that has some has one piece, so that none waits for all of another's. First who does them, then what a piece does in
  * the database, under the organization's clock row.
  */
@@ -116,7 +116,7 @@ const lockNumber = 673_720_110
  * Looks at up to p_events events of an organization's large commits, p_each of one commit and endpoint at a time, and makes
  * the deliveries to the endpoints that were active and subscribed at the commit (docs/specification.md). What has had a
  * piece waits behind what has not, so that no endpoint and no commit waits for all of another. An event that has a delivery
- * to the endpoint is passed over, settled or not. An endpoint that is disabled now gets deliveries that have failed for
+ * to the endpoint is passed over, completed or not. An endpoint that is disabled now gets deliveries that have failed for
  * that; to one where p_backlog deliveries are due nothing more is brought just then, so that what happens now does not
  * stand behind all of a large commit.
  *

@@ -39,7 +39,7 @@ export async function giveBackQueues(pool: Pool, workerId: string, now: number):
 }
 
 /**
- * What a restore means for deliveries. What was pending in the backup is pending again and goes out as soon as it is due: a
+ * What was pending in the backup is pending again and goes out as soon as it is due: a
  * receiver may have got it before, under the same event id. The workers that had leases are gone.
  *
  * Gives back every lease, and lets the time of endpoints that are failing start over at `now`, in milliseconds: nobody

@@ -1,6 +1,6 @@
 /**
- * The nouns of this room: an endpoint's queue and the lease of it, what is claimed from it, and what came of it. Types alone, so
- * that every file here may name them. Times are milliseconds since the Unix epoch, and durations milliseconds.
+ * The nouns of this room: an endpoint's queue and the lease of it, what is claimed from it, and what came of it. Types and what follows from them,
+ * so that every file here may name them. Times are milliseconds since the Unix epoch, and durations milliseconds.
  */
 
 /**

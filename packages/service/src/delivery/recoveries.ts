@@ -194,7 +194,7 @@ export function createRecoveries(
  * succeeded is left. A retried delivery goes out with its stored payload, one that is made reads afresh.
  *
  * The recovery moves on in the same commit, so a piece is done once, whoever dies. Under the clock row no other recovery
- * of the endpoint, no retry and no disabling can come between what is looked at and what is done; settling can, and
+ * of the endpoint, no retry and no disabling can come between what is looked at and what is done; completing can, and
  * makes a failed delivery of none that this changes.
  *
  * Answers 'more', or that the lease is given back: 'done'; 'waiting' while p_backlog deliveries are due at the endpoint,

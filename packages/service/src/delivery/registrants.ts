@@ -1,7 +1,7 @@
 /**
  * Keys that registered endpoints and are no more: an endpoint does not outlive its registrant (specification 9.4).
  * A revocation disables what the key registered in its own commit. An expiry is nobody's call: workers look for keys
- * that have expired and do the same. A round that finds its registrant gone disables as well, whoever was late.
+ * that have expired and do the same. A drain whose claim finds its registrant gone disables as well, whoever was late.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -29,7 +29,7 @@ export const disableRegistered = `select array_agg(w.id) into v_webhook_ids from
   update lanes set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = any(v_webhook_ids);`
 
-/** Settles the expiry of a key, if it has expired and that is not done: the ids of the endpoints it disabled. */
+/** Carries out the expiry of a key, if it has expired and that is not done: the ids of the endpoints it disabled. */
 export const expireFunction: SchemaFunction = schemaFunction(
   'expire_api_key',
   {
@@ -53,10 +53,10 @@ end;`,
 
 export interface Registrants {
   /**
-   * Settles every expiry that is due by the clock, and answers how many there were. Those of an organization whose clock row
+   * Carries out every expiry that is due by the clock, and answers how many there were. Those of an organization whose clock row
    * others hold are left, and found again.
    */
-  settleExpired(): Promise<number>
+  expireKeys(): Promise<number>
   /** Does so again and again until stopped. */
   start(): void
   stop(): Promise<void>
@@ -79,14 +79,14 @@ export function createRegistrants(services: {
     every: pollEvery,
     stopWithin,
     run: async () => {
-      await settleExpired()
+      await expireKeys()
     },
     onFailure: (error) => log.warn({ err: loggable(error) }, 'could not look for expired keys; trying again'),
   })
 
-  async function settleExpired(): Promise<number> {
+  async function expireKeys(): Promise<number> {
     const busy: string[] = []
-    for (let settled = 0; ; ) {
+    for (let expired = 0; ; ) {
       const now = formatTimestamp(clock.now())
       const { rows } = await pool.query<{ organization_id: string; id: string }>({
         name: 'find_expired_keys',
@@ -96,15 +96,15 @@ export function createRegistrants(services: {
       })
       for (const row of rows) {
         if (busy.includes(row.organization_id)) continue
-        if (await settle(row.organization_id, row.id, now)) settled++
+        if (await expire(row.organization_id, row.id, now)) expired++
         else busy.push(row.organization_id)
       }
-      if (rows.length < foundAtOnce) return settled
+      if (rows.length < foundAtOnce) return expired
     }
   }
 
   /** False when others hold the clock row. */
-  async function settle(organizationId: string, apiKeyId: string, now: string): Promise<boolean> {
+  async function expire(organizationId: string, apiKeyId: string, now: string): Promise<boolean> {
     const disabled = await clockTurns.run(organizationId, () =>
       unlessBusy(callFunction<string[] | null>(pool, expireFunction, [organizationId, apiKeyId, now])),
     )
@@ -117,5 +117,5 @@ export function createRegistrants(services: {
     return true
   }
 
-  return { settleExpired, start: looking.start, stop: looking.stop }
+  return { expireKeys, start: looking.start, stop: looking.stop }
 }

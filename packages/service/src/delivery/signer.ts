@@ -1,7 +1,7 @@
 /**
  * Signs deliveries with the SDK's own code (specification 10.2), so that what is sent and what receivers
- * verify cannot drift apart. Only the hash is another: node:crypto's, which makes no promise per delivery, with key
- * objects that are kept.
+ * verify cannot drift apart. Only the hash is another: node:crypto's, which is synchronous, with key objects that
+ * are kept.
  */
 import { createHmac, createSecretKey } from 'node:crypto'
 import { type Hmac, signatureHeader } from '@deskwire/sdk/signature'

@@ -37,7 +37,7 @@ export interface Sweeper {
   /**
    * Told of the time at each look, as a clock that was set back shows there: then what is pending is searched, now and after the
    * next sweeps. Resolves at once unless `waits`: what is due need not wait for it, there may be a million that are not. Rejects only
-   * to who waits.
+   * for whoever waits.
    */
   noticed(now: number, waits: boolean): Promise<void>
   /** Waits for what is under way, `stopWithin` milliseconds at most. Never rejects. */

@@ -1,5 +1,5 @@
 /** A POST under its Idempotency-Key: the same request twice is one change and one answer. */
-import type { IdempotencyRecord } from '../journal/change.ts'
+import type { ResponseToStore } from '../journal/change.ts'
 import type { IdempotencyStore, StoredResponse } from './idempotency.ts'
 import { type Outcome, refused, type Unchanged } from './replies.ts'
 
@@ -18,7 +18,7 @@ export type Once =
  */
 export async function answerOnce(
   store: IdempotencyStore,
-  { organizationId, record }: { readonly organizationId: string; readonly record: IdempotencyRecord | null },
+  { organizationId, record }: { readonly organizationId: string; readonly record: ResponseToStore | null },
   run: () => Promise<Outcome<unknown> | Unchanged>,
 ): Promise<Once> {
   const before = await kept()
@@ -36,7 +36,7 @@ export async function answerOnce(
   const twin = await kept()
   if (twin !== null) return twin
   if (outcome.outcome === 'refused') return outcome
-  throw new Error('an idempotency key committed, but its record cannot be found')
+  throw new Error('an idempotency key committed, but its stored response cannot be found')
 
   async function kept(): Promise<Once | null> {
     if (record === null) return null

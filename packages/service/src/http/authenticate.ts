@@ -1,6 +1,6 @@
 /** Who is calling, before anything else of a request is looked at. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Authentication, TokenDirectory } from '../access/admission.ts'
+import type { Admission, Authentication } from '../access/admission.ts'
 import type { Caller } from '../access/directory.ts'
 import type { Quota, RateLimit } from '../access/rate-limit.ts'
 import { grants } from '../access/scopes.ts'
@@ -16,8 +16,8 @@ declare module 'fastify' {
 }
 
 /** A hook that lets a request in only with a living key that holds `scope`. */
-export function requireScope(directory: TokenDirectory, scope: string) {
-  return admit(directory, (caller) =>
+export function requireScope(admission: Admission, scope: string) {
+  return admit(admission, (caller) =>
     grants(caller.scopes, scope)
       ? null
       : problem('insufficient_scope', `This needs a key with the scope ${scope}; write does not imply read.`),
@@ -25,26 +25,27 @@ export function requireScope(directory: TokenDirectory, scope: string) {
 }
 
 /** A hook that lets a request in with any living key. */
-export function requireKey(directory: TokenDirectory) {
-  return admit(directory, () => null)
+export function requireKey(admission: Admission) {
+  return admit(admission, () => null)
 }
 
 /** Every answer to a key says how its limit stands, a refusal too. */
-function admit(directory: TokenDirectory, refusalOf: (caller: Caller) => Problem | null) {
+function admit(admission: Admission, refusalOf: (caller: Caller) => Problem | null) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const token = tokenOf(request.headers.authorization)
     if (typeof token !== 'string') return sendProblem(reply, token)
-    const recognition = await directory.authenticate(token, clientAddress(request))
-    if ('quota' in recognition && recognition.quota !== null) {
-      reply.headers(rateLimitHeaders(recognition.quota))
-      if (recognition.outcome === 'limited') reply.header('retry-after', retryAfterSeconds(recognition.quota))
+    const authentication = await admission.authenticate(token, clientAddress(request))
+    if ('quota' in authentication && authentication.quota !== null) {
+      reply.headers(rateLimitHeaders(authentication.quota))
+      if (authentication.outcome === 'limited')
+        reply.header('retry-after', retryAfterSeconds(authentication.quota))
     }
     // By then the queue has moved on by as many as it holds.
-    if (recognition.outcome === 'throttled') reply.header('retry-after', '1')
-    if (recognition.outcome !== 'authenticated') return sendProblem(reply, refusal(recognition))
-    const refused = refusalOf(recognition.caller)
+    if (authentication.outcome === 'throttled') reply.header('retry-after', '1')
+    if (authentication.outcome !== 'authenticated') return sendProblem(reply, refusal(authentication))
+    const refused = refusalOf(authentication.caller)
     if (refused !== null) return sendProblem(reply, refused)
-    request.caller = recognition.caller
+    request.caller = authentication.caller
   }
 }
 
@@ -70,8 +71,8 @@ function tokenOf(header: string | undefined): string | Problem {
   )
 }
 
-function refusal(recognition: Exclude<Authentication, { outcome: 'authenticated' }>): Problem {
-  switch (recognition.outcome) {
+function refusal(authentication: Exclude<Authentication, { outcome: 'authenticated' }>): Problem {
+  switch (authentication.outcome) {
     case 'expired':
       return problem('key_expired', 'This API key has expired. Make a new one.')
     case 'replaced':
@@ -87,7 +88,7 @@ function refusal(recognition: Exclude<Authentication, { outcome: 'authenticated'
     case 'limited':
       return problem(
         'rate_limited',
-        `This key has called too often: ${spelled(recognition.quota)}. Send it again after Retry-After.`,
+        `This key has called too often: ${spelled(authentication.quota)}. Send it again after Retry-After.`,
       )
     case 'throttled':
       return problem(
@@ -106,23 +107,23 @@ function spelled({ limit: { perSecond, burst } }: Quota): string {
   return `it may make ${perSecond} requests a second, and ${burst} at once after a rest`
 }
 
-// The state of a limit as headers: `RateLimit-Policy` says what the limit is, `RateLimit` what is left of it
-// (draft-ietf-httpapi-ratelimit-headers, structured fields), and `Retry-After` when to come again.
-
 /** `"default";q=500;w=5`: the burst, and the whole seconds in which all of it comes back. */
 function policyOf({ burst, perSecond }: RateLimit): string {
   return `"default";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`
 }
 
-/** What every answer to a key says of its limit. */
-export function rateLimitHeaders(quota: Quota): Record<string, string> {
+/**
+ * What every answer to a key says of its limit: `RateLimit-Policy` what it is, `RateLimit` what is left of it
+ * (draft-ietf-httpapi-ratelimit-headers, structured fields).
+ */
+function rateLimitHeaders(quota: Quota): Record<string, string> {
   return {
     'ratelimit-policy': policyOf(quota.limit),
     ratelimit: `"default";r=${quota.remaining};t=${Math.ceil(quota.fullAfter / 1_000)}`,
   }
 }
 
-/** Whole seconds, never too few. */
-export function retryAfterSeconds({ retryAfter }: Quota): number {
+/** When to come again, in whole seconds, never too few. */
+function retryAfterSeconds({ retryAfter }: Quota): number {
   return Math.max(1, Math.ceil(retryAfter / 1_000))
 }

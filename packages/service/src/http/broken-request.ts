@@ -5,9 +5,10 @@ import type { Socket } from 'node:net'
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import { type Problem, problem, problemBody } from '../kernel/errors.ts'
 
-// What every answer below /v1 says to whatever stands between it and its caller (specification 1.2).
-
-/** No shared cache keeps it, others ask again before they use it, and nobody takes it for another type than it says. */
+/**
+ * What every answer below /v1 says to whatever stands between it and its caller (specification 1.2): no shared cache keeps
+ * it, others ask again before they use it, and nobody takes it for another type than it says.
+ */
 export const privateHeaders = {
   'cache-control': 'private, no-cache',
   'x-content-type-options': 'nosniff',

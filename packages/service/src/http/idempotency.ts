@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Database } from '../db/fair-pool.ts'
-import type { IdempotencyRecord } from '../journal/change.ts'
+import type { ResponseToStore } from '../journal/change.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
 import { storeResponse } from '../journal/sql-fragments.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
@@ -13,11 +13,11 @@ import { callerOf } from './authenticate.ts'
 /** How long a committed answer is kept. */
 export const storedForMilliseconds = 24 * 60 * 60 * 1000
 
-/** The record that a request asks to be kept under, null when it carries no key. */
+/** What the response to a request is to be stored under, null when it carries no key. */
 export function idempotencyOf(
   request: FastifyRequest,
   status: number,
-): Result<IdempotencyRecord | null, Problem> {
+): Result<ResponseToStore | null, Problem> {
   const key = request.headers['idempotency-key']
   if (key === undefined) return ok(null)
   if (typeof key !== 'string' || key.length < 1 || key.length > 255 || !/^[\x20-\x7e]+$/.test(key)) {
@@ -42,21 +42,21 @@ export interface StoredResponse {
 
 export interface IdempotencyStore {
   /** The first committed answer to this request; null when there is none yet; a problem when it cannot be given. */
-  find(organizationId: string, record: IdempotencyRecord): Promise<Result<StoredResponse | null, Problem>>
+  find(organizationId: string, record: ResponseToStore): Promise<Result<StoredResponse | null, Problem>>
   /**
    * Keeps the answer to a request that changed nothing, about the object `subjectId`; `replayed` when another answer is
    * kept under its key by now, which is then the one to give.
    */
   store(
     organizationId: string,
-    record: IdempotencyRecord,
+    record: ResponseToStore,
     answer: { readonly subjectId: string; readonly body: string },
   ): Promise<'done' | 'replayed'>
 }
 
 /** An answer as the functions of the database keep it (`journal/sql-fragments.ts`): sealed where it may hold a secret. */
 export function encodeResponse(
-  record: IdempotencyRecord,
+  record: ResponseToStore,
   answer: { readonly sealed: Buffer } | { readonly body: string },
 ): string {
   const { apiKeyId, method, path, key, requestHash, status } = record

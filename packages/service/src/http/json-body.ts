@@ -2,14 +2,13 @@
  * Bodies of JSON. One that writes a name of an object twice is refused (specification 1.2), as readers differ in which
  * of the two they take: it parses into fewer members than it writes, so counting both finds it, however the names are
  * escaped and at any depth.
+ *
+ * Nesting and members are counted in the bytes, before anything is parsed. Bytes of JSON's own characters stand for nothing
+ * else in UTF-8; what is no JSON may be counted either way.
  */
 import { fail, ok, type Result } from '../kernel/result.ts'
 
-// Bytes of JSON, counted before anything is parsed: how deep they nest, and how many members they write. Nothing of the
-// API needs more than a handful of levels. Bytes of JSON's own characters stand for nothing else in UTF-8. What is no JSON
-// may be counted either way.
-
-/** Objects and arrays within each other. */
+/** Objects and arrays within each other: nothing of the API needs more than a handful. */
 export const deepestNesting = 64
 
 const quote = 0x22

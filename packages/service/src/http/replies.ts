@@ -1,4 +1,4 @@
-/** What the lists of all resources are asked with, and answer. */
+/** What operations come to, and the envelope of lists. */
 import type { FastifyRequest } from 'fastify'
 import type { Problem } from '../kernel/errors.ts'
 import type { Page } from './list-parameters.ts'
@@ -31,8 +31,7 @@ export function pageBody<Row>(
   return listBody(records, { total, limit, offset, hasMore: offset + rows.length < total })
 }
 
-// What an operation came to, as a value: the route that it was asked by answers with it.
-
+/** What an operation came to, as a value: the route that it was asked by answers with it. */
 export type Outcome<T> =
   | { readonly outcome: 'done'; readonly value: T }
   | { readonly outcome: 'refused'; readonly problem: Problem }

@@ -3,10 +3,10 @@
  * and `openapi.json` are both made from it, so that neither can say what the other does not.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { TokenDirectory } from '../access/admission.ts'
+import type { Admission } from '../access/admission.ts'
 import type { Caller } from '../access/directory.ts'
 import { versionOf } from '../journal/body.ts'
-import type { IdempotencyRecord } from '../journal/change.ts'
+import type { ResponseToStore } from '../journal/change.ts'
 import type { Problem } from '../kernel/errors.ts'
 import type { Result } from '../kernel/result.ts'
 import type { Answer, Operation, ReadParameter } from '../openapi/part.ts'
@@ -37,7 +37,7 @@ export interface Call<Name extends string = string, Query = unknown, Body = unkn
   query(): Result<Query, Problem>
   readonly body: Body
   /** What the answer is to be kept under, in the commit; null without an Idempotency-Key. */
-  readonly record: IdempotencyRecord | null
+  readonly record: ResponseToStore | null
 }
 
 /** What a route came to: a value for its first answer, or a refusal; or it has sent another of its answers by itself. */
@@ -91,7 +91,7 @@ export function routesOf<Services>() {
 
 /** What routes are let in by, and repeated under. */
 export interface Access {
-  readonly directory: TokenDirectory
+  readonly admission: Admission
   readonly idempotency: IdempotencyStore
 }
 
@@ -119,7 +119,7 @@ export function registerRoutes<Services>(
 function guardOf({ access: needed, path }: Operation, access: Access | null) {
   if (needed === 'public') return null
   if (access === null) throw new Error(`${path} needs a key, and nobody here knows any`)
-  return needed === 'any key' ? requireKey(access.directory) : requireScope(access.directory, needed)
+  return needed === 'any key' ? requireKey(access.admission) : requireScope(access.admission, needed)
 }
 
 function handlerOf<Services>(route: Route<Services>, services: Services, access: Access | null) {
@@ -225,7 +225,7 @@ class RouteCall implements Call {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   body: unknown
-  record: IdempotencyRecord | null = null
+  record: ResponseToStore | null = null
   readonly #route: Operation
 
   constructor(route: Operation, request: FastifyRequest, reply: FastifyReply) {

@@ -67,7 +67,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
     clientErrorHandler: answerBroken,
     ...(edge.isTrustedProxy === undefined ? {} : { trustProxy: trustHops(edge.isTrustedProxy) }),
     genReqId: (request) => requestId(request.headers['x-request-id']),
-    // A drain ends what is kept alive and idle at once, and lets what is under way finish.
+    // A shutdown ends what is kept alive and idle at once, and lets what is under way finish.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     // Routes read the query as it was sent, repeats included (`searchParameters`).
@@ -86,7 +86,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
   server.decorateRequest('handedOver', false)
   acceptJson(server, handOver !== undefined)
   if (handOver !== undefined) answerElsewhere(server, handOver)
-  endConnectionsOfDrain(server)
+  endConnectionsAtShutdown(server)
   server.addHook('onRequest', (request, reply, done) => {
     // The route says so whatever way its address was written: escaped, or with a host before it.
     setHeaders(request, reply, request.routeOptions.url)
@@ -162,15 +162,15 @@ const badAddress = problem(
 )
 const longAddress = problem('not_found', 'No address here is that long. Check the id.')
 
-/** What is under way when a drain begins is answered and its connection ended: kept alive, it would hold it up. */
-function endConnectionsOfDrain(server: FastifyInstance): void {
-  let draining = false
+/** What is under way when a shutdown begins is answered and its connection ended: kept alive, it would hold it up. */
+function endConnectionsAtShutdown(server: FastifyInstance): void {
+  let stopping = false
   server.addHook('preClose', (done) => {
-    draining = true
+    stopping = true
     done()
   })
   server.addHook('onSend', (_request, reply, payload, done) => {
-    if (draining) reply.header('connection', 'close')
+    if (stopping) reply.header('connection', 'close')
     done(null, payload)
   })
 }

@@ -9,7 +9,6 @@
  * What the commit function may rewrite without looking at the rest stands last in the head: the number, or a reference
  * that a removal elsewhere takes away. A removed row has its removal record as its body.
  */
-
 import { createHash } from 'node:crypto'
 import type { StreamReference } from './stream-table.ts'
 
@@ -63,7 +62,7 @@ interface PlacedField {
   readonly reference: Pick<StreamReference, 'onRemove'> | null
 }
 
-// The same in SQL, for the commit function. `stamp` is an expression of the stamp as the wire writes it.
+// The layout in SQL, for the commit function. `stamp` is an expression of the stamp as the wire writes it.
 
 /** A `timestamptz(3)` as the wire writes it. */
 export function timestampText(expression: string): string {

@@ -1,8 +1,8 @@
 /** What a writer asks of the journal, and what it is told. */
 import type { StreamTable } from './stream-table.ts'
 
-/** The response stored for a POST that carries an Idempotency-Key. */
-export interface IdempotencyRecord {
+/** A response to store, for the POST that carries this Idempotency-Key. */
+export interface ResponseToStore {
   readonly apiKeyId: string
   readonly method: string
   readonly path: string
@@ -22,7 +22,7 @@ interface ChangeBase {
   readonly decidedAt: string
   /** The types of the events that tell of it. The commit gives them ids, and the time of its stamp. */
   readonly events: readonly string[]
-  readonly idempotency: IdempotencyRecord | null
+  readonly idempotency: ResponseToStore | null
 }
 
 /** What a row is found by. */
@@ -98,7 +98,7 @@ export type Refusal =
   | { readonly outcome: 'dangling'; readonly field: string }
   /** The organization has all that it may have: `most` rows, or bytes of them. Of creations alone. */
   | { readonly outcome: 'full'; readonly of: 'rows' | 'bytes'; readonly most: number }
-  /** The idempotency key committed earlier: its record holds the answer. */
+  /** The idempotency key committed earlier: the stored response is the answer. */
   | { readonly outcome: 'replayed' }
 
 export type CommitOutcome =

@@ -16,7 +16,7 @@ export const lockTimeout = '2s'
 export interface CallOptions {
   /** Attempts that each delivery has. */
   readonly maxAttempts: number
-  /** Whether to wait for `patience` for a clock that somebody else holds, and then for every other row. */
+  /** Whether to wait for `lockTimeout` for a clock that somebody else holds, and then for every other row. */
   readonly waitsForLock: boolean
   /** How far its time may be ahead of the database's clock, in milliseconds; null for as far as it likes. */
   readonly maxClockSkew: number | null

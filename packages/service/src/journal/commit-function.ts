@@ -1,5 +1,5 @@
 /**
- * The commit function: the one writer of stamps, bodies, removals, events, counters and idempotency records.
+ * The commit function: the one writer of stamps, bodies, removals, events, counters and stored responses.
  *
  * Its text is made from the stream tables and stands here in the order in which it runs; docs/schema.sql shows it as the
  * database gets it. First removals, then every check, then what is written: each a section a table, every statement
@@ -256,7 +256,7 @@ function count(
           last_number = greatest(c.last_number, excluded.last_number);`
 }
 
-/** What the fan-out needs to know of the events just added. */
+/** What making deliveries needs to know of the events just added. */
 const eventRecords = `jsonb_agg(jsonb_build_object('id', id, 'type', type, 'subject_kind', subject_kind,
       'subject_id', subject_id))`
 

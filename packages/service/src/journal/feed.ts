@@ -99,7 +99,7 @@ export function createJoinedFeeds(
     })
 }
 
-interface Stream<C> {
+interface FeedSource<C> {
   readonly resource: string
   /** Those that are read of several. */
   readonly kinds?: readonly string[]
@@ -121,7 +121,7 @@ function pagesOf(source: Source, separator: Separator = ','): (limit: number) =>
 function feedOf<C>(
   database: Pick<Database, 'of'>,
   pages: (limit: number) => PageStatements,
-  { resource, kinds, checkpoint }: Stream<C>,
+  { resource, kinds, checkpoint }: FeedSource<C>,
 ): Feed<C> {
   return {
     async page(organizationId, start, limit) {

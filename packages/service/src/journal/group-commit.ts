@@ -27,7 +27,7 @@ export interface GroupLimits {
   /** Beside them, calls under way at once with a large unit. */
   readonly largeCalls: number
   /** Beside those, calls and clock tasks under way at once that wait for the lock, as somebody holds their clock for long. */
-  readonly waitsForLockCalls: number
+  readonly lockWaitCalls: number
   /** How long others may hold the clock until what waits for it fails, in milliseconds. */
   readonly giveUpAfter: number
 }
@@ -38,7 +38,7 @@ export const defaultLimits: GroupLimits = {
   perOrganization: 2,
   calls: 4,
   largeCalls: 2,
-  waitsForLockCalls: 2,
+  lockWaitCalls: 2,
   giveUpAfter: 30_000,
 }
 
@@ -54,7 +54,7 @@ export type CommitCall = (
 
 interface Call {
   readonly parts: Part[]
-  readonly sort: 'shared' | 'large' | 'waitsForLock'
+  readonly sort: 'shared' | 'large' | 'lockWait'
 }
 
 export class GroupCommit {
@@ -63,7 +63,7 @@ export class GroupCommit {
   readonly #limits: GroupLimits
   readonly #queues = new Map<string, OrganizationQueue>()
   readonly #elapsed: () => number
-  readonly #underWay = { shared: 0, large: 0, waitsForLock: 0 }
+  readonly #underWay = { shared: 0, large: 0, lockWait: 0 }
   #unitsUnderWay = 0
   #pumpScheduled = false
 
@@ -138,20 +138,19 @@ export class GroupCommit {
 
   /** One at a time of an organization; where its clock is held for long, it waits for the lock, alone. */
   #beginClockTask(queue: OrganizationQueue): void {
-    const { contended, clockTaskUnderWay, largeUnderWay, clockTasks, units } = queue
+    const { contended, clockTaskUnderWay, ownCallUnderWay, clockTasks, units } = queue
     const [next] = clockTasks
-    if (next === undefined || clockTaskUnderWay || largeUnderWay) return
+    if (next === undefined || clockTaskUnderWay || ownCallUnderWay) return
     if (contended) {
       const isFirst = units[0] === undefined || next.since <= units[0].since
-      if (!isFirst || queue.underWay > 0 || this.#underWay.waitsForLock >= this.#limits.waitsForLockCalls)
-        return
+      if (!isFirst || queue.underWay > 0 || this.#underWay.lockWait >= this.#limits.lockWaitCalls) return
     }
     clockTasks.shift()
     void this.#runClockTask(queue, next, contended)
   }
 
   #nextCall(): Call | null {
-    for (const sort of ['large', 'waitsForLock'] as const) {
+    for (const sort of ['large', 'lockWait'] as const) {
       if (this.#underWay[sort] >= this.#limits[`${sort}Calls`]) continue
       const part = this.#takePartAlone(sort)
       if (part !== null) return { parts: [part], sort }
@@ -162,13 +161,13 @@ export class GroupCommit {
   }
 
   /** What goes in a call of its own, once nothing else of its organization is under way. */
-  #takePartAlone(sort: 'large' | 'waitsForLock'): Part | null {
+  #takePartAlone(sort: 'large' | 'lockWait'): Part | null {
     for (const queue of this.#queues.values()) {
       if (queue.underWay > 0 || (queue.clockTaskUnderWay && queue.contended) || !needsOwnCall(queue)) continue
       const isLarge = queue.units[0]?.large === true
       if (isLarge !== (sort === 'large')) continue
       this.#toTheEnd(queue)
-      return { queue: queue, batch: isLarge ? queue.units.splice(0, 1) : this.#takeBatch(queue) }
+      return { queue, batch: isLarge ? queue.units.splice(0, 1) : this.#takeBatch(queue) }
     }
     return null
   }
@@ -177,11 +176,11 @@ export class GroupCommit {
   #takeParts(): Part[] {
     const parts: Part[] = []
     for (const queue of this.#queues.values()) {
-      if (queue.largeUnderWay || needsOwnCall(queue)) continue
+      if (queue.ownCallUnderWay || needsOwnCall(queue)) continue
       if (queue.units.length === 0 || queue.underWay >= this.#limits.perOrganization) continue
       const batch = this.#takeBatch(queue)
       // Empty when all of them wait for what is under way; its end looks again.
-      if (batch.length > 0) parts.push({ queue: queue, batch })
+      if (batch.length > 0) parts.push({ queue, batch })
       if (parts.length === this.#limits.organizations) break
     }
     for (const { queue } of parts) this.#toTheEnd(queue)
@@ -220,7 +219,7 @@ export class GroupCommit {
   async #runClockTask(queue: OrganizationQueue, clockTask: ClockTask, waitsForLock: boolean): Promise<void> {
     queue.clockTaskUnderWay = true
     if (waitsForLock) {
-      this.#underWay.waitsForLock++
+      this.#underWay.lockWait++
       this.#toTheEnd(queue)
     }
     try {
@@ -236,7 +235,7 @@ export class GroupCommit {
       }
     } finally {
       queue.clockTaskUnderWay = false
-      if (waitsForLock) this.#underWay.waitsForLock--
+      if (waitsForLock) this.#underWay.lockWait--
       this.#forgetIdle(queue)
       this.#schedule()
     }
@@ -258,24 +257,25 @@ export class GroupCommit {
   }
 
   async #run({ parts, sort }: Call): Promise<void> {
-    const large = sort !== 'shared'
+    // What goes in a call of its own can wait: it holds up nobody else.
+    const waitsForLock = sort !== 'shared'
     this.#underWay[sort]++
     // One order of organizations everywhere, so that two calls never wait for each other's clocks.
     parts.sort((a, b) => (a.queue.organizationId < b.queue.organizationId ? -1 : 1))
     for (const { queue, batch } of parts) {
       queue.underWay++
-      queue.largeUnderWay = large
+      queue.ownCallUnderWay = waitsForLock
       this.#unitsUnderWay += batch.length
       for (const key of batch.flatMap(({ keys }) => keys)) queue.held.add(key)
     }
     try {
-      await this.#commit(parts, large)
+      await this.#commit(parts, waitsForLock)
     } finally {
       this.#underWay[sort]--
       for (const { queue, batch } of parts) {
         queue.underWay--
         this.#unitsUnderWay -= batch.length
-        if (large) queue.largeUnderWay = false
+        if (waitsForLock) queue.ownCallUnderWay = false
         for (const key of batch.flatMap(({ keys }) => keys)) queue.held.delete(key)
         this.#forgetIdle(queue)
       }
@@ -322,8 +322,6 @@ export class GroupCommit {
   }
 }
 
-// The queue of one organization: what waits to be committed, and what of it is under way. Who goes next is `GroupCommit`'s.
-
 /** One organization's part of a call. */
 export interface CallPart {
   readonly organizationId: string
@@ -331,13 +329,13 @@ export interface CallPart {
 }
 
 /** What takes the clock and is no unit. Rejects as a call does when the clock is held by others. */
-export interface ClockTask {
+interface ClockTask {
   readonly run: (waitsForLock: boolean) => Promise<void>
   readonly reject: (error: unknown) => void
   readonly since: number
 }
 
-export interface Waiting {
+interface Waiting {
   readonly unit: Unit
   readonly keys: readonly string[]
   /** Takes long: goes in a call of its own, so that it holds up nobody but its organization. */
@@ -348,33 +346,34 @@ export interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-export interface OrganizationQueue {
+/** What of one organization waits to be committed, and what is under way. Who goes next is for `GroupCommit` to say. */
+interface OrganizationQueue {
   readonly organizationId: string
   units: Waiting[]
   clockTasks: ClockTask[]
   clockTaskUnderWay: boolean
   underWay: number
-  /** What is under way is large: until it is done, more of this organization would only wait behind it. */
-  largeUnderWay: boolean
+  /** A call of its own is under way: until it is done, more of this organization would only wait behind it. */
+  ownCallUnderWay: boolean
   /** Somebody else held the clock for long: the next call waits for it, and nobody else with it. */
   contended: boolean
   /** Keys of the units under way. */
   readonly held: Set<string>
 }
 
-export interface Part {
+interface Part {
   readonly queue: OrganizationQueue
   readonly batch: readonly Waiting[]
 }
 
 /** A queue in which nobody waits. */
-export function emptyQueue(organizationId: string): OrganizationQueue {
-  const nothing = { underWay: 0, clockTaskUnderWay: false, largeUnderWay: false, contended: false }
+function emptyQueue(organizationId: string): OrganizationQueue {
+  const nothing = { underWay: 0, clockTaskUnderWay: false, ownCallUnderWay: false, contended: false }
   return { organizationId, units: [], clockTasks: [], held: new Set(), ...nothing }
 }
 
 /** Whether an organization's next units go in a call of their own. */
-export function needsOwnCall({ units, contended }: OrganizationQueue): boolean {
+function needsOwnCall({ units, contended }: OrganizationQueue): boolean {
   const [next] = units
   return next !== undefined && (contended || next.large)
 }
@@ -384,7 +383,7 @@ export function needsOwnCall({ units, contended }: OrganizationQueue): boolean {
  * change by change, so that only that change fails. Nothing smaller of a single change; nor of one organization
  * that ran out of time, since each of its changes would have to wait that long again; nor of a time that is wrong for all.
  */
-export function smallerCalls(parts: readonly Part[], error: DatabaseError): readonly Part[] {
+function smallerCalls(parts: readonly Part[], error: DatabaseError): readonly Part[] {
   const [first] = parts
   if (error.code === clockAheadCode) return []
   if (parts.length > 1 || first === undefined) return parts

@@ -1,6 +1,6 @@
 /**
  * The journal: the only way into the stream. A change goes in, its outcome comes out; in between it is committed
- * together with its event, its counters and its idempotency record, or not at all (specification 5.2, specification 7.1).
+ * together with its event, its counters and its stored response, or not at all (specification 5.2, specification 7.1).
  */
 import type { Pool } from 'pg'
 import { callFunction } from '../db/call-function.ts'
@@ -147,8 +147,8 @@ async function callWaitingForLock<A>(
 
 /** Of the stamps that one call gave; null when it gave none, or was not asked. */
 function largestClockSkew(rows: readonly { readonly answer: CommitAnswer }[]): number | null {
-  const leads = rows.flatMap(({ answer: { lead } }) => lead ?? [])
-  return leads.length === 0 ? null : Math.max(...leads)
+  const skews = rows.flatMap(({ answer: { lead } }) => lead ?? [])
+  return skews.length === 0 ? null : Math.max(...skews)
 }
 
 /**

@@ -1,6 +1,7 @@
 /**
- * Pieces of the functions that change what belongs to an organization but is no kind of its stream: each is one call
- * that takes the organization's clock row first, as every commit does, so that none of them ever crosses another.
+ * Pieces of the functions that change what belongs to an organization but is no kind of its stream, and the one function
+ * made of them alone: each is one call that takes the organization's clock row first, as every commit does, so that none
+ * of them ever crosses another.
  * The functions have the arguments p_organization_id, p_now and, where a request can be repeated, p_keep.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
@@ -52,10 +53,8 @@ export function storeResponseAbout(subject: string): string {
       ${insteadOfExpired};`
 }
 
-// Responses that are stored though nothing was committed, for requests that may come again under their Idempotency-Key.
-
 /**
- * 'done', or 'replayed' when the key has an answer already. It takes the clock row as every commit does: a twin that found
+ * Stores the response to a request that committed nothing and may come again under its Idempotency-Key: 'done', or 'replayed' when the key has an answer already. It takes the clock row as every commit does: a twin that found
  * something to change either sees this answer, or is seen.
  */
 export const storeResponseFunction: SchemaFunction = schemaFunction(

@@ -3,7 +3,6 @@
  * cost one query a second together: they are woken by notifications from whoever committed, and, should a writer have
  * died before it told, by that poll.
  */
-
 import type { Pool } from 'pg'
 import { hiddenArray } from '../db/text-query.ts'
 import { Budget, ShareExceeded } from '../kernel/budget.ts'

@@ -1,7 +1,7 @@
 /**
- * How much of one thing each may hold at once: at most as much as is still free for others. Nobody has to be told how
- * many there are: whoever is alone holds up to half, each of two a third, and a newcomer finds room while somebody else
- * holds plenty. What is over that is refused, and whoever gives back makes room for all.
+ * Shares: how much of one thing each organization may hold at once: at most as much as is still free for others. Nobody
+ * has to be told how many there are: whoever is alone holds up to half, each of two a third, and a newcomer finds room
+ * while somebody else holds plenty. What is over that is refused, and whoever gives back makes room for all.
  */
 
 /** Whether it was taken; or the holder itself has its share already, or so many hold theirs that nothing is left. */

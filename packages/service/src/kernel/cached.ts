@@ -1,6 +1,6 @@
 /**
- * What anybody may ask for at any rate, and costs something to find out: found out once for all who ask at the same time, and
- * kept for a while. At most one read is under way, and each that begins is `goodFor` after the one before it at least.
+ * A cached answer: what anybody may ask for at any rate, and costs something to find out, is found out once for all who ask
+ * at the same time, and kept for a while. At most one read is under way, and each that begins is `goodFor` after the one before it at least.
  */
 import type { Clock } from './timestamps.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Look-ups that arrive while earlier ones are under way go together in the next query. A look-up never joins a
- * query that has already been sent, so it sees everything that was committed before it was asked.
+ * Look-ups that arrive while earlier ones are under way go together in the next query, many keys a query. A look-up
+ * never joins a query that has already been sent, so it sees everything that was committed before it was asked.
  */
 
 export interface CoalesceLimits {

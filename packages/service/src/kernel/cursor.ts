@@ -1,9 +1,10 @@
 /**
- * The sync cursor: a position in one organization's stream of one resource, in one epoch of the database
- * (specification 7.5, decision 4).
+ * The sync cursor: a position in one organization's stream of a kind, or of a set of kinds (its *resource*), in one epoch
+ * of the database (specification 7.5, decision 4).
  *
- * It is opaque to clients, needs no secret (it grants nothing that the key does not) and never expires. The
- * bytes are fixed in place and end in a checksum, so a cursor with any character changed is not a cursor.
+ * It is opaque to clients, needs no secret (it grants nothing that the key does not) and does not expire: only a restore,
+ * which begins a new epoch, ends it. The bytes are fixed in place and end in a checksum, so a cursor with any character
+ * changed is not a cursor.
  *
  *   version 1 · resource 8 (hash) · organization 16 · epoch 4 · at 8 · id 16 · removalsAfter 8 · check 8
  *

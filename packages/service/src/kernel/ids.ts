@@ -1,3 +1,4 @@
+/** Ids: UUIDv7, which begin with a time and so sort by it. */
 import { v7 } from 'uuid'
 import type { Clock } from './timestamps.ts'
 

@@ -1,4 +1,4 @@
-/** Decisions on what is stored, where another writer may be quicker to commit one. */
+/** Tries a decision again when another writer was quicker. */
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** Others may be quicker this often before the caller is told to try again. */

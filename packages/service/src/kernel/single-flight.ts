@@ -1,6 +1,6 @@
 /**
- * Whoever asks for the same at the same time shares one look-up. None joins a look-up that has already been sent: it waits
- * for the next, and so sees everything that was committed before it asked.
+ * Whoever asks for the same at the same time shares one look-up, one key a look-up. None joins one that has already been sent: it
+ * waits for the next, and so sees everything that was committed before it asked.
  */
 
 interface Flight<V> {

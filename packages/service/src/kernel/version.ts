@@ -1,3 +1,4 @@
+/** Which release this is. */
 import { readFileSync } from 'node:fs'
 
 /** The release: the manifest stands beside the sources, in the repository and as published. */

@@ -40,9 +40,7 @@ function shown(at: Date | null): string | null {
   return at === null ? null : formatTimestamp(at.getTime())
 }
 
-// What the API shows of keys, declared for the documents and the types of the SDK.
-
-/** `scopes`: every scope there is. */
+/** What the API shows of keys, declared for the documents and the types of the SDK. `scopes`: every scope there is. */
 export function keyFields(scopes: readonly string[]): Shown<KeyRecord> {
   return {
     id: field(uuid, 'Its id. It stays when its tokens change.'),

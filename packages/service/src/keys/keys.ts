@@ -6,7 +6,7 @@ import type { Caller } from '../access/directory.ts'
 import { hashToken, newToken } from '../access/token.ts'
 import { encodeResponse } from '../http/idempotency.ts'
 import { type Outcome, refused } from '../http/replies.ts'
-import type { IdempotencyRecord } from '../journal/change.ts'
+import type { ResponseToStore } from '../journal/change.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { retryOnConflict } from '../kernel/retry-on-conflict.ts'
@@ -46,10 +46,10 @@ export interface KeyServices {
 export type WithToken = KeyRecord & { readonly token: string }
 
 export interface Keys {
-  create(caller: Caller, body: unknown, record: IdempotencyRecord | null): Promise<Outcome<WithToken>>
+  create(caller: Caller, body: unknown, record: ResponseToStore | null): Promise<Outcome<WithToken>>
   read(organizationId: string, id: string): Promise<KeyRow | null>
   change(caller: Caller, id: string, body: unknown): Promise<Outcome<KeyRecord>>
-  rotate(caller: Caller, id: string, record: IdempotencyRecord | null): Promise<Outcome<WithToken>>
+  rotate(caller: Caller, id: string, record: ResponseToStore | null): Promise<Outcome<WithToken>>
   /** Why the caller may not be shown the stored response to such a call again, which holds a token; null when it may. */
   withhold(caller: Caller, call: 'create' | 'rotate', kept: string): Promise<Problem | null>
   dropPrevious(caller: Caller, id: string): Promise<Outcome<null>>
@@ -188,7 +188,7 @@ export function createKeys(services: KeyServices): Keys {
   function keep(
     { organizationId }: Caller,
     apiKeyId: string,
-    record: IdempotencyRecord | null,
+    record: ResponseToStore | null,
     answer: WithToken,
   ): string | null {
     if (record === null) return null

@@ -1,5 +1,5 @@
 /**
- * The bytes of a batch, taken apart before anything of it is parsed: what stands around its items, and where each item
+ * The body of a batch: the request that it makes, and its bytes, taken apart before anything of it is parsed: what stands around its items, and where each item
  * is. So the number of items is known first, each is parsed by itself, and none holds up the others for longer than
  * one body of an object may.
  */
@@ -157,10 +157,9 @@ function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d))
 }
 
-// The body of a batch: what is to be done, and to which items.
-
 export const batchOperations = ['create', 'upsert'] as const
 
+/** What is to be done, and to which items. */
 export interface BatchRequest {
   /** `upsert` changes the object that has an item's externalId, as PATCH does, and creates it where there is none. */
   readonly operation: (typeof batchOperations)[number]

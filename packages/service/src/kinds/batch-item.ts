@@ -1,5 +1,4 @@
-/** One item of a batch: what it comes to, and how the answer shows that. */
-
+/** The items of a batch: what each comes to (a change, nothing to change, or a refusal), and how the answer shows that. */
 import { type Change, type Unit, uniqueKeys } from '../journal/change.ts'
 import type { FoundRow } from '../journal/rows.ts'
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
@@ -131,8 +130,6 @@ function shownItem(item: ItemOutcome, index: number): ShownItem {
   const members = { ...(errors && { errors }), ...(existingId && { existingId }) }
   return { index, outcome, status, problem: { code, title, detail, ...members } }
 }
-
-// What the items of a batch come to, each: a change to be committed, nothing to change, or a refusal.
 
 export interface BatchItems {
   readonly items: readonly SentItem[]

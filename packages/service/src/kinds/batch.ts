@@ -3,7 +3,7 @@
  * out, and all the rest commits together. Some refusals show only when the batch is about to commit; what is left is
  * then decided again, so that the answer is true of one moment.
  */
-import type { Change, IdempotencyRecord, Refusal, UnitOutcome } from '../journal/change.ts'
+import type { Change, Refusal, ResponseToStore, UnitOutcome } from '../journal/change.ts'
 import type { FoundRow } from '../journal/rows.ts'
 import type { Problem } from '../kernel/errors.ts'
 import { retryOnConflict } from '../kernel/retry-on-conflict.ts'
@@ -25,7 +25,7 @@ export interface Batch {
   run(
     organizationId: string,
     request: BatchRequest,
-    idempotency: IdempotencyRecord | null,
+    idempotency: ResponseToStore | null,
   ): Promise<BatchResult>
 }
 
@@ -116,11 +116,7 @@ export function createBatch(services: ChangeServices): Batch {
 }
 
 /** The changes of the items; the first keeps the answer, for the Idempotency-Key. */
-function keeping(
-  planned: readonly Planned[],
-  idempotency: IdempotencyRecord | null,
-  answer: string,
-): Change[] {
+function keeping(planned: readonly Planned[], idempotency: ResponseToStore | null, answer: string): Change[] {
   const record = idempotency === null ? null : { ...idempotency, body: answer }
   return planned.map(({ change }, n) => (n === 0 ? { ...change, idempotency: record } : change))
 }

@@ -2,7 +2,7 @@
  * The write flow of a kind: decide on what is stored, commit, and when that has moved on meanwhile decide again.
  * Decisions are the kind's pure rules; the journal alone writes.
  */
-import type { Change, IdempotencyRecord, Refusal, UnitOutcome } from '../journal/change.ts'
+import type { Change, Refusal, ResponseToStore, UnitOutcome } from '../journal/change.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { StoredRow } from '../journal/rows.ts'
 import type { Problem } from '../kernel/errors.ts'
@@ -30,7 +30,7 @@ export type ChangeResult =
 export type Precondition = (row: StoredRow) => Problem | null
 
 export interface Changes {
-  create(organizationId: string, body: unknown, idempotency: IdempotencyRecord | null): Promise<ChangeResult>
+  create(organizationId: string, body: unknown, idempotency: ResponseToStore | null): Promise<ChangeResult>
   update(organizationId: string, id: string, body: unknown, precondition: Precondition): Promise<ChangeResult>
   /** The action of this name, which the kind must have. */
   act(
@@ -38,7 +38,7 @@ export interface Changes {
     id: string,
     request: { readonly action: string; readonly body: unknown },
     precondition: Precondition,
-    idempotency: IdempotencyRecord | null,
+    idempotency: ResponseToStore | null,
   ): Promise<ChangeResult>
   remove(organizationId: string, id: string, precondition: Precondition): Promise<ChangeResult>
 }
@@ -63,7 +63,7 @@ export function createChanges(services: ChangeServices): Changes {
   async function create(
     organizationId: string,
     body: unknown,
-    idempotency: IdempotencyRecord | null,
+    idempotency: ResponseToStore | null,
   ): Promise<ChangeResult> {
     const draft = parseNew(kind, body, clock)
     if (!draft.ok) return refused(draft.error)
@@ -110,7 +110,7 @@ export function createChanges(services: ChangeServices): Changes {
     id: string,
     request: { readonly action: string; readonly body: unknown },
     precondition: Precondition,
-    idempotency: IdempotencyRecord | null,
+    idempotency: ResponseToStore | null,
   ): Promise<ChangeResult> {
     const action = kind.actions[request.action]
     if (action === undefined) throw new Error(`a ${kind.name} has no action ${request.action}`)
@@ -129,7 +129,7 @@ export function createChanges(services: ChangeServices): Changes {
     organizationId: string,
     id: string,
     precondition: Precondition,
-    idempotency: IdempotencyRecord | null,
+    idempotency: ResponseToStore | null,
     decide: Decide,
   ): Promise<ChangeResult> {
     return changeRow(organizationId, id, precondition, (row) => {

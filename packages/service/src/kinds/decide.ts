@@ -1,6 +1,6 @@
 /** From states to what the journal commits. Pure, but that the clock is asked. */
 import { hasHead, storedBytes } from '../journal/body.ts'
-import type { Change, IdempotencyRecord } from '../journal/change.ts'
+import type { Change, ResponseToStore } from '../journal/change.ts'
 import type { StoredRow } from '../journal/rows.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import type { Kind, State } from './kind.ts'
@@ -18,7 +18,7 @@ export function insertChange(
   kind: Kind,
   identity: Identity,
   state: State,
-  idempotency: IdempotencyRecord | null,
+  idempotency: ResponseToStore | null,
 ): Change {
   const columns = columnValues(kind, state)
   return {
@@ -45,7 +45,7 @@ export function updateChange(
   clock: Clock,
   row: StoredRow,
   state: State,
-  idempotency: IdempotencyRecord | null,
+  idempotency: ResponseToStore | null,
 ): Change | null {
   const before = parseRepresentation(kind, row)
   const head = changedHead(kind, row, before, state)

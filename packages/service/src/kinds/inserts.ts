@@ -4,8 +4,8 @@
  */
 import type {
   Change,
-  IdempotencyRecord,
   ReferringExpectation,
+  ResponseToStore,
   RowExpectation,
   Unit,
 } from '../journal/change.ts'
@@ -30,12 +30,12 @@ export interface PlannedInserts {
   readonly rest: Required<Omit<Unit, 'idsOnly'>>
 }
 
-/** Decides on new objects of a kind. The first of them carries the idempotency record. */
+/** Decides on new objects of a kind. The first of them carries the response to store. */
 export async function planInserts(
   { kind, rows, clock }: { readonly kind: Kind; readonly rows: Rows; readonly clock: Clock },
   organizationId: string,
   drafts: readonly State[],
-  idempotency: IdempotencyRecord | null,
+  idempotency: ResponseToStore | null,
 ): Promise<PlannedInserts> {
   const desk = recordingReader(rows, organizationId)
   const plan = kind.effects === null ? null : await kind.effects.plan(drafts, desk)

@@ -2,7 +2,6 @@
  * A kind of object as a value: its name, its fields, and the rules that are its own. `defineKind` turns the
  * declaration into what the machinery, the journal and the documents read. Nothing here knows any kind by name.
  */
-
 import type { Migration } from '../db/migration.ts'
 import type { StreamTable } from '../journal/stream-table.ts'
 import { type ErrorCode, type Problem, problem } from '../kernel/errors.ts'
@@ -136,9 +135,7 @@ export interface Effects<S> {
   plan(drafts: readonly S[], desk: DeskReader): Promise<Plan<S>>
 }
 
-// Refusals of moves that a state does not allow.
-
-/** 409 `invalid_transition`: names where the object stands and what can be done from there. */
+/** The refusal of a move that a state does not allow, 409 `invalid_transition`: names where the object stands and what can be done from there. */
 export function refuseMove(
   object: { readonly kind: string; readonly state: string },
   move: string,

@@ -33,14 +33,14 @@ import {
 } from './kind-schemas.ts'
 import { type ListQuery, listParameters, parseListQuery } from './list-query.ts'
 import { noSuch } from './outcomes.ts'
-import { type Stream, syncPage } from './sync-reply.ts'
+import { type SyncSource, syncPage } from './sync-reply.ts'
 import { toldOfWrites } from './write-replies.ts'
 
 /** What the routes of one kind need. */
 export interface KindServices extends BulkServices {
   readonly changes: Changes
   readonly rows: RowReader
-  readonly stream: Stream<Checkpoint>
+  readonly stream: SyncSource<Checkpoint>
   readonly browse: Browse
 }
 

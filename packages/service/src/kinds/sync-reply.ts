@@ -8,7 +8,7 @@ import { problem } from '../kernel/errors.ts'
 import type { SyncQuery } from './sync-query.ts'
 
 /** One stream to sync from. */
-export interface Stream<C> extends Feeds<C> {
+export interface SyncSource<C> extends Feeds<C> {
   readonly kinds: ReadonlySet<string>
   readonly readers: WaitingReaders
 }
@@ -16,7 +16,7 @@ export interface Stream<C> extends Feeds<C> {
 /** The page that the query asks for (specification 7). */
 export async function syncPage<C>(
   call: Pick<Call, 'request' | 'reply' | 'caller'>,
-  stream: Stream<C>,
+  stream: SyncSource<C>,
   query: SyncQuery,
 ): Promise<Outcome<Buffer>> {
   const { organizationId, organizationCreatedAt } = call.caller
@@ -44,7 +44,7 @@ export async function syncPage<C>(
 
 async function waitForPage<C>(
   { request, reply, caller: { organizationId } }: Pick<Call, 'request' | 'reply' | 'caller'>,
-  { waitingFeed: feed, kinds, readers }: Stream<C>,
+  { waitingFeed: feed, kinds, readers }: SyncSource<C>,
   { start, limit, wait }: { readonly start: PageStart; readonly limit: number; readonly wait: number },
 ): Promise<PageOutcome<C>> {
   using watch = readers.watch({ organizationId, kinds }, wait * 1_000)

@@ -1,4 +1,4 @@
-/** Where deliveries stand in the database. Asked at most once in a while, however often somebody scrapes. */
+/** Where deliveries stand in the database, who stores most, and what an upgrade has left to do. Asked at most once in a while, however often somebody scrapes. */
 import type { Pool } from 'pg'
 import { Gauge, type Registry } from 'prom-client'
 import { cached } from '../kernel/cached.ts'
@@ -80,8 +80,6 @@ async function readStanding(pool: Pool, clock: Clock): Promise<Standing> {
   return standing
 }
 
-// How much the largest organizations store, by rank: which they are is for the log to say, so that no series is theirs.
-
 /** Milliseconds for which an answer is good. */
 const storageGoodFor = 60_000
 /** And for which nothing more is asked of a database that does not answer. */
@@ -97,7 +95,10 @@ const measures = {
 /** The largest by each measure, most first. */
 export type Largest = { readonly [Measure in keyof typeof measures]: readonly number[] }
 
-/** Gauges of as many ranks as there are to be; 0 where there is no such organization, none while `read` fails. */
+/**
+ * How much the largest organizations store, by rank: which they are is for the log to say, so that no series is theirs.
+ * Gauges of as many ranks as there are to be; 0 where there is no such organization, none while `read` fails.
+ */
 export function createStorageMetrics(
   register: Registry,
   clock: Clock,
@@ -120,14 +121,15 @@ export function createStorageMetrics(
   }
 }
 
-// How many rows show an earlier version of their kind: none, when an upgrade is through.
-
 /** Milliseconds for which an answer is good. */
 const outdatedGoodFor = 15_000
 /** And for which nothing more is asked of a database that does not answer. */
 const outdatedFailureGoodFor = 1_000
 
-/** A gauge of the rows of each kind that are left to be upgraded, counted up to `most`. While `read` fails there is none. */
+/**
+ * A gauge of the rows of each kind that show an earlier version of it, counted up to `most`: none, when an upgrade is
+ * through. While `read` fails there is no gauge.
+ */
 export function createOutdatedMetrics(
   register: Registry,
   clock: Clock,

@@ -1,4 +1,4 @@
-/** Schemas that belong to no resource: problems, removal records, the pagination of a list. */
+/** Schemas that belong to no kind: problems, removal records, the pagination of a list. */
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import { errorPath, exampleProblem, fieldErrorCodes } from '../kernel/errors.ts'
 import { exampleId, examplePagination, exampleTime } from './examples.ts'

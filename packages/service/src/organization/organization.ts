@@ -56,8 +56,6 @@ export function createOrganizations(database: Pick<Database, 'of'>, clock: Clock
   }
 }
 
-// The organization as the API shows it (specification 3.6), and what of it can be set.
-
 export interface OrganizationRow {
   readonly organization_id: string
   readonly name: string
@@ -65,6 +63,7 @@ export interface OrganizationRow {
   readonly updated_at: Date
 }
 
+/** The organization as the API shows it (specification 3.6). */
 export function organizationRecord(row: OrganizationRow) {
   return {
     id: row.organization_id,

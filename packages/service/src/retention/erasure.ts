@@ -1,11 +1,12 @@
-/** What is kept of removed objects, and of references to them, goes: payloads of events and stored responses. */
+/**
+ * Erases what events and stored responses still hold of removed objects and of references to them, and stored responses
+ * after 24 hours.
+ */
 import type { Pool } from 'pg'
 import { storedForMilliseconds } from '../http/idempotency.ts'
 import { reference } from '../journal/body.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
-
-/** Rows a statement touches at most, so that none holds locks for long. */
-export const step = 500
+import { step } from './step.ts'
 
 /** Removal events keep their record, which says no more than that the object is gone. */
 export async function erasePayloads(pool: Pool): Promise<number> {

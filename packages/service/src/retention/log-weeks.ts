@@ -16,13 +16,12 @@ import {
 } from '../db/weeks.ts'
 import { firstIdAt, timeOfId } from '../kernel/ids.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
+import { step, stepByStep } from './step.ts'
 
 /** Weeks that stand ready, this one among them. */
 const weeksReady = 3
 /** A delivery is no older than its event, but for what clocks are apart: a day is plenty. In milliseconds. */
 const clocksApart = 24 * 60 * 60 * 1000
-/** Rows removed in one statement from where weeks have no partition. */
-const step = 1_000
 
 const byId = (week: number) => `'${firstIdAt(week)}'`
 
@@ -65,9 +64,9 @@ export async function dropLogWeeks(pool: Pool, now: number, retention: number): 
     // week is gone.
     if (over && (await nothingPendingNeeds(pool, week))) await dropWeek(pool, week)
   }
-  while ((await removeStrayEvents(pool, keptSince.events)) === step);
-  while ((await removeStrayDeliveries(pool, keptSince.deliveries)) === step);
-  while ((await removeStrayAttempts(pool, keptSince.attempts)) === step);
+  await stepByStep(() => removeStrayEvents(pool, keptSince.events))
+  await stepByStep(() => removeStrayDeliveries(pool, keptSince.deliveries))
+  await stepByStep(() => removeStrayAttempts(pool, keptSince.attempts))
 }
 
 /**

@@ -4,17 +4,17 @@
  * forgotten, weeks of the log are made ahead, and those that it shows no more are dropped; who has come near to what it
  * may store is told of. Every step can be repeated and done by any number of processes.
  */
-
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { noLimits, type StorageLimits } from '../journal/change.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
 import type { Clock } from '../kernel/timestamps.ts'
-import { deleteStoredResponses, detachPayloads, erasePayloads, step } from './erasure.ts'
+import { deleteStoredResponses, detachPayloads, erasePayloads } from './erasure.ts'
 import { dropLogWeeks, makeLogWeeks } from './log-weeks.ts'
+import { removeOrphans, removeRecoveries } from './orphans.ts'
+import { stepByStep } from './step.ts'
 import { nearLimits } from './storage.ts'
-import { removeOrphans, removeRecoveries } from './webhooks.ts'
 
 /** Ten minutes from the end of a run to the next: well within the day that an erasure may take. */
 const interval = 10 * 60 * 1000
@@ -44,9 +44,9 @@ export function createMaintenance(options: {
   async function runOn(pool: Pool): Promise<void> {
     // First: nothing else here is waited for by commits.
     await makeLogWeeks(pool, clock.now())
-    while ((await erasePayloads(pool)) === step);
-    while ((await detachPayloads(pool)) === step);
-    while ((await deleteStoredResponses(pool, clock)) === step);
+    await stepByStep(() => erasePayloads(pool))
+    await stepByStep(() => detachPayloads(pool))
+    await stepByStep(() => deleteStoredResponses(pool, clock))
     await removeOrphans(pool)
     await removeRecoveries(pool, clock.now() - logRetention)
     await dropLogWeeks(pool, clock.now(), logRetention)

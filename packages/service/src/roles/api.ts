@@ -1,4 +1,4 @@
-/** The API as a running part: listening, then drained. */
+/** The API as a running part: listening, then stopped. */
 import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
@@ -14,7 +14,7 @@ import type { Running } from './running.ts'
 import { startStreamListener } from './stream-listener.ts'
 
 /** How long requests under way may take when the service is told to stop, in milliseconds. */
-const drainMilliseconds = 12_000
+const requestsEndWithin = 12_000
 /** And what waits for a database that does not answer; with what comes after it, the service ends within 15 s. */
 const stopMilliseconds = 13_000
 
@@ -64,9 +64,9 @@ export async function startApi(
     address: addressOf(server.server.address()),
     metrics,
     async stop() {
-      const drained = setTimeout(() => server.server.closeAllConnections(), drainMilliseconds)
+      const late = setTimeout(() => server.server.closeAllConnections(), requestsEndWithin)
       await atMost(stopMilliseconds, Promise.all([server.close(), maintenance.stop()]))
-      clearTimeout(drained)
+      clearTimeout(late)
       await Promise.all([listener.close(), bulk?.stop()])
       clock.stop()
     },

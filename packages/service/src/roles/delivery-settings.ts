@@ -1,3 +1,4 @@
+/** The settings of deliveries and summaries, read from the configuration and the files that it names. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pool } from 'pg'

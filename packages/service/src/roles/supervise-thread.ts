@@ -41,7 +41,7 @@ export function superviseSummarizer(
       giveBack().catch((error: Error) =>
         log.warn(
           { err: loggable(error) },
-          'the leases of the summarizer that ended could not be released; they will expire',
+          'the leases of the summarizer that ended could not be given back; they will expire',
         ),
       )
       timer = setTimeout(() => {

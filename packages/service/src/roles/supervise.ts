@@ -124,7 +124,7 @@ export function superviseWorker(
       (error: Error) =>
         log.warn(
           { err: loggable(error) },
-          'the leases of the worker that ended could not be released; they will expire',
+          'the leases of the worker that ended could not be given back; they will expire',
         ),
     )
     const limit = delay(giveBackMilliseconds, undefined, { signal: late.signal }).catch(() => {})
@@ -169,8 +169,6 @@ function forkWorker(): ChildProcess {
     ...(compiled === undefined ? {} : { env: { ...process.env, NODE_COMPILE_CACHE: dirname(compiled) } }),
   })
 }
-
-// When a worker that ended by itself is started again: pure.
 
 /** A worker that ran for so long was well, in milliseconds. */
 export const healthyAfter = 60_000

@@ -17,7 +17,7 @@ process.once('message', ({ address, settings, summaries, workerId, logLevel }: W
     stopping = true
     const stopped = worker.stop()
     // From here on nothing is begun.
-    log.info('the worker stops: it settles what is in flight')
+    log.info('the worker stops: it completes what is under way')
     await stopped
     process.exit(0)
   }

@@ -63,7 +63,7 @@ export interface RunningWorker extends Running {
   readonly register: ReturnType<typeof createRegistry>
 }
 
-/** Delivers and summarizes until stopped; attempts under way are finished and settled, and leases given back. */
+/** Delivers and summarizes until stopped; attempts under way are finished and completed, and leases given back. */
 export function startWorker(options: {
   readonly address: DatabaseAddress
   readonly log: Logger
@@ -144,7 +144,10 @@ export interface Worker {
   close(): Promise<void>
 }
 
-/** An engine with everything that it sends with, a recoverer, and who makes what large commits left. They do nothing until they are started or told to. */
+/**
+ * An engine with everything that it sends with, a recoverer, and what makes what large commits have left. They do nothing
+ * until they are started or told to.
+ */
 export function createWorker(options: {
   readonly pool: Pool
   readonly clock: Clock

@@ -1,5 +1,5 @@
 /**
- * The jobs: which conversations wait for a summary, when each is tried, and which worker has it. They hang beside
+ * The jobs: which conversations wait for a summary, when each is tried and tried again, and which worker has it. They hang beside
  * the conversations, so that a failed attempt moves nothing that copies see.
  *
  * A job is held by moving its due time to the end of a lease: a worker that dies gives it back by doing nothing.
@@ -238,8 +238,6 @@ function takeJobs(limit: number): string {
         order by j.due_at, j.conversation_id limit ${limit} for update skip locked)
     returning conversation_id, resolved_at, attempts, gave_up`
 }
-
-// When a summary that could not be written is tried again.
 
 const minute = 60_000
 const longest = 240 * minute

@@ -200,8 +200,8 @@ const retryDelivery = route({
     if (!found.ok) return refused(found.error)
     const delivery = found.value
     // With a key the database is asked first: a twin may have begun, or ended, this very retry.
-    const settled = record === null ? notRetryable(webhook.value, delivery) : null
-    if (settled !== null) return refused(settled)
+    const fault = record === null ? notRetryable(webhook.value, delivery) : null
+    if (fault !== null) return refused(fault)
     const now = clock.now()
     const updatedAt = Math.max(now, delivery.updated_at.getTime() + 1)
     // A ping keeps to its one attempt.

@@ -5,7 +5,7 @@
  */
 import type { Caller } from '../access/directory.ts'
 import { type Outcome, refused } from '../http/replies.ts'
-import type { IdempotencyRecord } from '../journal/change.ts'
+import type { ResponseToStore } from '../journal/change.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
@@ -48,11 +48,11 @@ export interface EndpointServices {
 type WithSecret = WebhookRecord & { readonly secret: string }
 
 export interface Endpoints {
-  create(caller: Caller, body: unknown, record: IdempotencyRecord | null): Promise<Outcome<WithSecret>>
+  create(caller: Caller, body: unknown, record: ResponseToStore | null): Promise<Outcome<WithSecret>>
   read(organizationId: string, id: string): Promise<WebhookRow | null>
   change(caller: Caller, id: string, body: unknown): Promise<Outcome<WebhookRecord>>
   remove(organizationId: string, id: string): Promise<Outcome<null>>
-  rotate(caller: Caller, id: string, record: IdempotencyRecord | null): Promise<Outcome<WithSecret>>
+  rotate(caller: Caller, id: string, record: ResponseToStore | null): Promise<Outcome<WithSecret>>
   /** Why the caller may not be shown the stored response to such a call again, which holds a secret; null when it may. */
   withhold(caller: Caller, call: 'create' | 'rotate', kept: string): Promise<Problem | null>
   dropPrevious(organizationId: string, id: string): Promise<Outcome<null>>

@@ -89,8 +89,8 @@ end;`,
 export const removeFunction: SchemaFunction = schemaFunction(
   'remove_webhook',
   { arguments: 'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz', returns: 'boolean' },
-  // The endpoint, its endpoint queue, and then what else goes with it: a settling has the endpoint queue before the
-  // record of its health.
+  // The endpoint, its endpoint queue, and then what else goes with it: a completion has the endpoint queue before
+  // the record of its health.
   `begin
   ${lockClock}
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id for update;

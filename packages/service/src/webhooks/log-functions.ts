@@ -36,7 +36,7 @@ export const deliveryColumns: string = Object.keys(columnTypes)
 /** What stands where: in the queue, or in the log, by days. `since`, of this and of the ids, is an SQL expression. */
 export const standing = {
   pending: `d.log_day = 'infinity'`,
-  settled: (since: string) =>
+  completed: (since: string) =>
     `d.log_day >= (${since}::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'`,
 } as const
 
@@ -66,7 +66,7 @@ function part(where: string, firstId: string, columns: Readonly<Record<string, s
         order by ${row.map((name) => `${name} desc`).join(', ')} limit ${limit}`
 }
 
-/** The log by this filter. Of what is settled the index by type has each status apart. */
+/** The log by this filter. Of what is completed the index by type has each status apart. */
 function partsOf({ status, ofType }: (typeof filters)[number]): readonly Part[] {
   const type = ofType ? { event_type: 'p_event_type' } : {}
   const pending = part(
@@ -74,12 +74,12 @@ function partsOf({ status, ofType }: (typeof filters)[number]): readonly Part[] 
     "'00000000-0000-0000-0000-000000000000'::uuid",
     ofType ? { ...type, status: "'pending'" } : {},
   )
-  const settled = (columns: Readonly<Record<string, string>>) =>
-    part(standing.settled('p_since'), firstIdSince('p_since'), { ...type, ...columns })
-  const settledAs = (one: string) => settled({ status: `'${one}'` })
+  const completed = (columns: Readonly<Record<string, string>>) =>
+    part(standing.completed('p_since'), firstIdSince('p_since'), { ...type, ...columns })
+  const completedAs = (one: string) => completed({ status: `'${one}'` })
   if (status === 'pending') return [pending]
-  if (status !== null) return [settledAs(status)]
-  return ofType ? [pending, settledAs('succeeded'), settledAs('failed')] : [pending, settled({})]
+  if (status !== null) return [completedAs(status)]
+  return ofType ? [pending, completedAs('succeeded'), completedAs('failed')] : [pending, completed({})]
 }
 
 /** A statement of its own for each filter, as each has an index of its own. */

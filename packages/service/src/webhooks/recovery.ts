@@ -9,7 +9,7 @@ import { formatTimestamp } from '../kernel/timestamps.ts'
 import { timestamp } from '../kinds/fields.ts'
 import { parseCreation, type Shape } from '../kinds/validate.ts'
 import { refuseUnlessActive } from './functions.ts'
-import type { ResponseToStore } from './store.ts'
+import type { EncodedResponse } from './store.ts'
 import type { RecoveryRow } from './webhook.ts'
 
 const recoveryFields = {
@@ -69,7 +69,7 @@ export interface RecoveryStore {
   begin(
     organizationId: string,
     recovery: Window & { readonly webhookId: string; readonly id: string },
-    options: { readonly now: number; readonly keep: ResponseToStore },
+    options: { readonly now: number; readonly keep: EncodedResponse },
   ): Promise<'done' | 'refused' | 'replayed'>
   read(organizationId: string, webhookId: string, id: string): Promise<RecoveryRow | null>
   /** Newest first. */
@@ -136,11 +136,9 @@ export function createRecoveryStore(
   }
 }
 
-// The beginning of a recovery in the database. What follows is a worker's: `delivery/recoveries.ts`.
-
 /**
  * Notes that the window is to be recovered, to be begun at once: 'done', 'refused' when the endpoint is disabled or gone,
- * or 'replayed'.
+ * or 'replayed'. What follows is a worker's: `delivery/recoveries.ts`.
  */
 export const recoverFunction: SchemaFunction = schemaFunction(
   'recover_webhook',

@@ -5,17 +5,16 @@
  * A sealed secret is a version byte, a nonce of 12 bytes, the ciphertext and a tag of 16 bytes. The version and the
  * ids of its organization and endpoint are authenticated with it, so that whoever can write the table, but has no
  * key, cannot give one endpoint the secret of another.
+ *
+ * The key comes from DESKWIRE_ENCRYPTION_KEY or, beside the embedded database, from a file made at the first start
+ * (specification 2.2). Without it no stored secret can be read, so the file appears whole or not at all and is never replaced.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createPrivate, syncDirectory } from '../db/embedded/datadir.ts'
 import { encodeResponse } from '../http/idempotency.ts'
-import type { IdempotencyRecord } from '../journal/change.ts'
-
-// The key that signing secrets are encrypted with: from DESKWIRE_ENCRYPTION_KEY, or, beside the embedded database,
-// from a file made at the first start (specification 2.2). Without it no stored secret can be read, so the file
-// appears whole or not at all and is never replaced.
+import type { ResponseToStore } from '../journal/change.ts'
 
 /** Bytes of a key for AES-256. */
 export const keyLength = 32
@@ -149,13 +148,14 @@ function associated({ organizationId, webhookId }: SecretOwner): Buffer {
   return Buffer.from(`deskwire signing secret ${version}\n${organizationId}\n${webhookId}`)
 }
 
-// Responses stored for an Idempotency-Key by POSTs that do not go through the journal. They may hold a secret.
-
-/** The record with its answer, as the functions of the database keep it; null without a key. */
+/**
+ * The response to a POST that does not go through the journal, as the functions of the database store it for its
+ * Idempotency-Key: sealed, as it may hold a secret. Null without a key.
+ */
 export function sealResponse(
   box: SecretBox,
   owner: SecretOwner,
-  record: IdempotencyRecord | null,
+  record: ResponseToStore | null,
   answer: string,
 ): string | null {
   return record === null ? null : encodeResponse(record, { sealed: box.seal(answer, owner) })

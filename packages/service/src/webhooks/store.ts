@@ -13,8 +13,8 @@ import {
 } from './functions.ts'
 import type { WebhookRow } from './webhook.ts'
 
-/** An answer to keep for an Idempotency-Key, as the functions take it; null keeps nothing. */
-export type ResponseToStore = string | null
+/** A response to store for an Idempotency-Key, as the functions take it; null stores nothing. */
+export type EncodedResponse = string | null
 
 export interface WebhookFilter {
   readonly status: string | null
@@ -45,7 +45,7 @@ export interface WebhookStore {
       apiKeyId: string
     },
     secret: SecretRow,
-    options: { now: number; limit: number; keep: ResponseToStore },
+    options: { now: number; limit: number; keep: EncodedResponse },
   ): Promise<'done' | 'limit_reached' | 'registrant_gone' | 'replayed'>
   change(
     organizationId: string,
@@ -58,20 +58,20 @@ export interface WebhookStore {
     organizationId: string,
     before: WebhookRow,
     secret: SecretRow,
-    options: { now: number; updatedAt: number; expiresAt: number; limit: number; keep: ResponseToStore },
+    options: { now: number; updatedAt: number; expiresAt: number; limit: number; keep: EncodedResponse },
   ): Promise<'done' | 'conflict' | 'limit_reached' | 'replayed'>
   dropPrevious(organizationId: string, id: string, now: number): Promise<boolean>
   ping(
     organizationId: string,
     id: string,
     ids: { eventId: string; deliveryId: string },
-    options: { now: number; keep: ResponseToStore },
+    options: { now: number; keep: EncodedResponse },
   ): Promise<'done' | 'missing' | 'replayed'>
   retry(
     organizationId: string,
     webhookId: string,
     deliveryId: string,
-    options: { now: number; updatedAt: number; attempts: number; keep: ResponseToStore },
+    options: { now: number; updatedAt: number; attempts: number; keep: EncodedResponse },
   ): Promise<'done' | 'refused' | 'replayed'>
 }
 

@@ -6,7 +6,7 @@ import { customer } from '../../src/desk/customer/index.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { message } from '../../src/desk/message/index.ts'
 import { ticket } from '../../src/desk/ticket/index.ts'
-import type { Change, IdempotencyRecord, Unit } from '../../src/journal/change.ts'
+import type { Change, ResponseToStore, Unit } from '../../src/journal/change.ts'
 import type { FoundRow, StoredRow } from '../../src/journal/rows.ts'
 import { createKeyedQueue } from '../../src/kernel/keyed-queue.ts'
 import type { Clock } from '../../src/kernel/timestamps.ts'
@@ -14,7 +14,7 @@ import { createChanges } from '../../src/kinds/changes.ts'
 import type { Kind } from '../../src/kinds/kind.ts'
 
 export interface Decide {
-  create(organizationId: string, body: object, idempotency?: IdempotencyRecord): Promise<Change>
+  create(organizationId: string, body: object, idempotency?: ResponseToStore): Promise<Change>
   /** On this version of the row, current or not. */
   update(organizationId: string, row: StoredRow, patch: object): Promise<Change>
   remove(organizationId: string, row: StoredRow): Promise<Change>
@@ -101,7 +101,7 @@ export function rowOf(body: string): StoredRow & { readonly id: string } {
 export function idempotencyRecord(
   key: string,
   apiKeyId = '00000000-0000-7000-8000-000000000001',
-): IdempotencyRecord {
+): ResponseToStore {
   return { apiKeyId, method: 'POST', path: '/v1/test', key, requestHash: '00'.repeat(32), status: 201 }
 }
 

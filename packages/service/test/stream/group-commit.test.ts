@@ -358,7 +358,7 @@ test('errands go one at a time beside the units of their organization, and not w
 })
 
 test('an errand that finds the clock held is patient the next time, in places of which there are few', async () => {
-  const { group, open } = scripted({ waitsForLockCalls: 2 })
+  const { group, open } = scripted({ lockWaitCalls: 2 })
   const clockTasks = scriptedErrands(group)
   const held = databaseError('55P03')
   for (const organization of ['a', 'b', 'c']) {

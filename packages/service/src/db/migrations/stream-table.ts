@@ -16,7 +16,7 @@ export interface StreamTableColumns {
   readonly search?: boolean
   /** Whether rows have the version of their bodies: those of all tables that are new. */
   readonly bodyVersion?: boolean
-  /** The same in the form that `reviseSearchTable` replaced. */
+  /** Of released migrations alone: `search` in the form that `reviseSearchTable` replaced. */
   readonly words?: boolean
 }
 

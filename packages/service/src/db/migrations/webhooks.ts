@@ -122,7 +122,7 @@ export const webhookMigrations: readonly Migration[] = [
 ]
 
 // Events, deliveries and attempts stand in a partition a week, which is dropped when the log no longer reaches back to it.
-// What is pending stands in a partition of its own, which nothing drops: a delivery moves into the log when it is settled.
+// What is pending stands in a partition of its own, which nothing drops: a delivery moves into the log when it is completed.
 
 const deliveryColumns = `organization_id, id, webhook_id, event_id, event_type, status, payload, attempt_count, max_attempts,
   response_status, last_error_code, last_error_message, duration_ms, last_attempt_at, next_attempt_at, delivered_at,

@@ -1,5 +1,4 @@
-/** The only place that opens a connection to a receiver, and only to addresses that were checked (invariant 9). */
-
+/** The only place that opens a connection to a receiver, and only to addresses that were checked. */
 import { X509Certificate } from 'node:crypto'
 import * as net from 'node:net'
 import * as tls from 'node:tls'

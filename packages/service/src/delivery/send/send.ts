@@ -134,7 +134,7 @@ class TargetSender implements Sender {
     for (const connection of this.#open) connection.close()
   }
 
-  /** Never negative, though the clock step back. */
+  /** Never negative, though the clock steps back. */
   #since(startedAt: number, now: number): number {
     return Math.max(0, now - startedAt)
   }
@@ -146,17 +146,17 @@ class TargetSender implements Sender {
     const pieces = requestPieces(host, { path, headers, body })
     const addresses = usable(this.#resolver.known(hostname) ?? (await this.#resolve(hostname, deadline)))
     if ('kind' in addresses) return addresses
-    const pool = `${organizationId} ${origin}`
-    const warm = ownConnection ? undefined : this.#idle.take(pool, addresses)
+    const poolKey = `${organizationId} ${origin}`
+    const warm = ownConnection ? undefined : this.#idle.take(poolKey, addresses)
     if (warm !== undefined) {
-      const ended = await this.#exchange(warm, pool, pieces, deadline)
+      const ended = await this.#exchange(warm, poolKey, pieces, deadline)
       if (ended.kind !== 'stale') return ended
       // The receiver had closed it while it was idle: not its failure. Once more, and not on another that is idle.
       // Everything that is not `stale` may have been processed, and is never sent again here (decision 11).
     }
     const fresh = await this.#dial(target, addresses, ownConnection, deadline)
     if (!(fresh instanceof Connection)) return fresh
-    const ended = await this.#exchange(fresh, pool, pieces, deadline)
+    const ended = await this.#exchange(fresh, poolKey, pieces, deadline)
     if (ended.kind === 'stale') throw new Error('A connection that never served cannot be stale')
     return ended.kind === 'failed' ? { ...ended, handshake: true } : ended
   }
@@ -222,12 +222,12 @@ class TargetSender implements Sender {
 
   async #exchange(
     connection: Connection,
-    pool: string,
+    poolKey: string,
     pieces: RequestPieces,
     deadline: Deadline,
   ): Promise<Answer | Failure | Stale> {
     const ended = await connection.exchange(pieces, deadline, this.#clock)
-    if (connection.usable && !deadline.passed) this.#idle.put(pool, connection)
+    if (connection.usable && !deadline.passed) this.#idle.put(poolKey, connection)
     return ended
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What messages do when they arrive: each takes customer and channel from its conversation and moves its
+ * What a new message must be, and what messages do when they arrive: each takes customer and channel from its conversation and moves its
  * `lastMessageAt`; an inbound one reopens the conversation, and the tickets of it that had come to rest. All of it
  * commits with the messages (specification 4.5).
  */
@@ -12,8 +12,6 @@ import { withMessage } from '../conversation/moves.ts'
 import { ticket } from '../ticket/index.ts'
 import { type ReopenableTicket, reopenedByMessage } from '../ticket/moves.ts'
 import type { Message } from './fields.ts'
-
-// What a message must be: pure rules (specification 4.5).
 
 /** A new message: written by the customer exactly when it is inbound, with something in it, sent now unless told. */
 export function createMessage(draft: Message, { now }: RuleContext): Result<Message, Problem> {

@@ -1,9 +1,7 @@
-/** What nobody is shown any more: deliveries of deleted endpoints, and recoveries that were done long ago. */
+/** Removes the deliveries of deleted endpoints, and recoveries done long ago. */
 import type { Pool } from 'pg'
 import { formatTimestamp } from '../kernel/timestamps.ts'
-
-/** Deliveries removed in one statement. */
-const step = 1_000
+import { step, stepByStep } from './step.ts'
 
 /** Removes the deliveries of deleted endpoints. Safe to repeat, and to stop half-way. */
 export async function removeOrphans(pool: Pool): Promise<void> {
@@ -11,7 +9,7 @@ export async function removeOrphans(pool: Pool): Promise<void> {
     'select r.organization_id, r.webhook_id from removed_webhooks r limit 100',
   )
   for (const { organization_id: organizationId, webhook_id: webhookId } of rows) {
-    while ((await removeSome(pool, organizationId, webhookId)) === step);
+    await stepByStep(() => removeSome(pool, organizationId, webhookId))
     await pool.query('delete from removed_webhooks where organization_id = $1 and webhook_id = $2', [
       organizationId,
       webhookId,
