@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { Exchange, type ExchangeEnd } from '../../src/delivery/send/exchange.ts'
 import { testClock } from '../harness/clock.ts'
@@ -125,7 +126,32 @@ describe('the answer', () => {
     const { ends, read, line } = await exchangeAt({ kept: true })
     expect(line.writableLength).toBe(pieces[2].length)
     read(answer)
+    await immediate()
     expect(ends).toEqual([{ outcome: answered(200, 'ok'), reusable: false, keptMs: 5000 }])
+  })
+
+  test('does when the system had taken it, and the socket says so at the end of the turn', async () => {
+    const { ends, read, line } = await exchangeAt({ kept: true })
+    read(answer)
+    expect(ends).toEqual([])
+    await line.drain()
+    await immediate()
+    expect(ends).toEqual([{ outcome: answered(200, 'ok'), reusable: true, keptMs: 5000 }])
+  })
+
+  test.each<[string, (it: Awaited<ReturnType<typeof exchangeAt>>) => void]>([
+    ['more comes', ({ read }) => read('HTTP/1.1 200 OK\r\n')],
+    ['the connection is lost', ({ exchange }) => exchange.lose(null)],
+    ['the time is up', ({ exchange }) => exchange.expire()],
+  ])('does not, and ends once, when %s before that', async (_what, happens) => {
+    const it = await exchangeAt({ kept: true })
+    it.read(answer)
+    happens(it)
+    const ended = [{ outcome: answered(200, 'ok'), reusable: false, keptMs: 5000 }]
+    expect(it.ends).toEqual(ended)
+    await it.line.drain()
+    await immediate()
+    expect(it.ends).toEqual(ended)
   })
 
   test.each([0, 1, 2])(

@@ -46,6 +46,9 @@ export class Exchange {
   readonly #reader = new AnswerReader()
   #handedOver = 0
   #answeredAt = 0
+  /** The answer is, and what is not known yet is whether the request was taken before it. */
+  #isComplete = false
+  #isOver = false
 
   /** `onEnd` is called once; after it, nothing of this is to be called. */
   constructor(pieces: RequestPieces, line: Line, clock: Clock, onEnd: (end: ExchangeEnd) => void) {
@@ -70,14 +73,18 @@ export class Exchange {
       this.#onEnd({ outcome: { kind: 'stale' }, reusable: false, keptMs: null })
       return
     }
+    // Nobody asked for what stands behind an answer.
+    if (this.#isComplete) {
+      this.#answer(false)
+      return
+    }
     const progress = this.#reader.read(chunk)
     if (progress === 'malformed') {
       this.#fail('connection_failed', 'did not answer with HTTP/1.1 that can be understood')
       return
     }
     if (this.#answeredAt === 0 && this.#reader.status !== 0) this.#answeredAt = this.#clock.now()
-    // A receiver that answers before it has read all may be anywhere in the rest.
-    if (progress === 'complete') this.#answer(this.#reader.persistent && this.#isSent)
+    if (progress === 'complete') this.#complete()
   }
 
   /** The connection has ended, with an error or without. */
@@ -102,7 +109,22 @@ export class Exchange {
     return this.#isHandedOver && this.#line.socket.writableLength === 0
   }
 
+  /**
+   * A receiver that answers before it has read all may be anywhere in the rest. But a TLS socket says that the system has taken what was
+   * written at the end of the loop's turn, and a quick answer can be here before that.
+   */
+  #complete(): void {
+    if (this.#isSent || !this.#isHandedOver) {
+      this.#answer(this.#reader.persistent && this.#isSent)
+      return
+    }
+    this.#isComplete = true
+    setImmediate(() => this.#answer(this.#reader.persistent && this.#isSent))
+  }
+
   #answer(reusable: boolean): void {
+    if (this.#isOver) return
+    this.#isOver = true
     const { status, text: responseBody, keptMs } = this.#reader
     const outcome: Answer = { kind: 'answered', status, responseBody, answeredAt: this.#answeredAt }
     this.#onEnd({ outcome, reusable, keptMs })
