@@ -17,6 +17,7 @@ function rank({ moduleId }: TestSpecification): number {
 export default defineConfig({
   test: {
     include: ['packages/*/{src,test}/**/*.test.ts', 'bench/**/*.test.ts', 'torture/**/*.test.ts'],
+    provide: { isSuite: true },
     globalSetup: ['packages/service/test/harness/global-setup.ts'],
     // Most tests wait for processes and databases of their own: three files at once also on two cores.
     maxWorkers: 3,

@@ -19,6 +19,8 @@ declare module 'vitest' {
     postgres: EmbeddedConnection
     /** Where services keep what they have answered. */
     answers: string
+    /** Whether the run's files are the whole suite, and not those of another configuration. */
+    isSuite: boolean
   }
 }
 
@@ -62,10 +64,15 @@ async function surviveNothing(connection: EmbeddedConnection): Promise<void> {
   await administer(owner, 'select pg_reload_conf()')
 }
 
-/** Whether every file ran, and none of its tests failed: only then has all been sent that tests send. */
+/** Whether every file of the suite ran, and none of its tests failed: only then has all been sent that tests send. */
 async function isWhole(project: TestProject): Promise<boolean> {
   const { state, config } = project.vitest
-  if (config.testNamePattern !== undefined || state.getCountOfFailedTests() > 0) return false
+  if (
+    config.provide.isSuite !== true ||
+    config.testNamePattern !== undefined ||
+    state.getCountOfFailedTests() > 0
+  )
+    return false
   const { testFiles } = await project.globTestFiles()
   return state.getFiles().length >= testFiles.length
 }
