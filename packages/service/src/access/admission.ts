@@ -2,10 +2,10 @@
  * Who may come in: a token is looked up, its key's calls are counted against its limit, and its use is noted. Tokens that this
  * process has not seen to be good wait for their turn first, as each costs a look into the database.
  */
+import { networkOf } from '../kernel/networks.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Caller, LookUp, Lookup } from './directory.ts'
 import { createRateLimiter, type Quota, type RateLimit } from './rate-limit.ts'
-import { networkOf } from './strangers.ts'
 import { hashToken, isToken } from './token.ts'
 import { type Throttled, UnseenTokens } from './unseen-tokens.ts'
 import type { UseRecorder } from './uses.ts'

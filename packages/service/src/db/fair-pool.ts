@@ -65,7 +65,7 @@ export class FairPool implements Database {
   ) {
     this.#pool = pool
     this.#observer = observer
-    this.#turns = new FairTurns({ ...placesOf(pool.options.max), ...limits })
+    this.#turns = new FairTurns({ ...placesOf(pool.options.max), ...limits }, this.#elapsed)
     this.#waitAtMost = limits.waitAtMost ?? waitAtMost
     this.together = this.#queryable('', 'common')
   }

@@ -2,6 +2,7 @@
  * The nouns of this room: an endpoint's queue and the lease of it, what is claimed from it, and what came of it. Types and what follows from them,
  * so that every file here may name them. Times are milliseconds since the Unix epoch, and durations milliseconds.
  */
+import type { Networks } from '../kernel/networks.ts'
 
 /**
  * Among whom an endpoint's queue waits, so that one that hangs, or has a backlog, stands in nobody else's way. In the order of the
@@ -163,4 +164,16 @@ export interface DeliverySchedule {
 /** Attempts that a delivery has: the first, and one a delay. */
 export function attemptsOf(schedule: Pick<DeliverySchedule, 'retryDelays'>): number {
   return schedule.retryDelays.length + 1
+}
+
+/** What an operator sets of deliveries. */
+export interface DeliverySettings {
+  readonly schedule: DeliverySchedule
+  readonly rotationOverlap: number
+  readonly logRetention: number
+  readonly encryptionKey: Buffer
+  readonly trustedTargets: Networks
+  /** PEM. */
+  readonly targetCa: string | null
+  readonly dnsServers: readonly string[] | null
 }

@@ -9,13 +9,14 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { networkOf, type StrangerLimits, Strangers } from '../access/strangers.ts'
+import { type StrangerLimits, Strangers } from '../access/strangers.ts'
 import { isToken } from '../access/token.ts'
 import { clockAheadCode } from '../journal/clock-skew.ts'
 import { NewerVersion } from '../journal/rows.ts'
 import { ShareExceeded } from '../kernel/budget.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
+import { networkOf } from '../kernel/networks.ts'
 import { bearerToken } from './authenticate.ts'
 import { answerBroken, headerLimit, isPrivate, privateHeaders } from './broken-request.ts'
 import { clientAddress, trustHops } from './client-address.ts'
@@ -34,8 +35,6 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route reads `rawBody` itself: nothing is parsed before. */
     readonly readsBody?: boolean
-    /** Answered without a look at the key. */
-    readonly ignoresKey?: boolean
   }
 }
 
@@ -131,8 +130,8 @@ function setHeaders({ id, url }: FastifyRequest, reply: FastifyReply, route = ur
 function paceStrangers(server: FastifyInstance, limits?: StrangerLimits): void {
   const strangers = new Strangers(limits)
   server.addHook('onRequest', (request, reply, done) => {
-    const { url, config } = request.routeOptions
-    const needsKey = url !== undefined && !request.is404 && !config.ignoresKey && isPrivate(url)
+    const { route } = request.routeOptions.config
+    const needsKey = route !== undefined && route.access !== 'public'
     if (needsKey && isToken(bearerToken(request.headers.authorization) ?? '')) return done()
     if (strangers.enter(networkOf(clientAddress(request)), done)) return
     reply.header('retry-after', '1')
@@ -298,7 +297,6 @@ export function refuseOtherMethods(
     server.route({
       method: others,
       url,
-      config: { ignoresKey: true },
       // Before the body is read: nothing of it matters.
       onRequest: (request, reply) => refuseMethod(request.method, allow, reply),
       handler: (request, reply) => refuseMethod(request.method, allow, reply),

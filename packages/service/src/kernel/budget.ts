@@ -30,19 +30,19 @@ export class Budget {
     return (this.total - this.#taken + this.heldBy(who)) / 2
   }
 
-  /** Whether `take` would take so much. */
-  hasRoom(who: string, amount: number): boolean {
-    return this.heldBy(who) + amount <= this.total - this.#taken - amount
+  /** What `take` would answer. */
+  wouldTake(who: string, amount: number): Taken {
+    const held = this.heldBy(who) + amount
+    if (held <= this.total - this.#taken - amount) return 'taken'
+    const evenShare = this.total / (this.#holders.size + (this.#holders.has(who) ? 1 : 2))
+    return held > amount && held > evenShare ? 'own_share' : 'all_taken'
   }
 
   /** Takes `amount`, or nothing. One holder never gets more than half of the total, so no single amount may be larger. */
   take(who: string, amount: number): Taken {
-    const held = this.heldBy(who) + amount
-    if (!this.hasRoom(who, amount)) {
-      const evenShare = this.total / (this.#holders.size + (this.#holders.has(who) ? 1 : 2))
-      return held > amount && held > evenShare ? 'own_share' : 'all_taken'
-    }
-    this.#holders.set(who, held)
+    const taken = this.wouldTake(who, amount)
+    if (taken !== 'taken') return taken
+    this.#holders.set(who, this.heldBy(who) + amount)
     this.#taken += amount
     return 'taken'
   }

@@ -1,4 +1,4 @@
-/** Networks that settings name: parsed, and asked whether an address lies in one of them. */
+/** Networks: those that settings name, parsed and asked whether an address lies in one of them; and the one of an address. */
 import { isIP } from 'node:net'
 
 interface Address {
@@ -13,18 +13,25 @@ interface Range {
   readonly last: bigint
 }
 
-/** Networks exempt from the public-address rule (DESKWIRE_TRUSTED_TARGETS). */
+/** Those of a setting: DESKWIRE_TRUSTED_TARGETS, DESKWIRE_TRUSTED_PROXIES. */
 export interface Networks {
   readonly ranges: readonly Range[]
 }
 
 export const noNetworks: Networks = { ranges: [] }
 
-/** Whether `ip` lies in a trusted network. */
-export function isWithin(ip: string, trusted: Networks): boolean {
-  if (trusted.ranges.length === 0) return false
+/** Whether `ip` lies in one of them. */
+export function isWithin(ip: string, { ranges }: Networks): boolean {
+  if (ranges.length === 0) return false
   const address = parseAddress(ip)
-  return address !== undefined && trusted.ranges.some((range) => contains(range, address))
+  return address !== undefined && ranges.some((range) => contains(range, address))
+}
+
+/** What an address is counted by: whoever has one of IPv6 has the 2^64 of its network; one of IPv4 stands for itself, mapped or not. */
+export function networkOf(ip: string): string {
+  const address = parseAddress(ip)
+  const isMapped = address !== undefined && address.bits >> 32n === 0xffffn
+  return address?.family === 6 && !isMapped ? `${(address.bits >> 64n).toString(16)}::/64` : ip
 }
 
 /** Networks (`10.0.0.0/8`) and single addresses, separated by commas; undefined when one of them is neither. */

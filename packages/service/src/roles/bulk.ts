@@ -7,7 +7,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import type { DatabaseAddress } from '../db/pool.ts'
-import type { DeliverySettings } from '../delivery/delivery-settings.ts'
+import type { DeliverySettings } from '../delivery/model.ts'
 import type { HandedBack, HandedOver, HandOver } from '../http/hand-over.ts'
 import type { StorageLimits } from '../journal/change.ts'
 import { loggable } from '../kernel/loggable.ts'

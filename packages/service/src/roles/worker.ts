@@ -7,12 +7,11 @@ import { followDatabaseClock } from '../db/clock.ts'
 import { type Database, FairPool } from '../db/fair-pool.ts'
 import { listen } from '../db/listen.ts'
 import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
-import type { DeliverySettings } from '../delivery/delivery-settings.ts'
 import type { DrainServices } from '../delivery/drain.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import { createEngine, type Engine } from '../delivery/engine.ts'
 import { createFanOuts, type FanOuts } from '../delivery/fan-outs.ts'
-import { attemptsOf, type DeliveryObserver, nobodyObserves } from '../delivery/model.ts'
+import { attemptsOf, type DeliveryObserver, type DeliverySettings, nobodyObserves } from '../delivery/model.ts'
 import { createRecoverer, createRecoveries, type Recoverer } from '../delivery/recoveries.ts'
 import { createRegistrants, type Registrants } from '../delivery/registrants.ts'
 import { createSender } from '../delivery/send/send.ts'
@@ -209,8 +208,8 @@ export function createWorker(options: {
 }
 
 /**
- * A worker's connections, one of them for what belongs to no drain: an organization with fifty endpoints that are flooded waits for its own
- * statements, and nobody's endpoint for them. What waits here has been sent already, so it is not given up.
+ * A worker's connections, one of them left for what belongs to no drain: an organization with fifty endpoints that are flooded waits for its
+ * own statements, and nobody else for them. Nothing that waits here is given up: what a completion writes has been sent.
  */
 function sharedByOrganizations(pool: Pool): Database {
   const places = Math.max(2, pool.options.max - 1)

@@ -1,6 +1,7 @@
 /** Requests without a key: how fast an address is answered, who waits, and who is refused. Time is moved by hand. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { networkOf, Strangers, strangerLimits } from '../../src/access/strangers.ts'
+import { Strangers, strangerLimits } from '../../src/access/strangers.ts'
+import { networkOf } from '../../src/kernel/networks.ts'
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 afterEach(() => vi.useRealTimers())
@@ -51,4 +52,5 @@ test('an address of IPv6 is counted by its network, one of IPv4 by itself', () =
   expect(networkOf('2001:db8:1:2::5')).toBe(networkOf('2001:db8:1:2:ffff::1'))
   expect(networkOf('2001:db8:1:2::5')).not.toBe(networkOf('2001:db8:1:3::5'))
   expect(networkOf('192.0.2.1')).toBe('192.0.2.1')
+  expect(networkOf('::ffff:192.0.2.1')).not.toBe(networkOf('::ffff:192.0.2.2'))
 })

@@ -1,4 +1,4 @@
-import type { DeliverySettings } from '../../src/delivery/delivery-settings.ts'
+import type { DeliverySettings } from '../../src/delivery/model.ts'
 import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
 import type { SummarySettings } from '../../src/summarizer/summarizer.ts'
 

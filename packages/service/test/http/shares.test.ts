@@ -171,3 +171,14 @@ test('answers: what would not fit beside those that are not yet taken is refused
   await eventually('nothing is held', () => standing().answerBytes === 0)
   expect((await fetch(`${url}/large`, { headers: { 'x-from': 'a/3' } })).status).toBe(200)
 })
+
+test('answers: whoever holds more than is left, as others took some since, gets what is small all the same', async () => {
+  const { call, answerAll, standing, port, open } = await served({ answers: 100_000_000 })
+  const sockets = ['a/1', 'a/2', 'b/1', 'c/1'].map((from) => deaf(port, from))
+  await eventually('they are written', () => standing().answerBytes === 80_000_000)
+  const small = [call('a/1'), call('a/2', '{}')]
+  await eventually('both came in', () => open.length === 2)
+  answerAll()
+  expect(await Promise.all(small)).toEqual([done, done])
+  for (const socket of sockets) socket.destroy()
+})

@@ -3,13 +3,15 @@ import pino from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { newToken } from '../../src/access/token.ts'
 import { createServer } from '../../src/http/server.ts'
+import type { Operation } from '../../src/openapi/part.ts'
 import { eventually } from '../harness/locks.ts'
 
 async function served() {
   const strangers = { perSecond: 1, burst: 2, waiting: 3 }
   const server = createServer(pino({ level: 'silent' }), { strangers })
   server.get('/page', async () => 'a page')
-  server.get('/v1/things', async () => 'things')
+  const route = { access: 'any key' } as Operation
+  server.get('/v1/things', { config: { route } }, async () => 'things')
   await server.listen({ port: 0, host: '127.0.0.1' })
   onTestFinished(async () => {
     server.server.closeAllConnections()
