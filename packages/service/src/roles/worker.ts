@@ -11,7 +11,12 @@ import type { DrainServices } from '../delivery/drain.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import { createEngine, type Engine } from '../delivery/engine.ts'
 import { createFanOuts, type FanOuts } from '../delivery/fan-outs.ts'
-import { attemptsOf, type DeliveryObserver, type DeliverySettings, nobodyObserves } from '../delivery/model.ts'
+import {
+  attemptsOf,
+  type DeliveryObserver,
+  type DeliverySettings,
+  nobodyObserves,
+} from '../delivery/model.ts'
 import { createRecoverer, createRecoveries, type Recoverer } from '../delivery/recoveries.ts'
 import { createRegistrants, type Registrants } from '../delivery/registrants.ts'
 import { createSender } from '../delivery/send/send.ts'
