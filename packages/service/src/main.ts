@@ -26,6 +26,9 @@ import { schemaOf } from './schema.ts'
 import { createJobs } from './summarizer/jobs.ts'
 import type { SummarySettings } from './summarizer/summarizer.ts'
 
+/** What a timer counts at most, in milliseconds. */
+const longestTimer = 2 ** 31 - 1
+
 /**
  * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped cleanly; throws
  * EmbeddedDatabaseError when it stopped because its database ended. What a person must see,
@@ -49,7 +52,10 @@ export async function serve(config: Config): Promise<void> {
     const settings = await deliverySettingsOf(config)
     await requireKeyOfDatabase(database.pool, config, settings.encryptionKey)
     const running = await startRoles(config, { database, clock, settings, summaries, log })
+    // A worker that runs alone has nothing else that keeps its process while the database is away.
+    const staying = setInterval(() => {}, longestTimer)
     const ending = await Promise.race([stopped, database.lost.then((how) => new EmbeddedDatabaseError(how))])
+    clearInterval(staying)
     log.info({ reason: String(ending) }, 'stopping: finishing what is under way')
     await Promise.all(running.map((role) => role.stop()))
     if (ending instanceof EmbeddedDatabaseError) throw ending

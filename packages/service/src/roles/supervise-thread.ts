@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import { loggable } from '../kernel/loggable.ts'
+import { periodic } from '../kernel/periodic.ts'
 import type { Running } from './running.ts'
 import type { SummarizerOrders } from './summarizer.ts'
 
@@ -16,6 +17,8 @@ export interface ThreadOrders extends SummarizerOrders {
 const replaceAfter = 500
 /** A thread that was told to stop ends by itself before this, in milliseconds; one that hangs is ended. */
 const stopMilliseconds = 13_500
+/** How long a stop takes at most, in milliseconds. */
+const stopWithin = stopMilliseconds + 500
 
 /** Starts the thread, and replaces it whenever it ends by itself; `giveBack` is asked to give back what it held then. */
 export function superviseSummarizer(
@@ -23,43 +26,45 @@ export function superviseSummarizer(
   log: Logger,
   giveBack: () => Promise<unknown>,
 ): Running {
-  let stopping = false
-  let timer: NodeJS.Timeout | undefined
-  let thread = start()
-
-  function start() {
-    // The file beside this one: a source in the repository, JavaScript as published.
-    const file = new URL(import.meta.url.replace(/supervise-thread(\.[jt]s)$/, 'summarizer-thread$1'))
-    const workerData: ThreadOrders = { ...orders, logLevel: log.level }
-    const worker = new Worker(file, { workerData })
-    const { promise: ended, resolve } = Promise.withResolvers<void>()
-    worker.on('error', (error: Error) => log.error({ err: loggable(error) }, 'the summarizer failed'))
-    worker.once('exit', (code) => {
-      resolve()
-      if (stopping) return
+  const workerData: ThreadOrders = { ...orders, logLevel: log.level }
+  // A run is the life of a thread.
+  const threads = periodic({
+    every: replaceAfter,
+    stopWithin,
+    async run(signal) {
+      const code = await runThread(workerData, log, signal)
+      if (signal.aborted) return
       log.error({ code }, 'the summarizer ended; it is replaced')
-      giveBack().catch((error: Error) =>
+      // Before the next one begins: its leases have the same owner.
+      await giveBack().catch((error: Error) =>
         log.warn(
           { err: loggable(error) },
           'the leases of the summarizer that ended could not be given back; they will expire',
         ),
       )
-      timer = setTimeout(() => {
-        thread = start()
-      }, replaceAfter)
-    })
-    return { worker, ended }
-  }
-
-  return {
-    async stop() {
-      stopping = true
-      clearTimeout(timer)
-      const { worker, ended } = thread
-      worker.postMessage('stop')
-      const late = setTimeout(() => worker.terminate(), stopMilliseconds)
-      await ended
-      clearTimeout(late)
     },
+    onFailure: (error) => log.error({ err: loggable(error) }, 'the summarizer could not be started'),
+  })
+  threads.start()
+  return threads
+}
+
+/** Resolves with the code that the thread ends with: by itself, or soon after the signal. Rejects when it cannot be started. */
+async function runThread(workerData: ThreadOrders, log: Logger, signal: AbortSignal): Promise<number> {
+  // The file beside this one: a source in the repository, JavaScript as published.
+  const file = new URL(import.meta.url.replace(/supervise-thread(\.[jt]s)$/, 'summarizer-thread$1'))
+  const worker = new Worker(file, { workerData })
+  const { promise: ended, resolve } = Promise.withResolvers<number>()
+  worker.on('error', (error: Error) => log.error({ err: loggable(error) }, 'the summarizer failed'))
+  worker.once('exit', resolve)
+  let late: NodeJS.Timeout | undefined
+  const stop = () => {
+    worker.postMessage('stop')
+    late = setTimeout(() => worker.terminate(), stopMilliseconds)
   }
+  signal.addEventListener('abort', stop, { once: true })
+  const code = await ended
+  clearTimeout(late)
+  signal.removeEventListener('abort', stop)
+  return code
 }
