@@ -347,7 +347,7 @@ export class Drain {
     this.#inHand.forget(results)
     this.#hasMore = completed.more || this.#wasWoken
     const { failingSince } = completed
-    const disabled = await this.#worker.disablePolicy.judge(this.#endpoint, results, failingSince, now)
+    const disabled = await this.#worker.disablePolicy.apply(this.#endpoint, results, failingSince, now)
     // What is left is not sent any more; what is under way may still arrive, and the next drain fails the rest.
     if (disabled === null) return true
     this.#disabled = disabled

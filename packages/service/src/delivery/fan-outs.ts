@@ -191,7 +191,7 @@ begin
             'the endpoint was disabled: ' || v_reason, case when v_reason is null then p_now end, p_now, p_now
           from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
       if v_reason is null then
-        -- The lane is locked, not only woken, as by a commit.
+        -- The queue is locked, not only woken, as by a commit.
         perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = v_webhook_id for update;
         update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = v_webhook_id
           and (due_at is null or due_at > p_now) and (lease_id is null or listening);

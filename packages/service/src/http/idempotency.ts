@@ -54,7 +54,7 @@ export interface IdempotencyStore {
   ): Promise<'done' | 'replayed'>
 }
 
-/** An answer as the functions of the database keep it (`journal/sql-fragments.ts`): sealed where it may hold a secret. */
+/** A response as the functions of the database store it (`journal/sql-fragments.ts`): sealed where it may hold a secret. */
 export function encodeResponse(
   record: ResponseToStore,
   answer: { readonly sealed: Buffer } | { readonly body: string },
@@ -125,7 +125,7 @@ export function createIdempotencyStore(
       storeResponse(callUnderClock, organizationId, {
         subjectId,
         now: formatTimestamp(clock.now()),
-        keep: encodeResponse(record, { body }),
+        response: encodeResponse(record, { body }),
       }),
   }
 }

@@ -9,7 +9,7 @@ import { BodyRoom, type RoomLimits, roomLimits } from './body-room.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Called when the request has begun to wait for news, where it is counted among the waiting: it is under way no more. */
+    /** Called when the request has begun to wait for changes, where it is counted among the waiting: it is under way no more. */
     leaveUnderWay: () => void
   }
 }

@@ -5,11 +5,11 @@ import type { CallUnderClock } from '../journal/journal.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { KeyRow } from './api-key.ts'
 import {
-  changeFunction,
   createFunction,
   dropPreviousFunction,
   revokeFunction,
   rotateFunction,
+  updateFunction,
 } from './functions.ts'
 
 export interface KeyFilter {
@@ -34,12 +34,12 @@ export interface KeyStore {
     page: { readonly limit: number; readonly offset: number },
     now: number,
   ): Promise<{ readonly rows: readonly KeyRow[]; readonly total: number }>
-  /** `keep`: an answer to keep for an Idempotency-Key, as the functions take it; null keeps nothing. */
+  /** `response`: what to store for an Idempotency-Key, as the functions take it; null stores nothing. */
   create(
     caller: Caller,
     row: KeyRow,
     token: StoredToken,
-    options: { now: number; limit: number; keep: string | null },
+    options: { now: number; limit: number; response: string | null },
   ): Asked<'done' | 'limit_reached' | 'replayed'>
   change(
     caller: Caller,
@@ -51,7 +51,7 @@ export interface KeyStore {
     caller: Caller,
     before: KeyRow,
     token: StoredToken,
-    options: { now: number; updatedAt: number; expiresAt: number; keep: string | null },
+    options: { now: number; updatedAt: number; expiresAt: number; response: string | null },
   ): Asked<'done' | 'conflict' | 'replayed'>
   dropPrevious(
     caller: Caller,
@@ -110,7 +110,7 @@ export function createKeyStore(database: Pick<Database, 'of'>, callUnderClock: C
       return { rows, total: count.rows[0]?.total ?? 0 }
     },
 
-    create(caller, row, token, { now, limit, keep }) {
+    create(caller, row, token, { now, limit, response }) {
       const { name, scopes, expires_at } = row
       return callUnderClock(createFunction, [
         caller.organizationId,
@@ -122,23 +122,23 @@ export function createKeyStore(database: Pick<Database, 'of'>, callUnderClock: C
         token.hash,
         token.last4,
         limit,
-        keep,
+        response,
       ])
     },
 
     change(caller, before, { name, scopes, expires_at, updated_at }, { now, manages }) {
       const row = JSON.stringify({ name, scopes, expires_at, updated_at })
-      return callUnderClock(changeFunction, [...about(caller, before, now), row, manages])
+      return callUnderClock(updateFunction, [...about(caller, before, now), row, manages])
     },
 
-    rotate(caller, before, token, { now, updatedAt, expiresAt, keep }) {
+    rotate(caller, before, token, { now, updatedAt, expiresAt, response }) {
       return callUnderClock(rotateFunction, [
         ...about(caller, before, now),
         formatTimestamp(updatedAt),
         token.hash,
         token.last4,
         formatTimestamp(expiresAt),
-        keep,
+        response,
       ])
     },
 

@@ -83,7 +83,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         {
           now,
           limit: endpointLimit,
-          keep: sealResponse(box, { organizationId, webhookId: row.id }, record, JSON.stringify(answer)),
+          response: sealResponse(box, { organizationId, webhookId: row.id }, record, JSON.stringify(answer)),
         },
       )
       if (created === 'replayed') return { outcome: 'replayed' }
@@ -137,8 +137,8 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         }
         const secret = newSecret()
         const answer = { ...webhookRecord(organizationId, after), secret }
-        const keep = sealResponse(box, { organizationId, webhookId: id }, record, JSON.stringify(answer))
-        const options = { now, updatedAt, expiresAt, limit: signingLimit, keep }
+        const response = sealResponse(box, { organizationId, webhookId: id }, record, JSON.stringify(answer))
+        const options = { now, updatedAt, expiresAt, limit: signingLimit, response }
         const rotated = await store.rotate(organizationId, row, sealed(organizationId, id, secret), options)
         switch (rotated) {
           case 'conflict':

@@ -80,7 +80,7 @@ export const coreMigrations: readonly Migration[] = [
       )`,
       `create index idempotency_keys_subject on idempotency_keys (organization_id, subject_id)`,
       `create index idempotency_keys_age on idempotency_keys (created_at)`,
-      // Removed objects whose stored payloads and kept answers still have to be erased.
+      // Removed objects whose stored payloads and responses still have to be erased.
       `create table erasures (
         organization_id uuid not null,
         subject_id uuid not null,
@@ -113,7 +113,7 @@ export const coreMigrations: readonly Migration[] = [
   {
     id: '20261122-11-detachments',
     statements: [
-      // Objects that a removal has taken a reference from: their stored payloads and kept answers still have it.
+      // Objects that a removal has taken a reference from: their stored payloads and responses still have it.
       `create table detachments (
         organization_id uuid not null,
         subject_id uuid not null,
