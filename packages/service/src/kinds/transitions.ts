@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Kind, State } from './kind.ts'
-import { createdStates, sampleInputs, sampleValues, wordsOf } from './samples.ts'
+import { createdStates, exampleState, sampleInputs, sampleValues, wordsOf } from './samples.ts'
 
 export interface Transition {
   /** The field that a PATCH sent, or the action that was asked for. */
@@ -40,42 +40,68 @@ export function explore(kind: Kind): Explored {
 
 function tryRules(kind: Kind): Explored {
   const created = createdStates(kind)
-  const { states, acted } = followActions(kind, created)
+  const acted = [...followActions(kind, created)]
+  const states = new Map(
+    [...created, ...acted.map(({ after }) => after)].map((one) => [JSON.stringify(one), one]),
+  )
   const sent = sentValues(kind)
-  const patched = distinctInChoices(kind, states).flatMap((state) => patches(kind, state, sent))
+  const patched = distinctInChoices(kind, [...states.values()]).flatMap((state) => patches(kind, state, sent))
   return { created, transitions: [...acted, ...patched] }
 }
 
-function followActions(kind: Kind, start: readonly State[]) {
+/**
+ * Throws where nothing that is tried lets one of the kind's actions through: the documents show a body with which it does
+ * something. Tries no more than it has to: every process does this when it starts.
+ */
+export function requireActions(kind: Kind): void {
+  const missing = new Set(Object.keys(kind.actions))
+  const starts = [() => [exampleState(kind)], () => createdStates(kind)]
+  for (const start of starts) {
+    if (missing.size === 0) return
+    for (const { by } of followActions(kind, start())) {
+      missing.delete(by.action)
+      if (missing.size === 0) return
+    }
+  }
+  throw new Error(`${kind.name}: nothing that was tried lets ${[...missing].join(', ')} through`)
+}
+
+type Acted = Transition & { readonly by: { readonly action: string; readonly input: State } }
+
+/** What the actions do from these states, and from those that they lead to. */
+function* followActions(kind: Kind, start: readonly State[]): Generator<Acted> {
   // To find what a field accepts takes longer than to try a rule: it is done once, not in each state.
   const tried = Object.entries(kind.actions).map(([action, { fields }]) => ({
     action,
     inputs: sampleInputs(fields),
   }))
-  const states = new Map(start.map((state) => [JSON.stringify(state), state]))
-  const acted: Transition[] = []
-  let latest = [...states.values()]
+  const seen = new Set(start.map((state) => JSON.stringify(state)))
+  let latest = start
   for (let step = 0; step < depth; step++) {
-    const made = latest.flatMap((state) => actions(kind, state, tried))
-    acted.push(...made)
-    const reached = new Map(made.map(({ after }) => [JSON.stringify(after), after]))
-    latest = [...reached].flatMap(([key, state]) => (states.has(key) ? [] : [state]))
-    for (const state of latest) states.set(JSON.stringify(state), state)
+    const reached: State[] = []
+    for (const before of latest) {
+      for (const acted of actions(kind, before, tried)) {
+        yield acted
+        const key = JSON.stringify(acted.after)
+        if (!seen.has(key)) reached.push(acted.after)
+        seen.add(key)
+      }
+    }
+    latest = reached
   }
-  return { states: [...states.values()], acted }
 }
 
-function actions(
+function* actions(
   kind: Kind,
   before: State,
   tried: readonly { readonly action: string; readonly inputs: readonly State[] }[],
-): Transition[] {
-  return tried.flatMap(({ action, inputs }) =>
-    inputs.flatMap((input) => {
+): Generator<Acted> {
+  for (const { action, inputs } of tried) {
+    for (const input of inputs) {
       const after = kind.actions[action]?.apply(before, input, { now })
-      return after?.ok ? transition(kind, { action, input }, before, after.value) : []
-    }),
-  )
+      if (after?.ok) yield* transition(kind, { action, input }, before, after.value)
+    }
+  }
 }
 
 /** One state for each combination of words: rules decide by those. */
@@ -119,7 +145,12 @@ function patches(kind: Kind, state: State, sent: ReadonlyMap<string, readonly un
 }
 
 /** None when no value changes: such a change is not made. */
-function transition(kind: Kind, by: Transition['by'], before: State, after: State): Transition[] {
+function transition<By extends Transition['by']>(
+  kind: Kind,
+  by: By,
+  before: State,
+  after: State,
+): (Transition & { readonly by: By })[] {
   const changed = kind.fieldNames.filter((name) => !isDeepStrictEqual(before[name], after[name]))
   if (changed.length === 0) return []
   return [{ by, before, after, changed: new Set(changed), events: kind.rules.events(before, after) }]
