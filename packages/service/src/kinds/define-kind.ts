@@ -2,8 +2,7 @@
 import { isRewritten, placeInBody } from '../journal/body.ts'
 import type { Field, Fields } from './field.ts'
 import type { Action, Declaration, Effects, Kind, Rules, State } from './kind.ts'
-import { exampleState } from './samples.ts'
-import { requireActions } from './transitions.ts'
+import { exampleState, requireActions } from './transitions.ts'
 
 /**
  * Checks a declaration and derives from it what the journal needs to know. Throws where it does not fit together, where its rules

@@ -33,7 +33,7 @@ import {
 } from './kind-schemas.ts'
 import { type ListQuery, listParameters, parseListQuery } from './list-query.ts'
 import { noSuch } from './outcomes.ts'
-import { type SyncSource, syncPage } from './sync-reply.ts'
+import { type SyncSource, syncPage } from './sync.ts'
 import { toldOfWrites } from './write-replies.ts'
 
 /** What the routes of one kind need. */
