@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 /** `deskwire`: finds the command, runs it, and turns an expected failure into one line and an exit code. */
-import { readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { commands, usage } from './commands.ts'
@@ -27,7 +26,8 @@ async function run(given: readonly string[]): Promise<void> {
     return
   }
   if (given[0] === '--version' || given[0] === '-v') {
-    process.stdout.write(`${version()}\n`)
+    const { version } = await import('@deskwire/service/version')
+    process.stdout.write(`${version}\n`)
     return
   }
   // The longest name first: `org create` before `org`.
@@ -77,12 +77,6 @@ async function explain(error: unknown): Promise<void> {
   fail(line, 1)
   // A connection that was refused half way may stay open until the server ends it, a minute later.
   setTimeout(() => process.exit(), 1_000).unref()
-}
-
-/** The manifest stands beside the sources, in the repository and as published. */
-function version(): string {
-  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(manifest) as { version: string }).version
 }
 
 function isHelp(word: string | undefined): boolean {

@@ -1,10 +1,11 @@
 /** The command line and `npm start`, as whole processes. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { version } from '@deskwire/service/version'
 import { describe, expect, test } from 'vitest'
 import { commands } from '../src/commands.ts'
-import { deskwire, npmStart, root, temporaryDataDir } from './harness.ts'
+import { deskwire, npmStart, temporaryDataDir } from './harness.ts'
 
 const exampleKey = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
 const tokenPattern = /dwk_[0-9A-Za-z]{36}/
@@ -191,7 +192,6 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
 })
 
 test('deskwire --version says which release it is', async () => {
-  const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8'))
   expect(await deskwire(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
