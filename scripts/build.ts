@@ -8,7 +8,6 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { servedFiles, servedFolders } from '../packages/service/src/docs/documents.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const compiled = mkdtempSync(join(tmpdir(), 'deskwire-build-'))
@@ -28,10 +27,7 @@ for (const name of ['sdk', 'service', 'cli']) {
   }
   const manifest = readFileSync(join(source, 'package.json'), 'utf8')
   const published = JSON.parse(manifest.replaceAll(/(\.?\/?src\/[\w-]+)\.ts"/g, '$1.js"'))
-  if (name === 'service') {
-    carrySwaggerUi(target, published)
-    carryDocuments(target)
-  }
+  if (name === 'service') carrySwaggerUi(target, published)
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
 }
 rmSync(compiled, { recursive: true })
@@ -52,11 +48,4 @@ function carrySwaggerUi(target: string, manifest: { dependencies: Record<string,
     cpSync(join(source, file), join(target, 'assets', 'swagger-ui', file))
   }
   delete manifest.dependencies['swagger-ui-dist']
-}
-
-/** The documents that the service serves. */
-function carryDocuments(target: string): void {
-  for (const path of [...servedFolders, ...servedFiles]) {
-    cpSync(join(root, 'docs', path), join(target, 'assets', 'docs', path), { recursive: true })
-  }
 }

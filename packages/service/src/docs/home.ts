@@ -4,8 +4,8 @@ import type { Json } from '../openapi/part.ts'
 import type { Documents, ServedDocument } from './documents.ts'
 import { type Content, type Html, html, inline as words } from './page.ts'
 
-const whatItIs =
-  'A desk service whose outside copies never drift: customers, conversations, messages, tickets and bookings over HTTP.'
+const claim = 'A desk service whose outside copies never drift'
+const whatItIs = `${claim}: customers, conversations, messages, tickets and bookings over HTTP.`
 const how =
   'Every change and every removal stands in one ordered stream, which a copy follows from where it stopped, with a proof at its end; events arrive as signed webhooks, at least once.'
 const keyed =
@@ -15,7 +15,7 @@ const keyed =
 const others = {
   '/docs': ['API reference', 'Every call and every event, to read and to try with your key.'],
   '/openapi.json': ['openapi.json', 'The same for programs: OpenAPI 3.1, to generate clients from.'],
-  '/docs/errors': ['Errors', 'What each code means and what to do about it.'],
+  '/docs/errors': ['Error pages', 'What each code means and what to do about it.'],
 } as const
 
 export const homeSchema: Json = {
@@ -58,8 +58,8 @@ export function home() {
 export function homePage(documents: Documents): Content {
   return {
     title: 'Deskwire',
-    content: html`<h1>Deskwire</h1>
-<p class="lead">${whatItIs}</p>
+    content: html`<h1>${claim}</h1>
+<p class="lead">Deskwire keeps customers, conversations, messages, tickets and bookings, and serves them over HTTP.</p>
 <p>${how}</p>
 <h2>Make a call</h2>
 <p>${words(keyed)} With <code>KEY</code> such a key and <code>URL</code> the address of this page without its last slash:</p>
