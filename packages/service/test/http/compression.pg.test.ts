@@ -12,6 +12,13 @@ beforeAll(async () => {
   service = await testService()
   const items = Array.from({ length: 100 }, (_, n) => ({ name: `Customer ${n}`, company: 'x'.repeat(200) }))
   expect((await service.api.post('/v1/customers/batch', { items })).json.created).toBe(100)
+  const { id: customerId } = (await service.api.post('/v1/customers', { name: 'Owner' })).json
+  const tickets = Array.from({ length: 100 }, (_, n) => ({
+    customerId,
+    subject: `Ticket ${n}`,
+    description: `${n} ${'words, '.repeat(300)}`,
+  }))
+  expect((await service.api.post('/v1/tickets/batch', { items: tickets })).json.created).toBe(100)
 })
 
 afterAll(() => service[Symbol.asyncDispose]())
@@ -53,6 +60,8 @@ const large = [
   '/v1/customers?limit=100',
   '/v1/customers?limit=100&updatedAfter=1970-01-01T00:00:00Z',
   '/v1/changes?limit=100&updatedAfter=1970-01-01T00:00:00Z',
+  // Of this a thread makes pieces.
+  '/v1/tickets?limit=100',
   '/v1/customers/export',
 ]
 
