@@ -23,6 +23,8 @@ test('npm start makes a first key, says where it listens, and stops on SIGTERM a
     await using service = await npmStart(settings)
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
     expect(service.output.stdout).toContain('its API key, shown this once: dwk_')
+    const [, welcome = ''] = /^guides and reference at (\S+)$/m.exec(service.output.stdout) ?? []
+    expect(await (await fetch(welcome)).text()).toContain('<title>Deskwire</title>')
     token = tokenPattern.exec(service.output.stdout)?.[0] as string
     expect((await get(`${service.url}/v1/customers`, token)).status).toBe(200)
     expect(service.output.stderr).not.toContain(token)

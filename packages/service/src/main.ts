@@ -117,7 +117,7 @@ async function startRoles(
       { address, settings, summaries, logLevel: config.logLevel },
       { log, clock, giveBack: (workerId) => giveBackLeases(pool, workerId) },
     )
-  process.stdout.write(`listening on ${api.address}\n`)
+  process.stdout.write(`listening on ${api.address}\nguides and reference at ${api.address}/\n`)
   return [api, ...metrics, ...(worker === null ? [] : [worker])]
 }
 

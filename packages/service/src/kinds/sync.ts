@@ -60,7 +60,9 @@ export function parseSync(
   path: string,
   decode: (text: string) => Cursor | null,
 ): Result<SyncQuery, Problem> {
-  const refused = [...query.keys()].filter((name) => !names.includes(name))
+  // Generated clients send the default of a browse, and a sync has no other offset.
+  const accepted = query.get('offset') === '0' ? [...names, 'offset'] : names
+  const refused = [...query.keys()].filter((name) => !accepted.includes(name))
   if (refused.length > 0) {
     const detail = `A sync takes ${names.join(', ')} only; leave out ${refused.join(', ')}, or browse without a sync parameter.`
     return fail(problem('filter_not_allowed_in_sync', detail))

@@ -64,7 +64,7 @@ export function deliveryPart(kinds: readonly Kind[]) {
     answers: {
       200: {
         description: 'A page of deliveries.',
-        schema: pageOf('Delivery'),
+        schema: ref('DeliveryPage'),
         examples: () => ({ page: exampleList(pending) }),
       },
     },
@@ -111,7 +111,9 @@ export function deliveryPart(kinds: readonly Kind[]) {
         deliveryFields,
         pending,
       ),
+      DeliveryPage: pageOf(ref('Delivery')),
       Attempt: recordSchema('One try of a delivery.', attemptFields, exampleAttempt),
+      AttemptPage: pageOf(ref('Attempt')),
     }),
     sent: () => [
       {
@@ -160,7 +162,7 @@ const listAttempts = route({
   answers: {
     200: {
       description: 'A page of attempts.',
-      schema: pageOf('Attempt'),
+      schema: ref('AttemptPage'),
       examples: () => ({ page: exampleList(exampleAttempt) }),
     },
   },

@@ -112,7 +112,7 @@ const listRecoveries = route({
   answers: {
     200: {
       description: 'A page of recoveries.',
-      schema: pageOf('Recovery'),
+      schema: ref('RecoveryPage'),
       examples: () => ({ page: exampleList(exampleDone) }),
     },
   },
@@ -157,6 +157,7 @@ export const recoveryPart = {
   routes: [recoverWebhook, listRecoveries, readRecovery],
   schemas: () => ({
     Recovery: recordSchema('The return of what an endpoint has missed.', recoveryFields, exampleDone),
+    RecoveryPage: pageOf(ref('Recovery')),
     RecoveryCreate: {
       type: 'object',
       additionalProperties: false,
