@@ -391,11 +391,13 @@ create table webhooks (
   api_key_id uuid not null,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
+  signatures text[] not null default '{service}'::text[],
   primary key (organization_id, id),
   foreign key (organization_id) references organizations(organization_id),
   check ((status = 'disabled'::text) = (disabled_at is not null)),
   check ((status = 'disabled'::text) = (disabled_reason is not null)),
   check (disabled_reason = any (array['failing'::text, 'address_not_public'::text, 'registrant_revoked'::text, 'manual'::text])),
+  check (signatures = '{service}'::text[] or signatures = '{service,standard}'::text[]),
   check (status = any (array['active'::text, 'disabled'::text]))
 );
 create index webhooks_registrant on webhooks (organization_id, api_key_id) where status = 'active'::text;
@@ -2112,9 +2114,9 @@ begin
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
-  insert into webhooks (organization_id, id, url, description, events, status, api_key_id, created_at, updated_at)
-    select p_organization_id, p_webhook_id, r.url, r.description, r.events, 'active', r.api_key_id, p_now, p_now
-      from jsonb_to_record(p_row) as r(url text, description text, events text[], api_key_id uuid);
+  insert into webhooks (organization_id, id, url, description, events, signatures, status, api_key_id, created_at, updated_at)
+    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, 'active', r.api_key_id, p_now, p_now
+      from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], api_key_id uuid);
   insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
     values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
   insert into webhook_health (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
@@ -2135,10 +2137,10 @@ begin
       and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now)) then
     return 'registrant_gone';
   end if;
-  update webhooks w set url = r.url, description = r.description, events = r.events, status = r.status,
-      disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, api_key_id = r.api_key_id, updated_at = r.updated_at
-    from jsonb_to_record(p_row) as r(url text, description text, events text[], status text, disabled_reason text,
-      disabled_at timestamptz, api_key_id uuid, updated_at timestamptz)
+  update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
+      status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, api_key_id = r.api_key_id, updated_at = r.updated_at
+    from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[],
+      status text, disabled_reason text, disabled_at timestamptz, api_key_id uuid, updated_at timestamptz)
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
   if not found then
     return 'conflict';

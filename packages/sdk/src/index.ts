@@ -47,6 +47,13 @@ export {
   verifySignature,
   verifyWebhook,
 } from './signature.ts'
+export {
+  type RequestHeaders,
+  type StandardHeaders,
+  signStandardWebhook,
+  verifyStandardSignature,
+  verifyStandardWebhook,
+} from './standard-webhooks.ts'
 export { type Change, changeOf, type SyncOptions, type SyncPage } from './sync.ts'
 export type { ClientOptions, Fetch } from './transport.ts'
 export type { DeliveryPage, Webhooks, WebhookWithSecret } from './webhooks.ts'

@@ -74,6 +74,8 @@ export interface Endpoint {
   readonly scopes: readonly string[] | null
   /** The secrets that sign now, the newest first, as stored. */
   readonly sealedSecrets: readonly Buffer[]
+  /** Whether they sign by Standard Webhooks as well. */
+  readonly standardSignatures: boolean
 }
 
 /** What one claim brought. */

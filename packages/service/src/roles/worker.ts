@@ -177,7 +177,7 @@ export function createWorker(options: {
   const drains: Omit<DrainServices, 'tuning'> = {
     queues: createEndpointQueues(database, tables),
     send: (request) => sender.send(request),
-    signerOf: (claim) => signer(claim.endpoint.sealedSecrets, claim),
+    signerOf: (claim) => signer(claim.endpoint, claim),
     scopeOf: (subjectKind) => scopes.get(subjectKind) ?? null,
     clock,
     schedule,

@@ -40,9 +40,9 @@ begin
     return 'limit_reached';
   end if;
   ${storeResponse}
-  insert into webhooks (organization_id, id, url, description, events, status, api_key_id, created_at, updated_at)
-    select p_organization_id, p_webhook_id, r.url, r.description, r.events, 'active', r.api_key_id, p_now, p_now
-      from jsonb_to_record(p_row) as r(url text, description text, events text[], api_key_id uuid);
+  insert into webhooks (organization_id, id, url, description, events, signatures, status, api_key_id, created_at, updated_at)
+    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, 'active', r.api_key_id, p_now, p_now
+      from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], api_key_id uuid);
   insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
     values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
   insert into webhook_health (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
@@ -67,10 +67,10 @@ export const updateFunction: SchemaFunction = schemaFunction(
   if p_registers and not ${registrantLives} then
     return 'registrant_gone';
   end if;
-  update webhooks w set url = r.url, description = r.description, events = r.events, status = r.status,
-      disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, api_key_id = r.api_key_id, updated_at = r.updated_at
-    from jsonb_to_record(p_row) as r(url text, description text, events text[], status text, disabled_reason text,
-      disabled_at timestamptz, api_key_id uuid, updated_at timestamptz)
+  update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
+      status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, api_key_id = r.api_key_id, updated_at = r.updated_at
+    from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[],
+      status text, disabled_reason text, disabled_at timestamptz, api_key_id uuid, updated_at timestamptz)
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
   if not found then
     return 'conflict';

@@ -11,7 +11,7 @@ import {
   rotateFunction,
   updateFunction,
 } from './functions.ts'
-import type { WebhookRow } from './webhook.ts'
+import type { SignatureScheme, WebhookRow } from './webhook.ts'
 
 /** A response to store for an Idempotency-Key, as the functions take it; null stores nothing. */
 export type EncodedResponse = string | null
@@ -42,6 +42,7 @@ export interface WebhookStore {
       url: string
       description: string | null
       events: readonly string[]
+      signatures: readonly SignatureScheme[]
       apiKeyId: string
     },
     secret: SecretRow,
@@ -53,6 +54,8 @@ export interface WebhookStore {
     after: WebhookRow,
     options: { now: number; reset: boolean; registers: boolean },
   ): Promise<'done' | 'conflict' | 'registrant_gone'>
+  /** The secrets that sign now, sealed. */
+  signingSecrets(organizationId: string, id: string, now: number): Promise<readonly Buffer[]>
   remove(organizationId: string, id: string, now: number): Promise<boolean>
   rotate(
     organizationId: string,
@@ -75,7 +78,7 @@ export interface WebhookStore {
   ): Promise<'done' | 'refused' | 'replayed'>
 }
 
-const columns = `w.id, w.url, w.description, w.events, w.status, w.disabled_reason, w.disabled_at, h.failing_since,
+const columns = `w.id, w.url, w.description, w.events, w.signatures, w.status, w.disabled_reason, w.disabled_at, h.failing_since,
   h.failure_count, h.last_success_at, w.api_key_id, w.created_at, w.updated_at,
   (select max(s.expires_at) from webhook_secrets s where s.organization_id = $1 and s.webhook_id = w.id
     and s.expires_at > $2) as previous_secret_expires_at`
@@ -115,8 +118,9 @@ export function createWebhookStore(
       return { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }
     },
 
-    create(organizationId, { id, url, description, events, apiKeyId }, secret, { now, limit, response }) {
-      const row = JSON.stringify({ url, description, events, api_key_id: apiKeyId })
+    create(organizationId, { id, apiKeyId, ...given }, secret, { now, limit, response }) {
+      const { url, description, events, signatures } = given
+      const row = JSON.stringify({ url, description, events, signatures, api_key_id: apiKeyId })
       const at = formatTimestamp(now)
       return callUnderClock(createFunction, [
         organizationId,
@@ -131,7 +135,8 @@ export function createWebhookStore(
     },
 
     change(organizationId, before, after, { now, reset, registers }) {
-      const { url, description, events, status, disabled_reason, disabled_at, api_key_id, updated_at } = after
+      const { url, description, events, signatures, status, api_key_id, updated_at } = after
+      const { disabled_reason, disabled_at } = after
       return callUnderClock(updateFunction, [
         organizationId,
         before.id,
@@ -141,6 +146,7 @@ export function createWebhookStore(
           url,
           description,
           events,
+          signatures,
           status,
           disabled_reason,
           disabled_at,
@@ -150,6 +156,15 @@ export function createWebhookStore(
         reset,
         registers,
       ])
+    },
+
+    async signingSecrets(organizationId, id, now) {
+      const { rows } = await database.of(organizationId).query<{ sealed: Buffer }>(
+        `select s.sealed from webhook_secrets s where s.organization_id = $1 and s.webhook_id = $2
+           and (s.expires_at is null or s.expires_at > $3)`,
+        [organizationId, id, formatTimestamp(now)],
+      )
+      return rows.map(({ sealed }) => sealed)
     },
 
     remove: (organizationId, id, now) =>

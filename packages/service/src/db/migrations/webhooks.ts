@@ -366,3 +366,15 @@ export const deliveryMigrations: readonly Migration[] = [
     ],
   },
 ]
+
+// How deliveries to an endpoint are signed. Processes of earlier releases sign by `service`, which all have.
+
+export const signatureMigrations: readonly Migration[] = [
+  {
+    id: '20261122-60-signatures',
+    statements: [
+      `alter table webhooks add column signatures text[] not null default '{service}'
+        check (signatures in ('{service}', '{service,standard}'))`,
+    ],
+  },
+]
