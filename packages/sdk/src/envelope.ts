@@ -35,10 +35,16 @@ export interface RemovalRecord {
   removedAt: string
 }
 
-/** The proof of a copy: how many rows exist, and one number over all of them as 16 hex digits. */
+/** The proof of a copy: how many rows exist, and two numbers over all of them as 16 hex digits. */
 export interface Checkpoint {
   count: number
+  /** Over the ids and versions of the rows. */
   digest: string
+  /**
+   * Over their bytes. Null while the service counts it, after an upgrade from a release that had none; that release leaves
+   * it out.
+   */
+  contentDigest?: string | null
 }
 
 /** Fields that all list answers carry beside their rows (specification 6.1). */

@@ -5,7 +5,15 @@
 export type { ApiKeys, ApiKeyWithToken } from './api-keys.ts'
 export type { BatchAnswer, ItemOutcome, ItemProblem, UpsertOf } from './batch.ts'
 export type { Changes, Checkpoints } from './changes.ts'
-export { checkpointOf, Digest, type Digestible } from './checkpoint.ts'
+export {
+  type Content,
+  ContentDigest,
+  checkpointOf,
+  contentDigestOf,
+  Digest,
+  type Digestible,
+  type RowsDigest,
+} from './checkpoint.ts'
 export { type Client, createClient } from './client.ts'
 export { MemoryCopy, type Verdict } from './copy.ts'
 export {

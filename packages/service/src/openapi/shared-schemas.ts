@@ -12,7 +12,11 @@ export function exampleRemoval(resource: string) {
   return { object: 'removed', id: exampleId(3), resource, removedAt: exampleTime }
 }
 
-export const exampleCheckpoint = { count: 1, digest: '5c1d0b7c4f9e2a36' }
+export const exampleCheckpoint = {
+  count: 1,
+  digest: '5c1d0b7c4f9e2a36',
+  contentDigest: 'a90b3f1c77d24e58',
+}
 
 export const sharedSchemas: Readonly<Record<string, Json>> = {
   Problem: {
@@ -100,13 +104,19 @@ export const sharedSchemas: Readonly<Record<string, Json>> = {
       checkpoint: {
         type: 'object',
         description: 'On the last page of a sync: what an exact copy has now.',
-        required: ['count', 'digest'],
+        required: ['count', 'digest', 'contentDigest'],
         properties: {
           count: { type: 'integer', minimum: 0, description: 'Rows that exist.' },
           digest: {
             ...digest,
             description:
               'The sum over them, modulo 2^64, of the first eight bytes of SHA-256(`<id>:<updatedAt>`).',
+          },
+          contentDigest: {
+            ...digest,
+            type: ['string', 'null'],
+            description:
+              'The same sum of SHA-256 of the bytes of each, as they are served. Null while it is counted, after an upgrade from a release that had none.',
           },
         },
       },
