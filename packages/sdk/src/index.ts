@@ -15,13 +15,24 @@ export {
   type RowsDigest,
 } from './checkpoint.ts'
 export { type Client, createClient } from './client.ts'
+export {
+  type ComparedCopy,
+  comparedRows,
+  type Difference,
+  findDifferences,
+  type Moment,
+  type ServedRows,
+} from './compare.ts'
 export { MemoryCopy, type Verdict } from './copy.ts'
 export {
   type Checkpoint,
+  type IdRange,
   isRemoval,
   type ListPage,
   type Open,
   type Pagination,
+  type RangeDigest,
+  type RangeDigests,
   type RemovalRecord,
   type Row,
   type Written,
@@ -39,6 +50,7 @@ export type {
   ChangeableResource,
   ChangeOptions,
   CreateOptions,
+  DigestOptions,
   GetOptions,
   ListParams,
   RemovableResource,
@@ -55,6 +67,6 @@ export {
   verifySignature,
   verifyWebhook,
 } from './signature.ts'
-export { type Change, changeOf, type SyncOptions, type SyncPage } from './sync.ts'
+export { type Change, changeOf, changesUpTo, type SyncOptions, type SyncPage } from './sync.ts'
 export type { ClientOptions, Fetch } from './transport.ts'
 export type { DeliveryPage, Webhooks, WebhookWithSecret } from './webhooks.ts'

@@ -133,6 +133,28 @@ export function contentTerm(body: string): string {
   return hash('sha256', body, 'buffer').readBigInt64BE(0).toString()
 }
 
+/**
+ * The same texts in SQL, from the bytes of an existing row's body: cut out of them, which takes a quarter of the time that
+ * writing id and stamp anew does.
+ */
+export function versionBytes(bytes: string): string {
+  const id = `substr(${bytes}, ${'{"id":"'.length + 1}, ${idLength})`
+  const stamp = `substr(${bytes}, length(${bytes}) - ${stampLength + '"}'.length - 1}, ${stampLength})`
+  return `${id} || '\\x3a'::bytea || ${stamp}`
+}
+
+/**
+ * In SQL, the sum of the terms that these hashes begin with, 0 or more; of no rows, null. Adding up each of the eight bytes by
+ * itself takes a third of the time that making a number of every hash does.
+ */
+export function sumOfTerms(hash: string): string {
+  const sums = Array.from(
+    { length: 8 },
+    (_, n) => `sum(get_byte(${hash}, ${n}))::numeric * ${256n ** BigInt(7 - n)}`,
+  )
+  return `mod(${sums.join(' + ')}, ${digestModulus})`
+}
+
 /** A sum of terms modulo 2^64, given in decimal, as the wire shows it: 16 hex digits. */
 export function formatDigest(sum: string): string {
   return BigInt.asUintN(64, BigInt(sum)).toString(16).padStart(16, '0')
