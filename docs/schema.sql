@@ -44,8 +44,12 @@ create table kind_counters (
   last_number bigint not null,
   stored_bytes bigint not null default 0,
   removed_count bigint not null default 0,
+  content_digest numeric,
+  content_of_digest numeric,
+  content_recount uuid,
   primary key (organization_id, kind),
   foreign key (organization_id) references organizations(organization_id),
+  check (content_digest >= 0::numeric and content_digest < '18446744073709551616'::numeric),
   check (digest >= 0::numeric and digest < '18446744073709551616'::numeric)
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 
@@ -576,6 +580,12 @@ create index summary_jobs_due on summary_jobs (organization_id, due_at);
 
 -- Functions that migrations made.
 
+CREATE OR REPLACE FUNCTION public.content_term(p_body text)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((('x'::text || "left"(encode(sha256(convert_to(p_body, 'UTF8'::name)), 'hex'::text), 16)))::bit(64))::bigint;
+
 CREATE OR REPLACE FUNCTION public.digest_term(p_id uuid, p_updated_at text)
  RETURNS numeric
  LANGUAGE sql
@@ -618,6 +628,7 @@ declare
   v_count bigint;
   v_bytes bigint;
   v_digest numeric;
+  v_content numeric;
   v_number bigint;
   v_dependents uuid[];
   v_events jsonb := '[]';
@@ -675,7 +686,7 @@ begin
       select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select -count(*), -sum(r.old_term), -sum(r.old_bytes) into v_count, v_digest, v_bytes
+      select -count(*), -sum(r.old_term), -sum(r.old_content), -sum(r.old_bytes) into v_count, v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
         join jsonb_to_recordset(p_changes->'customer_delete') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
@@ -684,14 +695,19 @@ begin
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       insert into erasures (organization_id, subject_id, removed_at)
         select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
       delete from customers_words where organization_id = p_organization_id and id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
 
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), sum(-34)
-        into v_dependents, v_digest, v_bytes from conversations t
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))),
+          sum(content_term(left(t.body, -78) || 'null,' || v_tail)) - sum(content_term(t.body)), sum(-34)
+        into v_dependents, v_digest, v_content, v_bytes from conversations t
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
@@ -702,18 +718,26 @@ begin
         update conversations t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
-        insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'conversation', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'conversation', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
 
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), sum(-34)
-        into v_dependents, v_digest, v_bytes from messages t
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))),
+          sum(content_term(left(t.body, -78) || 'null,' || v_tail)) - sum(content_term(t.body)), sum(-34)
+        into v_dependents, v_digest, v_content, v_bytes from messages t
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
@@ -724,18 +748,26 @@ begin
         update messages t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
-        insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'message', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
 
-      select array_agg(t.id), -count(*), -sum(digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), -sum(octet_length(t.body))
-        into v_dependents, v_count, v_digest, v_bytes from tickets t
+      select array_agg(t.id), -count(*), -sum(digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), -sum(content_term(t.body)),
+          -sum(octet_length(t.body))
+        into v_dependents, v_count, v_digest, v_content, v_bytes from tickets t
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
@@ -751,18 +783,26 @@ begin
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
         delete from tickets_words where organization_id = p_organization_id and id in (select c.id from unnest(v_dependents) as c(id));
-        insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
 
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), sum(-34)
-        into v_dependents, v_digest, v_bytes from bookings t
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))),
+          sum(content_term(left(t.body, -78) || 'null,' || v_tail)) - sum(content_term(t.body)), sum(-34)
+        into v_dependents, v_digest, v_content, v_bytes from bookings t
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
@@ -773,12 +813,19 @@ begin
         update bookings t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
-        insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'booking', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
@@ -795,7 +842,7 @@ begin
       select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select -count(*), -sum(r.old_term), -sum(r.old_bytes) into v_count, v_digest, v_bytes
+      select -count(*), -sum(r.old_term), -sum(r.old_content), -sum(r.old_bytes) into v_count, v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
         join jsonb_to_recordset(p_changes->'ticket_delete') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
@@ -804,6 +851,10 @@ begin
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       insert into erasures (organization_id, subject_id, removed_at)
@@ -1316,16 +1367,24 @@ begin
         from jsonb_to_recordset(p_changes->'teammate_insert') as r(id uuid, created_at timestamptz, head text, email text, active boolean)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_bytes from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
+          sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'teammate', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'teammate', v_count, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1339,18 +1398,27 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
+      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
+        into v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'teammate', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        join jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'teammate', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1371,16 +1439,24 @@ begin
         from jsonb_to_recordset(p_changes->'customer_insert') as r(id uuid, created_at timestamptz, head text, email text, phone text, external_id text)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_bytes from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
+          sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'customer', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'customer', v_count, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1394,18 +1470,27 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
+      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
+        into v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'customer', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        join jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'customer', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1426,16 +1511,24 @@ begin
         from jsonb_to_recordset(p_changes->'conversation_insert') as r(id uuid, created_at timestamptz, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_bytes from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
+          sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'conversation', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'conversation', v_count, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1449,18 +1542,27 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
+      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
+        into v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'conversation', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        join jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'conversation', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1481,16 +1583,24 @@ begin
         from jsonb_to_recordset(p_changes->'message_insert') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_bytes from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
+          sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'message', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1504,18 +1614,27 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
+      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
+        into v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'message_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'message', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        join jsonb_to_recordset(p_changes->'message_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1541,16 +1660,24 @@ begin
           from jsonb_to_recordset(p_changes->'ticket_insert') as s(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text)
           where s.id <> all(v_refused)) r
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_bytes from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
+          sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, v_number + v_count)
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, v_number + v_count, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1564,18 +1691,27 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
+      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
+        into v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'ticket', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        join jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'ticket', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1596,16 +1732,24 @@ begin
         from jsonb_to_recordset(p_changes->'booking_insert') as r(id uuid, created_at timestamptz, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_bytes from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
+          sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'booking', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'booking', v_count, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1619,18 +1763,27 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
+      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
+        into v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'booking', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        join jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;

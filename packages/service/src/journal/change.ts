@@ -53,6 +53,8 @@ interface Existing {
   readonly expected: string
   /** Bytes of the version's body, as it is stored. */
   readonly bytes: number
+  /** What that body adds to the content digest: `contentTerm` in `body.ts`. */
+  readonly contentTerm: string
 }
 
 export type Change =

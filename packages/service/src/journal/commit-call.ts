@@ -112,8 +112,8 @@ function encodeRow(change: Change, argument: CommitArgument): void {
   }
 }
 
-function existingRow({ id, expected, bytes }: Extract<Change, { expected: string }>) {
-  return { id, expected, old_term: digestTerm(id, expected), old_bytes: bytes }
+function existingRow({ id, expected, bytes, contentTerm }: Extract<Change, { expected: string }>) {
+  return { id, expected, old_term: digestTerm(id, expected), old_content: contentTerm, old_bytes: bytes }
 }
 
 /** What lets the function refuse a unit whole: its members, and the versions that it was decided on. */

@@ -63,6 +63,7 @@ const declarations = `declare
   v_count bigint;
   v_bytes bigint;
   v_digest numeric;
+  v_content numeric;
   v_number bigint;
   v_dependents uuid[];
   v_events jsonb := '[]';
@@ -135,10 +136,10 @@ function deletes(table: StreamTable, tables: readonly StreamTable[]): string {
       select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select -count(*), -sum(r.old_term), -sum(r.old_bytes) into v_count, v_digest, v_bytes
+      select -count(*), -sum(r.old_term), -sum(r.old_content), -sum(r.old_bytes) into v_count, v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      ${count(table, { rows: 'v_count', digest: 'v_digest', bytes: 'v_bytes' })}
+        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      ${count(table, { rows: 'v_count' })}
       insert into erasures (organization_id, subject_id, removed_at)
         select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
       ${deleteSearchDocuments(table, 'select d.id from jsonb_to_recordset(v_rows) as d(id uuid)')}
@@ -181,8 +182,9 @@ function removeDependents(
   )
   if (deeper) throw new Error(`${table.kind}: a cascade that goes on to a third table is not supported`)
   return `
-      select array_agg(t.id), -count(*), -sum(digest_term(t.id, ${timestampText('t.updated_at')})), -sum(octet_length(t.body))
-        into v_dependents, v_count, v_digest, v_bytes ${referringToRemoved(table, reference)};
+      select array_agg(t.id), -count(*), -sum(digest_term(t.id, ${timestampText('t.updated_at')})), -sum(content_term(t.body)),
+          -sum(octet_length(t.body))
+        into v_dependents, v_count, v_digest, v_content, v_bytes ${referringToRemoved(table, reference)};
       if v_dependents is not null then
         update ${table.name} t set ${removed(table)}
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
@@ -195,7 +197,7 @@ function removeDependents(
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
         ${deleteSearchDocuments(table, 'select c.id from unnest(v_dependents) as c(id)')}
-        ${count(table, { rows: 'v_count', digest: 'v_digest', bytes: 'v_bytes' })}
+        ${count(table, { rows: 'v_count' })}
       end if;
 `
 }
@@ -203,18 +205,20 @@ function removeDependents(
 /** Rows that stay lose their reference to those just removed, and move in the stream. What was kept of them loses it later. */
 function detachDependents(table: StreamTable, reference: StreamReference): string {
   const { field, column } = reference
+  const detached = detachedBody('t.body', 'v_tail')
   return `
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, ${timestampText('t.updated_at')})), sum(-${detachedBytes})
-        into v_dependents, v_digest, v_bytes ${referringToRemoved(table, reference)};
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, ${timestampText('t.updated_at')})),
+          sum(content_term(${detached})) - sum(content_term(t.body)), sum(-${detachedBytes})
+        into v_dependents, v_digest, v_content, v_bytes ${referringToRemoved(table, reference)};
       if v_dependents is not null then
         insert into detachments (organization_id, subject_id, removed_id, field)
           select p_organization_id, t.id, t.${column.name}, '${field}' from ${table.name} t
             where t.organization_id = p_organization_id and t.id = any(v_dependents)
           on conflict do nothing;
-        update ${table.name} t set ${column.name} = null, body = ${detachedBody('t.body', 'v_tail')},
+        update ${table.name} t set ${column.name} = null, body = ${detached},
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
-        ${count(table, { digest: 'v_digest', bytes: 'v_bytes' })}
+        ${count(table)}
       end if;
 `
 }
@@ -233,25 +237,29 @@ function deleteSearchDocuments(table: StreamTable, ids: string): string {
 }
 
 /**
- * Rows existing and removed, the digest (a sum modulo 2^64) and the bytes of those existing, and the last number given, per
- * organization and kind. A call counts rows that come, or rows that go.
+ * Rows existing and removed, the digest (a sum modulo 2^64), the content digest and the bytes of those existing, and the last
+ * number given, per organization and kind: what is in v_digest, v_content and v_bytes, and in `by`. A call counts rows that
+ * come, or rows that go.
+ *
+ * A function of a release that knows no content digest moves the digest alone. So beside the content digest stands the
+ * digest that it goes with, and where that is another, a new sum begins: of what changes from here on, until a recount has
+ * added the rest (`content-recount.ts`).
  */
-function count(
-  { kind }: StreamTable,
-  by: {
-    readonly rows?: string
-    readonly digest: string
-    readonly bytes: string
-    readonly number?: string
-  },
-): string {
-  const { rows = '0', digest, bytes, number = '0' } = by
-  return `insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, '${kind}', ${rows}, mod(mod(${digest}, ${digestModulus}) + ${digestModulus}, ${digestModulus}), ${bytes}, ${number})
+function count({ kind }: StreamTable, by: { readonly rows?: string; readonly number?: string } = {}): string {
+  const { rows = '0', number = '0' } = by
+  return `v_digest := mod(mod(v_digest, ${digestModulus}) + ${digestModulus}, ${digestModulus});
+      v_content := mod(mod(v_content, ${digestModulus}) + ${digestModulus}, ${digestModulus});
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, '${kind}', ${rows}, v_digest, v_bytes, ${number}, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, ${digestModulus}),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, ${digestModulus}) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, ${digestModulus}),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);`
 }
@@ -423,11 +431,12 @@ function inserts(table: StreamTable): string {
         select p_organization_id, r.id, r.created_at, v_stamp, ${body}, ${table.version}${names.map((name) => `, r.${name}`).join('')}${sequence === null ? '' : ', r.number'}
         from ${source}
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_bytes from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
+          sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      ${count(table, { rows: 'v_count', digest: 'v_digest', bytes: 'v_bytes', ...(sequence === null ? {} : { number: 'v_number + v_count' }) })}
+      ${count(table, { rows: 'v_count', ...(sequence === null ? {} : { number: 'v_number + v_count' }) })}
     end if;
   end if;
 `
@@ -446,13 +455,15 @@ function updates(table: StreamTable): string {
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
+      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
+        into v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      ${count(table, { digest: 'v_digest', bytes: 'v_bytes' })}
+        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      ${count(table)}
     end if;
   end if;
 `

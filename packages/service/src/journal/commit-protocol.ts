@@ -102,6 +102,8 @@ interface ExistingEntry {
    * What the row adds to the digest now: the compare-and-set proves it, so the database need not hash again.
    */
   readonly old_term: string
+  /** And to the content digest, proven likewise. */
+  readonly old_content: string
   /** The bytes that its body has now, proven likewise. */
   readonly old_bytes: number
 }

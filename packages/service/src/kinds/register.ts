@@ -5,6 +5,7 @@ import type { Database } from '../db/fair-pool.ts'
 import { type Access, registerRoutes } from '../http/route.ts'
 import { type Checkpoints, createFeed, createJoinedFeeds, type Feeds, shareWaiting } from '../journal/feed.ts'
 import type { Journal } from '../journal/journal.ts'
+import { createRangeDigestReader } from '../journal/range-digests.ts'
 import { createRowReader } from '../journal/rows.ts'
 import { createReadClocks, createWaitingReaders, type WaitingReaders } from '../journal/waiting-readers.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
@@ -57,6 +58,7 @@ export function registerDesk(
       changes: createChanges(writing),
       batch: createBatch(writing),
       lines: createFeed(database, kind.table, '\n'),
+      digests: createRangeDigestReader(database, kind.table),
     }
     registerRoutes(server, kindPart(kind, kinds).routes, services, access)
   }

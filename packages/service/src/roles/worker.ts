@@ -24,6 +24,7 @@ import { createSigner } from '../delivery/signer.ts'
 import { createResolver } from '../delivery/target/resolver.ts'
 import { kinds } from '../desk/index.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
+import { createContentRecount } from '../journal/content-recount.ts'
 import { deliveriesChannel, largeCommit } from '../journal/notifier.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { atMost } from '../kernel/periodic.ts'
@@ -44,8 +45,11 @@ const connections = 5
 /** And those for endpoints that are slow or have a backlog: however many statements they ask for, no others wait for these. */
 const otherConnections = 4
 
-/** And those of the backfill, opened when there is something to upgrade: what is part of the stream must not be lost with the machine. */
-const backfillConnections = 2
+/**
+ * And those of the backfill and the recount, opened when there is something to upgrade or to count: what is part of the stream
+ * must not be lost with the machine.
+ */
+const backfillConnections = 4
 
 /** Settings of a worker's connections. */
 export const poolSettings = {
@@ -94,6 +98,7 @@ export function startWorker(options: {
   const clock = followDatabaseClock(pool)
   const worker = createWorker({ pool, clock, log, kinds, settings, observer, otherPool, workerId })
   const backfill = createBackfillOf({ pool: backfillPool, clock, log, kinds, maxClockSkew })
+  const recount = createContentRecount({ pool: backfillPool, tables: kinds.map(({ table }) => table), log })
   const listener = listen(
     address,
     deliveriesChannel,
@@ -112,6 +117,7 @@ export function startWorker(options: {
     worker.recoverer.start()
     worker.fanOuts.start()
     backfill.start()
+    recount.start()
   })
   const maxAttempts = attemptsOf(settings.schedule)
   const summarizer =
@@ -130,7 +136,7 @@ export function startWorker(options: {
       // At once: while a connection is being closed, nothing more may be begun.
       await atMost(
         stopMilliseconds,
-        Promise.all([listener.close(), worker.close(), backfill.stop(), summarizer?.stop()]),
+        Promise.all([listener.close(), worker.close(), backfill.stop(), recount.stop(), summarizer?.stop()]),
       )
       await Promise.all([pool, otherPool, backfillPool].map((each) => endPool(each)))
       heapTuning[Symbol.dispose]()

@@ -75,7 +75,7 @@ function removal(id: string): Unit {
 
 function common(id: string) {
   const at = '2026-01-31T09:30:00.000Z'
-  return { table: customer.table, id, decidedAt: at, expected: at, bytes: 0, events: [] }
+  return { table: customer.table, id, decidedAt: at, expected: at, bytes: 0, contentTerm: '0', events: [] }
 }
 
 /** Every setImmediate that is due, and what follows from it. */

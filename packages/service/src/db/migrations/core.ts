@@ -131,6 +131,22 @@ export const coreMigrations: readonly Migration[] = [
          add column removed_count bigint not null default 0`,
     ],
   },
+  {
+    id: '20261122-90-content-digests',
+    statements: [
+      // A row's part in the content digest: the first eight bytes of SHA-256 of its body, signed as digest_term is.
+      `create function content_term(p_body text) returns bigint
+        language sql immutable parallel safe return
+        ('x' || left(encode(sha256(convert_to(p_body, 'UTF8')), 'hex'), 16))::bit(64)::bigint`,
+      // Null: nothing was counted yet. content_of_digest: the digest that content_digest goes with; where the row's digest is
+      // another, a process of an earlier release has written since. content_recount: content_digest is of no more than what
+      // has changed since this recount began; null when it is of all rows.
+      `alter table kind_counters
+         add column content_digest numeric check (content_digest >= 0 and content_digest < 18446744073709551616),
+         add column content_of_digest numeric,
+         add column content_recount uuid`,
+    ],
+  },
 ]
 
 // What managing keys over HTTP needs beside the keys themselves.
