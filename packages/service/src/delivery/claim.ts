@@ -41,6 +41,7 @@ interface EndpointColumns {
   /** Separated by spaces, as the secrets are. */
   readonly scopes: string | null
   readonly secrets: string | null
+  readonly suspended: boolean
 }
 
 interface DeliveryColumns {
@@ -107,6 +108,7 @@ export function createClaim(database: Database, tables: readonly StreamTable[]):
         disabledReason: endpoint.disabledReason,
         scopes: endpoint.scopes?.split(' ') ?? null,
         sealedSecrets: endpoint.secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
+        suspended: endpoint.suspended,
       },
       deliveries: claimed.map((row) => claimedDelivery(row, dataOf(row))),
       aloneLeft: endpoint.aloneLeft,
@@ -146,16 +148,26 @@ function claimedDelivery(row: DeliveryColumns, data: string | null): ClaimedDeli
 
 /** Null when the queue is another worker's. */
 function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
-  for (const [url, disabledReason = null, scopes = null, secrets = null, left, lostId, lostSince] of rows) {
+  for (const row of rows) {
+    const [url, disabledReason = null, scopes = null, secrets = null, left, lostId, lostSince, suspended] =
+      row
     if (url == null) continue
     const lost = lostId == null ? null : { id: lostId, since: Number(lostSince) }
-    return { url, disabledReason, scopes, secrets, aloneLeft: Number(left), lost }
+    return {
+      url,
+      disabledReason,
+      scopes,
+      secrets,
+      aloneLeft: Number(left),
+      lost,
+      suspended: suspended != null,
+    }
   }
   return null
 }
 
 /** Those that `endpointIn` reads, before those of the delivery. */
-const columnsOfEndpoint = 7
+const columnsOfEndpoint = 8
 
 /** Null where nothing is due: then there is one row, of the endpoint. */
 function deliveryIn(row: TextRow): DeliveryColumns | null {
@@ -220,6 +232,7 @@ function claimStatement(tables: readonly StreamTable[], limit: number): Prepared
         where s.organization_id = $1 and s.webhook_id = $2 and (s.expires_at is null or s.expires_at > $4))`)} as secrets,
       ${once('l.alone_left')} as alone_left, ${once('l.alone_id')} as alone_id,
       ${once(milliseconds('l.alone_since'))} as alone_since,
+      ${once('(select true from organizations o where o.organization_id = $1 and o.suspended_at is not null)')} as suspended,
       d.id, d.attempt_count, d.attempts_before, d.max_attempts, d.lost_worker, ${milliseconds('d.next_attempt_at')} as due_at,
       ${milliseconds('d.updated_at')} as updated_at, d.event_id, d.event_type,
       ${timestampText('d.event_created_at')} as event_created_at, d.subject_kind, d.payload,

@@ -74,6 +74,8 @@ export interface Endpoint {
   readonly scopes: readonly string[] | null
   /** The secrets that sign now, the newest first, as stored. */
   readonly sealedSecrets: readonly Buffer[]
+  /** Its organization is suspended: nothing is sent, and what is pending stays so. */
+  readonly suspended: boolean
 }
 
 /** What one claim brought. */

@@ -131,6 +131,14 @@ export const coreMigrations: readonly Migration[] = [
          add column removed_count bigint not null default 0`,
     ],
   },
+  {
+    id: '20261122-60-suspension',
+    statements: [
+      // Null of both for an organization that works. What is being deleted is suspended as well, and stays so.
+      `alter table organizations add column suspended_at timestamptz(3), add column deletion_began_at timestamptz(3),
+         add check (deletion_began_at is null or suspended_at is not null)`,
+    ],
+  },
 ]
 
 // What managing keys over HTTP needs beside the keys themselves.
