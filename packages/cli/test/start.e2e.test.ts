@@ -178,6 +178,10 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
     { words: 'listen --port 70000', line: /^--port: "70000" is not accepted/ },
     { words: 'listen --secret abc', line: /^--secret: what is given is not accepted; .* whsec_…$/ },
     { words: 'listen --events ticket.created', line: /^--events needs --url and --key as well$/ },
+    {
+      words: 'listen --forward-to ftp://x',
+      line: /^--forward-to: "ftp:\/\/x" is not accepted; .* http:\/\/localhost:3000\/hook$/,
+    },
     { words: 'listen --key dwk_x', line: /^--key needs --url as well/ },
     { words: 'demo --url nowhere --key x', line: /^--url: "nowhere" is not accepted; it must be like http:/ },
   ]
