@@ -18,13 +18,16 @@ create table installation (
   check (singleton)
 );
 
--- What owns everything else.
+-- What owns everything else. One that is suspended has its keys refused and its deliveries held; one whose deletion has begun is suspended for good.
 create table organizations (
   organization_id uuid not null,
   name text not null,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
-  primary key (organization_id)
+  suspended_at timestamptz(3),
+  deletion_began_at timestamptz(3),
+  primary key (organization_id),
+  check (deletion_began_at is null or suspended_at is not null)
 );
 
 -- One row an organization, locked first by every commit; last_stamp is the latest it gave. Updated constantly: room for HOT updates.
@@ -2842,7 +2845,7 @@ begin
 end;
 $function$;
 
-create or replace function revoke_api_key_cdb1c13ed831(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
+create or replace function revoke_api_key_88d47c7f4008(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
@@ -2852,17 +2855,19 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
-  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
+  if p_caller_id is not null then
+    perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
     and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
   if not found then
     return 'caller_changed';
+  end if;
   end if;
   perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
     and k.updated_at = p_expected;
   if not found then
     return 'conflict';
   end if;
-  if exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
+  if p_caller_id is not null and exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
       and k.scopes && array['*', 'api_keys:manage'] and (k.expires_at is null or k.expires_at > p_now)) then
     perform 1 from api_keys k where k.organization_id = p_organization_id and k.id <> p_api_key_id
       and k.scopes && array['*', 'api_keys:manage'] and (k.expires_at is null or k.expires_at > p_now);

@@ -19,7 +19,8 @@ const tables: Readonly<Record<string, string>> = {
   schema_migrations: 'Which migrations the database has had.',
   installation:
     'One row. The epoch changes when the stream may have gone back in time: cursors of another one are refused.',
-  organizations: 'What owns everything else.',
+  organizations:
+    'What owns everything else. One that is suspended has its keys refused and its deliveries held; one whose deletion has begun is suspended for good.',
   organization_clocks:
     'One row an organization, locked first by every commit; last_stamp is the latest it gave. Updated constantly: room for HOT updates.',
   kind_counters:

@@ -66,6 +66,8 @@ export class Drain {
   #wasWoken = false
   /** What is in hand is sent alone: nothing more is claimed. */
   #isAlone = false
+  /** Its organization is suspended: what is under way is completed, and the queue left until it is resumed. */
+  #isSuspended = false
   /** Claims that brought as much as they could. */
   #fullClaims = 0
   #quietTicks = 0
@@ -172,6 +174,13 @@ export class Drain {
   /** Puts in hand what of the claim is to be sent now; false when the lease was lost by then. */
   async #accept(claim: Claim): Promise<boolean> {
     const { queues, clock, log, tuning } = this.#services
+    this.#isSuspended = claim.endpoint.suspended
+    if (this.#isSuspended) {
+      this.#claimed = { claim, sign: this.#claimed?.sign ?? null }
+      this.#leaveWaiting()
+      this.#hasMore = false
+      return true
+    }
     this.#disabled = claim.endpoint.disabledReason
     if (this.#disabled === null && claim.endpoint.scopes === null) {
       this.#claimed = { claim, sign: this.#claimed?.sign ?? null }
@@ -244,8 +253,12 @@ export class Drain {
 
   async #release(): Promise<void> {
     this.#leaveWaiting()
-    if (await this.#write('release')) this.#move('ended')
-    else this.#lose()
+    if (!(await this.#write('release'))) return this.#lose()
+    if (this.#isSuspended) {
+      await this.#services.queues.holdSuspended(this.#endpoint)
+      this.#hasMore = false
+    }
+    this.#move('ended')
   }
 
   async #untilAttemptsEnd(): Promise<void> {
@@ -267,7 +280,8 @@ export class Drain {
       isOverdue: shutdown.isOverdue,
       priority,
       hasMore: this.#hasMore,
-      mayClaim: !this.#isAlone && !(this.#hasMore && this.#limiter.mustYield(hasHadItsTurn)),
+      mayClaim:
+        !this.#isAlone && !this.#isSuspended && !(this.#hasMore && this.#limiter.mustYield(hasHadItsTurn)),
       mayStart,
       waiting: inHand.waiting,
       underWay,

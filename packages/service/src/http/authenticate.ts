@@ -80,6 +80,11 @@ function refusal(authentication: Exclude<Authentication, { outcome: 'authenticat
         'key_expired',
         'This token was replaced by a rotation of its key, and its time is over. Use the newer one.',
       )
+    case 'suspended':
+      return problem(
+        'insufficient_scope',
+        'This organization is suspended: none of its keys may do anything until whoever operates the service resumes it. Nothing of it is lost, and the key is not revoked.',
+      )
     case 'unknown':
       return problem(
         'unauthorized',

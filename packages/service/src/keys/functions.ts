@@ -136,7 +136,8 @@ end;`,
 
 /**
  * Removes the key with its tokens, and disables what it registered, in this very commit: 'done', 'conflict',
- * 'caller_changed' or 'last_managing_key'. Responses that were stored about it are erased, as they hold its tokens.
+ * 'caller_changed' or 'last_managing_key'. Responses that were stored about it are erased, as they hold its tokens. Without a
+ * p_caller_id it is the operator who asks, who can make another key and so may revoke the last that manages keys.
  */
 export const revokeFunction: SchemaFunction = schemaFunction(
   'revoke_api_key',
@@ -145,9 +146,11 @@ export const revokeFunction: SchemaFunction = schemaFunction(
   v_webhook_ids uuid[];
 begin
   ${lockClock}
-  ${callerStands}
+  if p_caller_id is not null then
+    ${callerStands}
+  end if;
   ${targetStands}
-  if ${isManager} then
+  if p_caller_id is not null and ${isManager} then
     ${keepManager}
   end if;
   ${disableRegistered}

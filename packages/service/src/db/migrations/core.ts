@@ -132,6 +132,14 @@ export const coreMigrations: readonly Migration[] = [
     ],
   },
   {
+    id: '20261122-60-suspension',
+    statements: [
+      // Null of both for an organization that works. What is being deleted is suspended as well, and stays so.
+      `alter table organizations add column suspended_at timestamptz(3), add column deletion_began_at timestamptz(3),
+         add check (deletion_began_at is null or suspended_at is not null)`,
+    ],
+  },
+  {
     id: '20261122-90-content-digests',
     statements: [
       // A row's part in the content digest: the first eight bytes of SHA-256 of its body, signed as digest_term is.
