@@ -615,7 +615,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_8c5e8105d409(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_6856219c827b(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -691,9 +691,12 @@ begin
       v_done := v_done || v_rows;
       select -count(*), -sum(r.old_term), -sum(r.old_content), -sum(r.old_bytes) into v_count, v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'customer_delete') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'customer', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        join jsonb_to_recordset(p_changes->'customer_delete') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'customer', v_count, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
@@ -847,9 +850,12 @@ begin
       v_done := v_done || v_rows;
       select -count(*), -sum(r.old_term), -sum(r.old_content), -sum(r.old_bytes) into v_count, v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'ticket_delete') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        join jsonb_to_recordset(p_changes->'ticket_delete') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
@@ -2235,7 +2241,7 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_5fae5fc56bf6(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_response jsonb) returns text
+create or replace function create_webhook_3c221c2aba6d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2281,7 +2287,7 @@ begin
 end;
 $function$;
 
-create or replace function update_webhook_1cceea264851(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
+create or replace function update_webhook_0842f4e225fd(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
