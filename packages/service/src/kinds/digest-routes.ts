@@ -137,7 +137,7 @@ export const digestPart = {
           type: 'string',
           description: 'The same moment in the sync of the kind: the next page from it has what came later.',
         },
-        data: { type: 'array', items: ref('RangeDigest') },
+        data: { type: 'array', items: ref('RangeDigest'), description: 'The ranges, lowest first.' },
       },
       examples: [exampleDigests],
     },

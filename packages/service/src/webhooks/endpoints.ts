@@ -311,7 +311,7 @@ const signatureSchemes = defineField<readonly SignatureScheme[]>(
       context.issues.push({ code: 'custom', params: { code: 'invalid_value' }, input: context.value })
     })
     .transform((given) => schemes.filter((scheme) => given.includes(scheme)))
-    .meta({ contains: { const: 'service' } }),
+    .meta({ contains: { type: 'string', const: 'service' } }),
   'a list of service, which cannot be left out, and standard',
   'text',
   {
