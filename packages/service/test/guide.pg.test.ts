@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { testService } from './harness/service.ts'
 
@@ -61,6 +62,16 @@ test('the copy that the guide keeps over plain HTTP stays exact, also over a res
     await api.delete(`/v1/tickets/${created[7]?.json.id}`)
     expect(await catchUp()).toBe('120 tickets, exact\n')
     expect(await catchUp()).toBe('120 tickets, exact\n')
+
+    // A value that somebody changes under the version that it has.
+    const copy = new DatabaseSync(join(directory, 'tickets.db'))
+    const ofKept = `from tickets where id = '${kept.json.id}'`
+    const { body } = copy.prepare(`select body ${ofKept}`).get() as { body: string }
+    const change = copy.prepare('update tickets set body = ? where id = ?')
+    change.run(body.replace('Stays', 'Changed'), kept.json.id)
+    expect(await catchUp()).toMatch(/^120 tickets, not exact/)
+    change.run(body, kept.json.id)
+    copy.close()
 
     await api.delete(`/v1/customers/${customerId}`)
     await database.pool.query('update installation set epoch = epoch + 1')

@@ -11,7 +11,7 @@ import { ok } from '../kernel/result.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { exampleId, exampleTime } from '../openapi/examples.ts'
 import { type ApiPart, type Json, type ReadParameter, ref } from '../openapi/part.ts'
-import { exampleCheckpoint } from '../openapi/shared-schemas.ts'
+import { exampleCheckpoint, rowsProperties } from '../openapi/shared-schemas.ts'
 import type { Kind } from './kind.ts'
 import { camelCase, capitalized } from './kind-schemas.ts'
 
@@ -117,9 +117,6 @@ const exampleDigests = {
 }
 
 const id = (description: string): Json => ({ type: 'string', format: 'uuid', description })
-const ofCheckpoint = (name: string): Json => ({
-  $ref: `#/components/schemas/Pagination/properties/checkpoint/properties/${name}`,
-})
 
 /** What the digests of all kinds share. */
 export const digestPart = {
@@ -140,7 +137,7 @@ export const digestPart = {
           type: 'string',
           description: 'The same moment in the sync of the kind: the next page from it has what came later.',
         },
-        data: { type: 'array', items: ref('RangeDigest') },
+        data: { type: 'array', items: ref('RangeDigest'), description: 'The ranges, lowest ids first.' },
       },
       examples: [exampleDigests],
     },
@@ -151,11 +148,9 @@ export const digestPart = {
       properties: {
         after: id('Its ids are higher than this.'),
         before: id('They are this at most.'),
-        count: ofCheckpoint('count'),
-        digest: ofCheckpoint('digest'),
+        ...rowsProperties,
         contentDigest: {
-          type: 'string',
-          pattern: '^[0-9a-f]{16}$',
+          ...rowsProperties.digest,
           description: 'The same sum of SHA-256 of the bytes of each, as they are served.',
         },
         ids: {

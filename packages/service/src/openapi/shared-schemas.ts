@@ -7,6 +7,15 @@ import type { Json } from './part.ts'
 const uuid = { type: 'string', format: 'uuid' }
 const digest = { type: 'string', pattern: '^[0-9a-f]{16}$' }
 
+/** What says which rows there are, of a checkpoint and of a range. */
+export const rowsProperties = {
+  count: { type: 'integer', minimum: 0, description: 'Rows that exist.' },
+  digest: {
+    ...digest,
+    description: 'The sum over them, modulo 2^64, of the first eight bytes of SHA-256(`<id>:<updatedAt>`).',
+  },
+}
+
 /** A removal record, as a sync and a `*.deleted` event have it. */
 export function exampleRemoval(resource: string) {
   return { object: 'removed', id: exampleId(3), resource, removedAt: exampleTime }
@@ -106,12 +115,7 @@ export const sharedSchemas: Readonly<Record<string, Json>> = {
         description: 'On the last page of a sync: what an exact copy has now.',
         required: ['count', 'digest', 'contentDigest'],
         properties: {
-          count: { type: 'integer', minimum: 0, description: 'Rows that exist.' },
-          digest: {
-            ...digest,
-            description:
-              'The sum over them, modulo 2^64, of the first eight bytes of SHA-256(`<id>:<updatedAt>`).',
-          },
+          ...rowsProperties,
           contentDigest: {
             ...digest,
             type: ['string', 'null'],
