@@ -169,7 +169,6 @@ describe('of a hundred thousand rows', () => {
     const { served, spent } = serviceOf(shelf)
     expect(await all(findDifferences(served, copyOf(new Shelf(held))))).toEqual(expected.sort())
     expect(expected).toHaveLength(count)
-    if (process.env.SPENT) console.log(count, spent, spent.bytes / whole)
     expect(spent.calls).toBeLessThanOrEqual(calls)
     expect(spent.bytes / whole).toBeLessThan(share)
   })
