@@ -41,7 +41,7 @@ export type Difference<T extends Row> =
   | { type: 'extra'; id: string }
 
 /** Rows that a range should have so that it is read and not divided: fewer make more ranges, more make more rows. */
-const rowsOfRange = 5
+const rowsOfRange = 3
 /** Of ranges of more rows no ids are told. */
 const idsUpTo = 32
 const mostParts = 256
