@@ -6,7 +6,6 @@
  * A sum knows no order and can be undone, so a copy keeps it current with one hash per change. WebCrypto does
  * the hashing: in a browser it exists only on https and localhost pages.
  */
-import type { Row } from './envelope.ts'
 
 /** What of a row goes into the proof, each exactly as the service sent it: `updatedAt` is text, not a time. */
 export interface Digestible {
@@ -38,7 +37,7 @@ const hexOf = (sum: bigint): string => sum.toString(16).padStart(16, '0')
  * A row for the content digest: its text, as it was served, or what JSON.parse made of that, in which nothing was changed:
  * JSON.stringify makes the same text of it.
  */
-export type Content = Readonly<Row> | string
+export type Content = Readonly<Digestible> | string
 
 /**
  * A checkpoint kept up to date row by row. Calls may overlap and come in any order; read `checkpoint` when all

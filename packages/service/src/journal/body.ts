@@ -134,8 +134,8 @@ export function contentTerm(body: string): string {
 }
 
 /**
- * The same texts in SQL, from the bytes of an existing row's body: cut out of them, which takes a quarter of the time that
- * writing id and stamp anew does.
+ * What the digest is over, `<id>:<updatedAt>`, in SQL and from the bytes of an existing row's body: cut out of them, where
+ * id and stamp would have to be written anew.
  */
 export function versionBytes(bytes: string): string {
   const id = `substr(${bytes}, ${'{"id":"'.length + 1}, ${idLength})`
@@ -144,7 +144,7 @@ export function versionBytes(bytes: string): string {
 }
 
 /**
- * In SQL, the sum of the terms that these hashes begin with, 0 or more; of no rows, null. Adding up each of the eight bytes by
+ * In SQL, the sum modulo 2^64 of the terms of these hashes, 0 or more; of no rows, null. Adding up each of the eight bytes by
  * itself takes a third of the time that making a number of every hash does.
  */
 export function sumOfTerms(hash: string): string {

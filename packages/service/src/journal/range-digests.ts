@@ -85,7 +85,7 @@ export function createRangeDigestReader(
 
 /**
  * A row a range, in their order. Parameters: the organization, where ranges begin, where they end, and how many ids are told.
- * The planner keeps subqueries with an offset apart: merged into one, each hash would be made eight times.
+ * The planner keeps subqueries with an offset apart: merged into one, each hash would be made eight times over.
  */
 export function rangeDigestsStatement({ name }: StreamTable): string {
   const inRange = `t.organization_id = $1 and t.removed_at is null and t.id > r.after and t.id <= r.before`

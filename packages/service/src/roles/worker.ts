@@ -1,4 +1,4 @@
-/** The worker as a running part: an engine that is woken by notifications, and beside it the summarizer and the backfill. */
+/** The worker as a running part: an engine that is woken by notifications, and beside it summarizer, backfill and recount. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'

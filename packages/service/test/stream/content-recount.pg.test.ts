@@ -1,4 +1,5 @@
 /** Content digests of rows that nobody counted: recounted beside writers, and never told of while they are not known. */
+import type { Logger } from 'pino'
 import { expect, test } from 'vitest'
 import { unshared } from '../../src/db/fair-pool.ts'
 import type { SchemaFunction } from '../../src/db/migration.ts'
@@ -10,10 +11,15 @@ import { commitFunction } from '../../src/journal/commit-function.ts'
 import { createContentRecount } from '../../src/journal/content-recount.ts'
 import { createFeed } from '../../src/journal/feed.ts'
 import { formatTimestamp } from '../../src/kernel/timestamps.ts'
+import { startWorker } from '../../src/roles/worker.ts'
 import { audit } from '../harness/audit.ts'
+import { deliverySettings } from '../harness/delivery-settings.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { beginning, syncPage } from '../harness/drain.ts'
 import { feedReader, follow } from '../harness/follower.ts'
 import { type TestJournal, testJournal, withoutWorkers } from '../harness/journal.ts'
-import { waitingBackends } from '../harness/locks.ts'
+import { eventually, waitingBackends } from '../harness/locks.ts'
+import { testService } from '../harness/service.ts'
 
 const tables = kinds.map(({ table }) => table)
 const current = commitFunction(tables)
@@ -140,4 +146,27 @@ test('one process counts at a time', async () => {
   const counted = await Promise.all(Array.from({ length: 3 }, () => recount.run()))
   expect(counted.reduce((sum, one) => sum + one, 0)).toBe(1)
   expect(await audit(pool, organizationId)).toEqual([])
+})
+
+test('a worker counts by itself', async () => {
+  await using service = await testService()
+  const { api, database, app } = service
+  await makeCustomer(api)
+  const read = async () =>
+    (await syncPage(api, '/v1/customers', beginning)).pagination.checkpoint?.contentDigest ?? null
+  const known = await read()
+  // As a migration leaves them.
+  await database.pool.query('update kind_counters set content_digest = null, content_of_digest = null')
+  expect(await read()).toBeNull()
+  const worker = startWorker({
+    address: database.connection,
+    log: app.server.log as Logger,
+    settings: deliverySettings,
+    summaries: null,
+  })
+  try {
+    await eventually('it is counted', async () => (await read()) === known)
+  } finally {
+    await worker.stop()
+  }
 })
