@@ -6,7 +6,13 @@ import { completionScript, flagsIn } from '../src/completion.ts'
 import { UsageError } from '../src/usage-error.ts'
 import { deskwire } from './harness.ts'
 
-const script = async (shell: string) => (await deskwire(['completion', shell])).stdout
+const scripts = new Map<string, Promise<string>>()
+/** As the command prints it; once for each shell. */
+function script(shell: string): Promise<string> {
+  const printed = scripts.get(shell) ?? deskwire(['completion', shell]).then(({ stdout }) => stdout)
+  scripts.set(shell, printed)
+  return printed
+}
 
 /** What bash offers after these words, the last of which is being typed. */
 function offered(bash: string, ...words: string[]): string[] {

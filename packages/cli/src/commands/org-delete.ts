@@ -45,8 +45,10 @@ Example:
       const [standing] = await listOrganizations(pool, organizationId)
       if (standing === undefined) throw new UsageError(`there is no organization ${organizationId}`)
       if (given.yes === undefined) await confirm(standing)
-      const rows = await deleteOrganization(pool, await askDatabaseClock(pool), organizationId, (gone) => {
-        if (process.stderr.isTTY) process.stderr.write(`\r${gone} rows are gone`)
+      const rows = await deleteOrganization(pool, await askDatabaseClock(pool), organizationId, {
+        onPiece(gone) {
+          if (process.stderr.isTTY) process.stderr.write(`\r${gone} rows are gone`)
+        },
       })
       if (process.stderr.isTTY) process.stderr.write('\n')
       process.stdout.write(

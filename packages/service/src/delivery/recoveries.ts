@@ -15,6 +15,7 @@ import { atMost, periodic } from '../kernel/periodic.ts'
 import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
 import { restartSchedule, wakeQueue } from './endpoint-queues.ts'
 import type { EndpointKey } from './model.ts'
+import { suspendedOrganizations } from './sweep.ts'
 import { deliveryTuning, type RecoveryTuning } from './tuning.ts'
 
 export interface Recoverer {
@@ -140,6 +141,7 @@ export function createRecoveries(
         name: `find_due_recoveries_${limit}`,
         text: `select r.organization_id, r.webhook_id, r.id from recoveries r
                where r.due_at <= $1 and (r.lease_until is null or r.lease_until <= $1)
+                 and r.organization_id <> all(${suspendedOrganizations})
                  and r.organization_id <> all($2) order by r.due_at limit ${limit}`,
         values: [formatTimestamp(now), except],
       })

@@ -4,7 +4,7 @@
  * came in meanwhile, the clock, and the organization: whoever waited for the clock finds none and writes nothing.
  * Each piece is a commit of its own, and what is gone is gone: killed anywhere, it goes on when it is asked for again (decision 43).
  */
-import { DatabaseError, escapeIdentifier, type Pool } from 'pg'
+import { DatabaseError, escapeIdentifier, escapeLiteral, type Pool } from 'pg'
 import { type Tx, transaction } from '../db/transaction.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
@@ -15,15 +15,20 @@ const undefinedTable = '42P01'
 /** How long to wait for the organization's clock, which no commit holds for longer. */
 const clockWithin = '30s'
 
+export interface DeletionOptions {
+  readonly onPiece?: (rows: number) => void
+  readonly rowsAPiece?: number
+}
+
 /**
  * Deletes the organization, and answers how many rows that were; null when there is none. `onPiece` is told of the rows
- * that are gone so far.
+ * that are gone so far; `rowsAPiece` is for tests.
  */
 export async function deleteOrganization(
   pool: Pool,
   clock: Clock,
   organizationId: string,
-  onPiece: (rows: number) => void = () => {},
+  { onPiece = () => {}, rowsAPiece = pieceOfRows }: DeletionOptions = {},
 ): Promise<number | null> {
   const closed = await transaction(pool, (tx) => close(tx, clock, organizationId))
   if (closed === null) return null
@@ -32,13 +37,8 @@ export async function deleteOrganization(
     gone += rows
     onPiece(gone)
   }
-  for (const table of await tablesWithRows(pool)) {
-    if (heldToTheEnd.includes(table)) continue
-    for (let removed = pieceOfRows; removed === pieceOfRows; ) {
-      removed = await removePiece(pool, table, organizationId)
-      if (removed > 0) told(removed)
-    }
-  }
+  for (const table of await tablesWithRows(pool))
+    if (!heldToTheEnd.includes(table)) await removeFrom(pool, table, organizationId, { rowsAPiece, told })
   told(await transaction(pool, (tx) => removeRest(tx, organizationId)))
   return gone
 }
@@ -66,18 +66,38 @@ async function close(tx: Tx, clock: Clock, organizationId: string): Promise<numb
   return (endpoints.rowCount ?? 0) + (keys.rowCount ?? 0)
 }
 
-/** One commit; answers how many rows it removed. Nothing of a week of the log that maintenance has dropped meanwhile. */
-async function removePiece(pool: Pool, table: string, organizationId: string): Promise<number> {
+/**
+ * Removes what the table has of the organization, a commit a piece; nothing of a week of the log that maintenance has dropped
+ * meanwhile. The rows are looked for once: whoever looks for the next piece each time steps over all that is gone already, as long
+ * as nobody has vacuumed. A place may be another row's by then, so the organization is asked for again.
+ */
+async function removeFrom(
+  pool: Pool,
+  table: string,
+  organizationId: string,
+  { rowsAPiece, told }: { readonly rowsAPiece: number; readonly told: (rows: number) => void },
+): Promise<void> {
   const name = escapeIdentifier(table)
+  const client = await pool.connect()
   try {
-    const { rowCount } = await pool.query(
-      `delete from ${name} where ctid = any(array(select t.ctid from ${name} t where t.organization_id = $1 limit ${pieceOfRows}))`,
-      [organizationId],
+    await client.query(
+      `declare doomed cursor with hold for
+         select t.ctid::text as place from ${name} t where t.organization_id = ${escapeLiteral(organizationId)}`,
     )
-    return rowCount ?? 0
+    for (;;) {
+      const { rows } = await client.query<{ place: string }>(`fetch ${rowsAPiece} from doomed`)
+      if (rows.length === 0) return
+      const { rowCount } = await client.query(
+        `delete from ${name} where ctid = any($1::tid[]) and organization_id = $2`,
+        [rows.map(({ place }) => place), organizationId],
+      )
+      told(rowCount ?? 0)
+    }
   } catch (error) {
-    if (error instanceof DatabaseError && error.code === undefinedTable) return 0
-    throw error
+    if (!(error instanceof DatabaseError) || error.code !== undefinedTable) throw error
+  } finally {
+    // The cursor ends with its connection.
+    client.release(true)
   }
 }
 

@@ -39,7 +39,7 @@ function killedAt(pool: Pool, n: number): { pool: Pool; wasKilled: () => boolean
   const connect = async () => {
     const client = await pool.connect()
     const own = {
-      release: (error?: Error) => client.release(error),
+      release: (error?: Error | boolean) => client.release(error),
       query(...call: unknown[]) {
         if (call[0] !== 'rollback') dies()
         return Reflect.apply(client.query, client, call)
@@ -64,11 +64,11 @@ test('a whole desk, killed again and again, at one statement after another, ends
 
   let killed = 0
   // The first commit statement by statement; what follows is alike.
-  for (let n = 1; ; n += n < 14 ? 1 : 5) {
+  for (let n = 1; ; n += n < 12 ? 1 : 37) {
     const process = killedAt(pool, n)
-    const ended = await deleteOrganization(process.pool, clock, gone.organizationId).catch(
-      (error: Error) => error.message,
-    )
+    const ended = await deleteOrganization(process.pool, clock, gone.organizationId, {
+      rowsAPiece: 100,
+    }).catch((error: Error) => error.message)
     if (ended === 'killed') {
       killed++
       continue
@@ -76,7 +76,7 @@ test('a whole desk, killed again and again, at one statement after another, ends
     expect(process.wasKilled()).toBe(false)
     break
   }
-  expect(killed).toBeGreaterThan(20)
+  expect(killed).toBeGreaterThan(14)
   expect(await rowsWith(pool, gone.organizationId)).toEqual({})
   expect(await rowsWith(pool, stays.organizationId)).toEqual(before)
   expect(await deleteOrganization(pool, clock, gone.organizationId)).toBeNull()
@@ -100,9 +100,11 @@ test('from its first commit on nobody comes in and nothing is sent; it can only 
   for (const ask of [suspendOrganization, resumeOrganization])
     expect(await ask(pool, systemClock, api.organizationId)).toBe('deleting')
   let last = 0
-  const removed = await deleteOrganization(pool, systemClock, api.organizationId, (rows) => {
-    expect(rows).toBeGreaterThanOrEqual(last)
-    last = rows
+  const removed = await deleteOrganization(pool, systemClock, api.organizationId, {
+    onPiece(rows) {
+      expect(rows).toBeGreaterThanOrEqual(last)
+      last = rows
+    },
   })
   expect(removed).toBe(last)
   expect(await rowsWith(pool, api.organizationId)).toEqual({})

@@ -1,5 +1,7 @@
 /** A suspended organization's keys are refused and its deliveries wait, and nothing of it is lost. */
 import { expect, test } from 'vitest'
+import { unshared } from '../../src/db/fair-pool.ts'
+import { createFanOuts } from '../../src/delivery/fan-outs.ts'
 import { listOrganizations } from '../../src/organization/standing.ts'
 import { resumeOrganization, suspendOrganization } from '../../src/organization/suspension.ts'
 import { testClock } from '../harness/clock.ts'
@@ -136,6 +138,25 @@ test('a suspension counts for no endpoint as time in which it failed', async () 
   clock.advance(hour)
   await engine.runDue()
   expect((await deliveriesOf(api, id))[0].status).toBe('succeeded')
+})
+
+test('what a large commit has left to be made waits too', async () => {
+  const api = await shared().newOrganization()
+  for (let n = 0; n < 2; n++) await makeWebhook(api)
+  const items = Array.from({ length: 501 }, (_, n) => ({ name: `many ${n}` }))
+  expect((await api.post('/v1/customers/batch', { items })).status).toBe(200)
+  await suspend(api)
+  const { database, app } = shared()
+  const fanOuts = createFanOuts({
+    database: unshared(database.pool),
+    clock,
+    log: app.server.log,
+    onDeliveries: () => {},
+  })
+  expect(await fanOuts.runDue()).toBe(0)
+  await resume(api)
+  await fanOuts.runDue()
+  expect(await statuses(api)).toHaveLength(1_002)
 })
 
 test('resumed while a worker lets go of its queue, the queue is looked at', async () => {
