@@ -58,29 +58,37 @@ export interface NodeResponse {
 
 /**
  * For Express 5 and `node:http`: `app.post('/hook', nodeHandler(receive))`. It reads the body itself, or takes what
- * `express.raw()` or a `rawBody` has kept. Where `express.json()` stands before it the bytes are gone: that is a TypeError, passed
- * to `next` where there is one.
+ * `express.raw()` or a `rawBody` has kept. Where `express.json()` stands before it the bytes are gone: that is a TypeError for
+ * `next`. Never rejects, as nobody would catch it.
  */
 export const nodeHandler =
   (receive: Receiver) =>
   async (request: NodeRequest, response: NodeResponse, next?: (error: unknown) => void): Promise<void> => {
-    try {
-      if (request.method !== 'POST') {
-        response.setHeader('allow', 'POST')
-        return finish(response, 405, 'Deliveries are POSTed here.')
-      }
-      const body = tooLong(request.headers['content-length']) ? undefined : await bytesOfNode(request)
-      if (body === undefined) {
-        // What is left of it is not read.
-        response.setHeader('connection', 'close')
-        return finish(response, 413, '')
-      }
-      const { status, body: text } = await receive(body, request.headers[signature])
-      finish(response, status, text)
-    } catch (error) {
-      if (next === undefined) throw error
-      next(error)
+    if (request.method !== 'POST') {
+      response.setHeader('allow', 'POST')
+      return finish(response, 405, 'Deliveries are POSTed here.')
     }
+    const kept = keptBytes(request)
+    if (kept === 'gone') {
+      if (next === undefined) finish(response, 500, bodyGone)
+      else next(new TypeError(bodyGone))
+      return
+    }
+    let body: Uint8Array | undefined
+    try {
+      const isLong = tooLong(request.headers['content-length'])
+      body = isLong ? undefined : (kept ?? (await wholeBody(request)))
+    } catch {
+      // Broken off half-way: whoever sent it knows.
+      return finish(response, 400, 'The body ended before it was complete.')
+    }
+    if (body === undefined) {
+      // What is left of it is not read.
+      response.setHeader('connection', 'close')
+      return finish(response, 413, '')
+    }
+    const { status, body: text } = await receive(body, request.headers[signature])
+    finish(response, status, text)
   }
 
 /** What is used of Fastify. */
@@ -141,13 +149,13 @@ const finish = (response: NodeResponse, status: number, text: string): void => {
   }
 }
 
-const bytesOfNode = async (request: NodeRequest): Promise<Uint8Array | undefined> => {
-  for (const kept of [request.rawBody, request.body]) {
-    if (kept instanceof Uint8Array || typeof kept === 'string')
-      return typeof kept === 'string' ? new TextEncoder().encode(kept) : kept
+/** What somebody has kept of the raw body: undefined when it is still to be read, `gone` when it was read and is not there. */
+const keptBytes = ({ rawBody, body, readableEnded }: NodeRequest): Uint8Array | 'gone' | undefined => {
+  for (const kept of [rawBody, body]) {
+    if (kept instanceof Uint8Array) return kept
+    if (typeof kept === 'string') return new TextEncoder().encode(kept)
   }
-  if (request.body !== undefined || request.readableEnded) throw new TypeError(bodyGone)
-  return wholeBody(request)
+  return body !== undefined || readableEnded ? 'gone' : undefined
 }
 
 /** The bytes of all pieces; undefined when they are too many, and then it stops. */

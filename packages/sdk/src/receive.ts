@@ -31,7 +31,7 @@ export interface Reply {
   body: string
 }
 
-/** Takes a body as it was received, and the header `X-Service-Signature` as the framework hands it over. */
+/** Takes a body as it was received, and the header `X-Service-Signature` as the framework hands it over. Never rejects. */
 export type Receiver = (
   rawBody: RawBody,
   header: string | readonly string[] | null | undefined,

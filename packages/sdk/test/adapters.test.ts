@@ -1,6 +1,6 @@
 /** Each framework, over HTTP on the loopback, as its users set it up: with its own JSON parsing on other routes. */
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import express from 'express'
 import Fastify from 'fastify'
 import { Hono } from 'hono'
@@ -214,6 +214,17 @@ describe('a body whose bytes are gone', () => {
     await request.text()
     await expect(fetchHandler(receive)(request)).rejects.toThrow(/before parsers/)
   })
+})
+
+test('a body that breaks off ends its request and no more, though nobody would catch what Node is not given', async () => {
+  const receive = createReceiver({ secrets: secret, handle: () => {} })
+  const handled = Promise.withResolvers<void>()
+  const handler = nodeHandler(receive)
+  const origin = await listening((request, response) => handled.resolve(handler(request, response)))
+  const socket = connect(Number(new URL(origin).port), '127.0.0.1')
+  socket.end('POST /hook HTTP/1.1\r\nHost: loopback\r\nContent-Length: 100\r\n\r\n{"id":')
+  await expect(handled.promise).resolves.toBeUndefined()
+  expect((await fetch(origin, await testDelivery({ type: 'ping' }, secret))).status).toBe(204)
 })
 
 test('another method is answered 405', async () => {
