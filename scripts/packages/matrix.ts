@@ -172,6 +172,19 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
         },
       }),
     )
+  const refused: Trial = {
+    name: `deskwire: npx deskwire under Node ${nodes[1]}`,
+    async run() {
+      const path = `${nodeOf(nodes[1] as string)}:${process.env.PATH}`
+      const said = await execute('npx', ['--offline', 'deskwire', 'serve'], {
+        cwd: whole,
+        env: { ...process.env, PATH: path },
+      }).catch((error: { stderr: string }) => error)
+      const line = /^deskwire: needs Node .*$/m.exec(said.stderr)?.[0]
+      if (line === undefined) throw new Error(said.stderr)
+      return `refused: ${line}`
+    },
+  }
   const installed: Trial = {
     name: 'deskwire: npm install of the three tarballs',
     async run() {
@@ -180,7 +193,7 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
       return `${Object.keys(packages).length} packages, ${Number.parseInt(stdout, 10)} MB, ${seconds} s`
     },
   }
-  return [...lint, ...typed, ...compiled, ...bundled, installed, ...commanded, ...ran]
+  return [...lint, ...typed, ...compiled, ...bundled, installed, ...commanded, refused, ...ran]
 
   /** The service of the tarballs, on a directory of its own. */
   async function serveWith(release: string): Promise<Served> {
