@@ -88,6 +88,8 @@ export async function startServed(
     cwd,
     env: { ...Object.fromEntries(settings), ...(path && { PATH: path }) },
     stdio: ['ignore', 'pipe', 'pipe'],
+    // A process group of its own, as a terminal gives to what it runs: npx does not pass signals on.
+    detached: true,
   })
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -107,7 +109,7 @@ export async function startServed(
       url,
       key,
       async [Symbol.asyncDispose]() {
-        child.kill('SIGTERM')
+        process.kill(-(child.pid as number), 'SIGTERM')
         await ended
       },
     }

@@ -1,14 +1,22 @@
 #!/usr/bin/env node
 /** `deskwire`: finds the command, runs it, and turns an expected failure into one line and an exit code. */
-import { enableCompileCache } from 'node:module'
+import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { commands, usage } from './commands.ts'
 import { CommandFailure } from './failure.ts'
 import { UsageError } from './usage-error.ts'
 
+/** The oldest Node that runs this, as in `engines` of the manifest. */
+const oldest = [22, 18] as const
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {
+  fail(`needs Node ${oldest.join('.')} or later, and this is ${process.versions.node}`, 1)
+  process.exit()
+}
+
 // Compiling is half of what a short command costs. Kept beside the code: whoever can write there could change that as well.
 // Where it cannot be written, nothing is kept.
-enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)))
+module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)))
 
 const [, , ...words] = process.argv
 
