@@ -2,6 +2,7 @@
  * Neighbours: what five organizations see of a sixth that does its worst, beside the same without it. Each of the five makes
  * 20 requests and has 20 deliveries a second; a request's time counts from when it was due.
  */
+import { constants } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool as Connections } from 'undici'
 import { startAttacker } from '../harness/attacker.ts'
@@ -83,7 +84,8 @@ async function measure(attacks: readonly AttackName[], seconds: number) {
     '100/s, burst 500',
   ])
   const { receiver, service } = installation
-  await using theirs = await receiver.another()
+  // As the attacker's own process: in life it would be another machine.
+  await using theirs = await receiver.another(constants.priority.PRIORITY_LOW)
   const others: Organization[] = []
   for (let n = 0; n < organizations; n++) {
     const one = await installation.newOrganization()
