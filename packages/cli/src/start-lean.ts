@@ -21,7 +21,7 @@ const environment = {
   MALLOC_TRIM_THRESHOLD_: '4194304',
 }
 
-/** Does not return where it replaces the process. Whoever sets `MALLOC_ARENA_MAX` has chosen for himself. */
+/** Does not return where it replaces the process. Whoever sets `MALLOC_ARENA_MAX` has chosen otherwise. */
 export function startLean(): void {
   const { execve } = process
   if (process.platform !== 'linux' || execve === undefined) return
