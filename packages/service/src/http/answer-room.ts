@@ -1,7 +1,7 @@
 /**
  * Room for answers to GET that were made and not yet taken. An organization may hold as much as is still free; what
- * would exceed that is refused, if possible before it is made. So of answers that are large, or of which nobody knows yet, it
- * has two of a route made at once: the others wait until it is known what those have taken.
+ * would exceed that is refused, if possible before it is made. So of large answers it has one of a route made at a time, and two where
+ * nobody knows how large they are: the others wait until it is known what those have taken.
  */
 import { Budget, ShareExceeded } from '../kernel/budget.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
@@ -19,8 +19,8 @@ const mebibyte = 1024 * 1024
 
 export const answerLimits: AnswerLimits = { total: 64 * mebibyte, uncounted: 64 * 1024, large: mebibyte }
 
-/** Answers of a route made for an organization at once, where they are large or nobody knows. */
-const madeAtOnce = 2
+/** Answers of a route made for an organization at once, where nobody knows how large they are. */
+const unknownAtOnce = 2
 /** How long the size of a route's answers to an organization is remembered, in milliseconds. */
 const rememberedFor = 60_000
 /** Of how many routes of organizations together. */
@@ -28,6 +28,8 @@ const remembered = 10_000
 
 /** An answer that is being made. */
 export interface Making {
+  /** It will be large, as others were lately. */
+  readonly isLarge: boolean
   /** It has so many bytes: room for them is taken, or what is in the way. */
   made(bytes: number): ShareExceeded | null
   /** Another answer is given in its place, which says nothing of those to come. */
@@ -74,9 +76,10 @@ export class AnswerRoom {
       if (!holdsPlace) return
       holdsPlace = false
       line.making--
-      while (line.queue.length > 0 && this.#mayBegin(organizationId, line)) line.queue.shift()?.()
+      while (line.queue.length > 0 && this.#mayBegin(line)) line.queue.shift()?.()
     }
-    const making: Making = {
+    const making = (isLarge: boolean): Making => ({
+      isLarge,
       made: (bytes) => {
         const taken = bytes > this.#limits.uncounted ? this.#budget.take(organizationId, bytes) : null
         if (taken === 'taken') bytesHeld = bytes
@@ -89,7 +92,7 @@ export class AnswerRoom {
         if (holdsPlace) this.#remember(line, 0)
         leavePlace()
       },
-    }
+    })
     const start = () => {
       const expected = this.#expectedOf(line) ?? 0
       // Who holds nothing is refused nothing beforehand: what was large may be small this time.
@@ -98,9 +101,9 @@ export class AnswerRoom {
       if (fits !== 'taken') return settle(new ShareExceeded(fits, 'answer_bytes'))
       holdsPlace = true
       line.making++
-      settle(making)
+      settle(making(expected >= this.#limits.large))
     }
-    if (this.#mayBegin(organizationId, line)) start()
+    if (this.#mayBegin(line)) start()
     else line.queue.push(start)
     return () => {
       const at = line.queue.indexOf(start)
@@ -112,13 +115,11 @@ export class AnswerRoom {
   }
 
   /** Whether another is begun, or refused, before those that are being made are there. */
-  #mayBegin(organizationId: string, line: Line): boolean {
-    const expected = this.#expectedOf(line) ?? Number.POSITIVE_INFINITY
-    if (line.making === 0 || expected < this.#limits.large) return true
-    if (line.making >= madeAtOnce) return false
-    // Room is taken when it is known for how much.
-    const withThose = expected * (line.making + 1)
-    return !Number.isFinite(expected) || this.#budget.wouldTake(organizationId, withThose) === 'taken'
+  #mayBegin(line: Line): boolean {
+    const { making } = line
+    const expected = this.#expectedOf(line)
+    if (expected === null) return making < unknownAtOnce
+    return making === 0 || expected < this.#limits.large
   }
 
   #expectedOf({ expected }: Line): number | null {

@@ -7,6 +7,7 @@ import { Budget, type Shared, ShareExceeded } from '../kernel/budget.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { type AnswerLimits, AnswerRoom, answerLimits, type Making } from './answer-room.ts'
 import { BodyRoom, type RoomLimits, roomLimits } from './body-room.ts'
+import { searchParameters } from './replies.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -74,6 +75,7 @@ export function limitShares(
       const leave = answers.begin(organizationId, String(request.routeOptions.url), (got) => {
         if (got instanceof ShareExceeded) return done(got)
         request.making = got
+        request.handedOver = got.isLarge && !waitsForNews(request)
         done(null, payload)
       })
       reply.raw.once('close', leave)
@@ -117,6 +119,11 @@ export function limitShares(
       answerBytes: answers.held,
     }),
   }
+}
+
+/** Whether it may be held until something happens, of which nobody tells elsewhere. */
+function waitsForNews(request: FastifyRequest): boolean {
+  return searchParameters(request).has('wait')
 }
 
 /** Bytes that the body will take: those it says, or as many as it may have. None of what is refused unread. */

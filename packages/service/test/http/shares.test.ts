@@ -190,14 +190,15 @@ test('answers: of large ones that are asked for at once, those that will not fit
   await eventually('nothing is held', () => standing().answerBytes === 0)
 })
 
-test('answers: whoever reads the large ones gets all of them, two made at once', async () => {
+test('answers: whoever reads the large ones gets all of them, one made at a time', async () => {
   const { answerAll, standing, url, made, open } = await served({ answers: answersOf(400_000_000) })
   const asked = Array.from({ length: 6 }, async (_, n) => {
     const answer = await fetch(`${url}/large/told`, { headers: { 'x-from': `a/${n}` } })
     return (await answer.text()).length
   })
-  for (const few of [2, 4, 6]) {
-    await eventually('two more are being made', () => made() === few && open.length === 2)
+  // Nobody knows yet that the first two are large.
+  for (const few of [2, 3, 4, 5, 6]) {
+    await eventually('the next are being made', () => made() === few && open.length > 0)
     answerAll()
     await eventually('they were read', () => standing().answerBytes === 0 && standing().requests === 6 - few)
   }
