@@ -1,3 +1,5 @@
+import { startLean } from './start-lean.ts'
+
 /** The commands. Each has a module of its own, loaded when it is asked for: most need little of the service. */
 export interface Command {
   help(): string
@@ -17,7 +19,10 @@ export const commands: readonly NamedCommand[] = [
   {
     name: 'serve',
     summary: 'run the service',
-    load: async () => (await import('./commands/serve.ts')).serveCommand,
+    load: async () => {
+      startLean()
+      return (await import('./commands/serve.ts')).serveCommand
+    },
   },
   {
     name: 'migrate',

@@ -22,7 +22,7 @@ import { allowOrigins, answersPreflight } from './cross-origin.ts'
 import { answerElsewhere, type HandOver, isToBeHandedOver } from './hand-over.ts'
 import { parseJson } from './json-body.ts'
 import { answerBroken, headerLimit, privateHeaders, sendProblem } from './problem-reply.ts'
-import { bodyCut, bodyTooLarge, readBody } from './read-body.ts'
+import { bodyCut, bodyTooLarge, ReadingPace, readBody } from './read-body.ts'
 import { shareProblem } from './shares.ts'
 
 declare module 'fastify' {
@@ -194,6 +194,7 @@ function requestId(sent: string | string[] | undefined): string {
 
 function acceptJson(server: FastifyInstance, handsOver: boolean): void {
   server.removeAllContentTypeParsers()
+  const pace = new ReadingPace()
   server.addContentTypeParser(
     /^application\/(?:[\w.+-]+\+)?json(?:;|$)/i,
     (request: FastifyRequest, payload: IncomingMessage, done: Parsed) => {
@@ -201,6 +202,7 @@ function acceptJson(server: FastifyInstance, handsOver: boolean): void {
       const limits = {
         length: length === undefined ? null : Number(length),
         limit: request.routeOptions.bodyLimit,
+        pace,
       }
       readBody(payload, limits, (error, bytes) =>
         error === null ? parse(request, bytes, done) : done(error, undefined),

@@ -1,6 +1,7 @@
 /**
  * Keeps the summarizer running in a thread beside the deliveries: reading markup and comparing sentences takes up to
- * a tenth of a second in one piece, which deliveries must not wait for.
+ * a tenth of a second in one piece, which deliveries must not wait for. The thread is not begun before there is something to be
+ * summarized: it holds a quarter of a resting worker's memory.
  */
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
@@ -13,6 +14,10 @@ export interface ThreadOrders extends SummarizerOrders {
   readonly logLevel: string
 }
 
+/** How often to look whether it is needed, in milliseconds: as often as the thread looks what there is to do. */
+const lookEvery = 1_000
+/** How long a stop waits for such a look, in milliseconds. */
+const lookMayTake = 2_000
 /** How long after its end a thread is replaced, in milliseconds. */
 const replaceAfter = 500
 /** A thread that was told to stop ends by itself before this, in milliseconds; one that hangs is ended. */
@@ -20,13 +25,32 @@ const stopMilliseconds = 13_500
 /** How long a stop takes at most, in milliseconds. */
 const stopWithin = stopMilliseconds + 500
 
-/** Starts the thread, and replaces it whenever it ends by itself; `giveBack` is asked to give back what it held then. */
+/** The database, as the thread's supervisor needs it. */
+export interface SummariesWaiting {
+  /** Whether there is, or has been, anything to do. */
+  isNeeded(): Promise<boolean>
+  /** Gives back what a thread held that has ended. */
+  giveBack(): Promise<unknown>
+}
+
+/** Starts the thread once it is needed, and replaces it whenever it ends by itself. */
 export function superviseSummarizer(
   orders: SummarizerOrders,
   log: Logger,
-  giveBack: () => Promise<unknown>,
+  { isNeeded, giveBack }: SummariesWaiting,
 ): Running {
   const workerData: ThreadOrders = { ...orders, logLevel: log.level }
+  const looking = periodic({
+    every: lookEvery,
+    stopWithin: lookMayTake,
+    async run(signal) {
+      if (!(await isNeeded()) || signal.aborted) return
+      looking.pause()
+      threads.start()
+    },
+    onFailure: (error) =>
+      log.warn({ err: loggable(error) }, 'could not look whether a summary is to be written; trying again'),
+  })
   // A run is the life of a thread.
   const threads = periodic({
     every: replaceAfter,
@@ -45,8 +69,13 @@ export function superviseSummarizer(
     },
     onFailure: (error) => log.error({ err: loggable(error) }, 'the summarizer could not be started'),
   })
-  threads.start()
-  return threads
+  looking.start()
+  return {
+    async stop() {
+      await looking.stop()
+      await threads.stop()
+    },
+  }
 }
 
 /** Resolves with the code that the thread ends with: by itself, or soon after the signal. Rejects when it cannot be started. */

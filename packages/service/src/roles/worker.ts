@@ -120,12 +120,14 @@ export function startWorker(options: {
     recount.start()
   })
   const maxAttempts = attemptsOf(settings.schedule)
+  const jobs = createJobs(pool)
   const summarizer =
     summaries === null
       ? null
-      : superviseSummarizer({ address, summaries, maxAttempts, workerId }, log, () =>
-          createJobs(pool).giveBackAllOf(workerId, clock.now()),
-        )
+      : superviseSummarizer({ address, summaries, maxAttempts, workerId }, log, {
+          isNeeded: () => jobs.isNeeded(),
+          giveBack: () => jobs.giveBackAllOf(workerId, clock.now()),
+        })
   return {
     pool,
     clock,

@@ -37,6 +37,8 @@ export const firstPlace: Place = {
 }
 
 export interface Jobs {
+  /** Whether there is a job, or a resolved conversation without a summary, which will be one. */
+  isNeeded(): Promise<boolean>
   /**
    * Makes jobs for conversations without a summary that were resolved by then and have none, looking at the next
    * thousand from `place` on. Answers where to go on, null at the end. Safe to repeat, and to do at once elsewhere.
@@ -69,6 +71,11 @@ const step = 1_000
 
 export function createJobs(pool: Pool): Jobs {
   return {
+    async isNeeded() {
+      const { rows } = await pool.query<{ needed: boolean }>({ name: 'summaries_needed', text: findAny })
+      return rows[0]?.needed === true
+    },
+
     async enqueue(resolvedUntil, place) {
       const { rows } = await pool.query<UnsummarizedRow>({
         name: 'find_unsummarized',
@@ -194,6 +201,11 @@ interface TakenRow {
   readonly attempts: number
   readonly gave_up: boolean
 }
+
+/** By the same indexes as the search, at whose beginning whatever there is stands. */
+const findAny = `
+  select exists (select 1 from conversations c where c.resolved_at is not null and c.summarized_at is null)
+    or exists (select 1 from summary_jobs j) as needed`
 
 /** Those that have no job, and the last of a full page: where the next one begins. */
 const findUnsummarized = `
