@@ -8,16 +8,24 @@ import { loggable } from '../kernel/loggable.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { ConcurrencyLimiter } from './concurrency.ts'
+import { noChange } from './decide.ts'
 import { createDisablePolicy } from './disable-policy.ts'
 import { Drain, type DrainEnd, type DrainServices, Shutdown, type WorkerServices } from './drain.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
-import { type DueQueue, keyOf, priorityClasses } from './model.ts'
+import { type Claim, type DueQueue, keyOf, priorityClasses } from './model.ts'
 import { createSweeper } from './sweep.ts'
 import { type DeliveryTuning, deliveryTuning } from './tuning.ts'
 
 export interface Engine {
-  /** Something may be due: look at once. */
-  wake(): void
+  /**
+   * Something may be due: look at once, or at that time, in milliseconds since the Unix epoch. What is due to whoever says so may not
+   * be yet by this worker's clock, and a look before that finds nothing.
+   */
+  wake(at?: number): void
+  /** Drains what was claimed for this worker, or gives it back where it has no room. */
+  take(claims: readonly Claim[]): void
+  /** Something is due at these queues, since that time: drain them, without searching for them where that is fair to others. */
+  drain(queues: readonly DueQueue[], at: number): void
   /** Looks again and again until stopped. */
   start(): void
   /**
@@ -98,7 +106,9 @@ export function createEngine(
   let slowTimer: NodeJS.Timeout | null = null
 
   return {
-    wake: looking.wake,
+    take: (claims) => claims.forEach(take),
+    wake: (at = 0) => when(at, looking.wake),
+    drain: (due, at) => when(at, () => drain(due)),
     start() {
       looking.start()
       sweeper.start()
@@ -112,6 +122,46 @@ export function createEngine(
 
   function wakeUnlessDraining(): void {
     if (!draining) looking.wake()
+  }
+
+  /** Does it at once, or when it is time by this worker's clock; of what is further off than the next look, that sees. */
+  function when(at: number, act: () => void): void {
+    const early = at - clock.now()
+    if (early <= 0) act()
+    else if (early < pollEvery) setTimeout(act, early).unref()
+  }
+
+  /** Those with a class that has a pace, or is served in turn, wait to be found: nobody goes ahead of others by being told of. */
+  function drain(due: readonly DueQueue[]): void {
+    let search = false
+    for (const queue of due) {
+      const known = running.get(keyOf(queue))
+      known?.drain.wake()
+      if (known !== undefined) continue
+      if (behind || queue.priority !== 'light' || launch(queue) === null) search = true
+    }
+    if (search) looking.wake()
+  }
+
+  function take(claim: Claim): void {
+    const known = running.get(keyOf(claim))
+    // It has given back its lease, and is about to learn that.
+    if (known !== undefined) void known.ended.then(() => take(claim))
+    else if (launch({ ...claim, priority: 'light' }, claim) === null) void giveBack(claim)
+  }
+
+  /** Never rejects: what cannot be given back ends by itself. */
+  async function giveBack(claim: Claim): Promise<void> {
+    const nothing = { results: [], health: noChange, next: 'release', priority: 'light', known: [] } as const
+    const now = clock.now()
+    behind = true
+    await queues.complete(claim, nothing, now, now).catch((error: Error) => {
+      const { organizationId, webhookId } = claim
+      log.warn(
+        { organizationId, webhookId, err: loggable(error) },
+        'a lease could not be given back; it will expire',
+      )
+    })
   }
 
   /** Begins drains of what is due, as many as there is room for. */
@@ -163,11 +213,12 @@ export function createEngine(
     return false
   }
 
-  function launch(queue: DueQueue): RunningDrain | null {
+  /** Null when there is no room; `claim` is what was claimed of it already. */
+  function launch(queue: DueQueue, claim: Claim | null = null): RunningDrain | null {
     const own = shutdown.isRequested ? null : limiter.open(queue.priority)
     if (own === null) return null
     const servedBy = queue.priority === 'light' ? queues : otherQueues
-    const drain = new Drain({ ...drainServices, queues: servedBy }, workerServices, queue, own)
+    const drain = new Drain({ ...drainServices, queues: servedBy }, workerServices, queue, own, claim)
     const ended = drain
       .run()
       .catch((error: Error) => {
