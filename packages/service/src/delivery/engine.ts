@@ -6,13 +6,13 @@ import { randomUUID } from 'node:crypto'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
-import { stopwatch } from '../kernel/timestamps.ts'
 import { ConcurrencyLimiter } from './concurrency.ts'
 import { noChange } from './decide.ts'
 import { createDisablePolicy } from './disable-policy.ts'
 import { Drain, type DrainEnd, type DrainServices, Shutdown, type WorkerServices } from './drain.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
-import { type Claim, type DueQueue, keyOf, priorityClasses } from './model.ts'
+import { type Claim, type DueQueue, keyOf, type PriorityClass, priorityClasses } from './model.ts'
+import { Pace } from './pace.ts'
 import { createSweeper } from './sweep.ts'
 import { type DeliveryTuning, deliveryTuning } from './tuning.ts'
 
@@ -63,7 +63,8 @@ export function createEngine(
     clockTurns = createKeyedQueue(),
     tuning = deliveryTuning,
   } = options
-  const { foundAtOnce, looksApart, pollEvery, slowApart, attemptsMayTake, completingMayTake } = tuning.engine
+  const { foundAtOnce, looksApart, pollEvery, slowApart, freshApart, attemptsMayTake, completingMayTake } =
+    tuning.engine
   const stopWithin = attemptsMayTake + completingMayTake
   const drainServices: DrainServices = { ...services, tuning }
   const limiter = new ConcurrencyLimiter(tuning.concurrency)
@@ -101,14 +102,15 @@ export function createEngine(
   let behind = false
   /** Somebody drains by hand, and looks again by himself. */
   let draining = false
-  let sinceSlow = () => Number.POSITIVE_INFINITY
-  /** Wakes when slow queues may be looked for again. */
-  let slowTimer: NodeJS.Timeout | null = null
+  const paces: Readonly<Partial<Record<PriorityClass, Pace>>> = {
+    slow: new Pace({ apart: slowApart / foundAtOnce.slow, atLeast: slowApart }, looking.wake),
+    fresh: new Pace({ apart: freshApart }, looking.wake),
+  }
 
   return {
     take: (claims) => claims.forEach(take),
     wake: (at = 0) => when(at, looking.wake),
-    drain: (due, at) => when(at, () => drain(due)),
+    drain: (due, at) => when(at, () => drainMore(due)),
     start() {
       looking.start()
       sweeper.start()
@@ -132,7 +134,7 @@ export function createEngine(
   }
 
   /** Those with a class that has a pace, or is served in turn, wait to be found: nobody goes ahead of others by being told of. */
-  function drain(due: readonly DueQueue[]): void {
+  function drainMore(due: readonly DueQueue[]): void {
     let search = false
     for (const queue of due) {
       const known = running.get(keyOf(queue))
@@ -169,24 +171,26 @@ export function createEngine(
     const now = clock.now()
     await sweeper.noticed(now, draining)
     const withRoom = priorityClasses.filter((priority) => limiter.hasRoom(priority))
-    const open = draining || mayBeSlow() ? withRoom : withRoom.filter((priority) => priority !== 'slow')
+    const open = withRoom.filter((priority) => draining || paces[priority]?.ask() !== false)
     const due = open.length === 0 ? [] : await queues.findDue(workerId, now, open)
     const begun: RunningDrain[] = []
-    behind = withRoom.length < priorityClasses.length
-    const foundOf = Map.groupBy(due, ({ priority }) => priority)
-    const isFull = open.some((priority) => foundOf.get(priority)?.length === foundAtOnce[priority])
-    let slow = 0
-    for (const queue of due) {
-      if (queue.priority === 'slow' && !draining && slow++ > 0) {
-        // One after another: each may have a handshake to make, and whoever is well waits for those.
-        setTimeout(begin, ((slow - 1) * slowApart) / foundAtOnce.slow, queue)
-        continue
-      }
+    const beginOf = (queue: DueQueue) => {
       const drain = begin(queue)
       if (drain !== null) begun.push(drain)
     }
+    behind = withRoom.length < priorityClasses.length
+    const foundOf = Map.groupBy(due, ({ priority }) => priority)
+    const isFull = open.some((priority) => foundOf.get(priority)?.length === foundAtOnce[priority])
+    let paced = 0
+    for (const priority of open) {
+      const found = foundOf.get(priority) ?? []
+      const pace = draining ? undefined : paces[priority]
+      if (pace === undefined) found.forEach(beginOf)
+      else pace.begin(found, beginOf)
+      if (pace !== undefined) paced += found.length
+    }
     // There are more where those came from.
-    if (isFull && (begun.length > 0 || slow > 1)) wakeUnlessDraining()
+    if (isFull && (begun.length > 0 || paced > 1)) wakeUnlessDraining()
     return begun
   }
 
@@ -197,20 +201,6 @@ export function createEngine(
     const begun = known === undefined ? launch(queue) : null
     if (known === undefined && begun === null) behind = true
     return begun
-  }
-
-  /** Whether slow queues may be looked for now; if not, they are when it is time. */
-  function mayBeSlow(): boolean {
-    const since = sinceSlow()
-    if (since >= slowApart) {
-      sinceSlow = stopwatch()
-      return true
-    }
-    slowTimer ??= setTimeout(() => {
-      slowTimer = null
-      looking.wake()
-    }, slowApart - since)
-    return false
   }
 
   /** Null when there is no room; `claim` is what was claimed of it already. */
@@ -235,8 +225,11 @@ export function createEngine(
     const begun = { drain, ended }
     running.set(keyOf(queue), begun)
     void ended.then(({ more }) => {
+      if (draining) return
+      // One that was answered goes on; of any other it may be known only now why it does not.
+      if (more && own.isProven) drainMore([{ ...queue, priority: own.priority }])
       // At this endpoint, or at one that has waited for room.
-      if (more || behind) wakeUnlessDraining()
+      else if (more || behind) looking.wake()
     })
     return begun
   }
@@ -244,7 +237,7 @@ export function createEngine(
   async function stop(): Promise<void> {
     shutdown.request()
     disablePolicy.stop()
-    if (slowTimer !== null) clearTimeout(slowTimer)
+    for (const pace of Object.values(paces)) pace.stop()
     const drains = () => Promise.all([...running.values()].map(({ ended }) => ended))
     const ended = Promise.all([sweeper.stop(), looking.stop().then(drains)])
     await atMost(attemptsMayTake, ended)

@@ -68,6 +68,7 @@ const declarations = `declare
   v_events jsonb := '[]';
   v_webhooks uuid[];
   v_ids uuid[];
+  v_taken uuid[];
   v_woken jsonb := '{}';
   v_handed_over jsonb;
   v_large boolean := false;`
@@ -507,14 +508,14 @@ const handOver = `if p_changes ? 'worker' and jsonb_array_length(v_events) <= ${
             and l.tier = 0 and l.lease_id is null and (l.due_at is null or l.due_at > p_now)
             and l.lost_leases = 0 and l.alone_left = 0
           returning l.webhook_id, l.lease_id, w.url, k.scopes)
-        select jsonb_agg(jsonb_build_object('webhookId', l.webhook_id, 'leaseId', l.lease_id, 'url', l.url, 'scopes', l.scopes,
+        select array_agg(l.webhook_id), jsonb_agg(jsonb_build_object('webhookId', l.webhook_id, 'leaseId', l.lease_id, 'url', l.url, 'scopes', l.scopes,
             'secrets', (select jsonb_agg(encode(s.sealed, 'hex') order by s.created_at desc, s.id desc) from webhook_secrets s
               where s.organization_id = p_organization_id and s.webhook_id = l.webhook_id
                 and (s.expires_at is null or s.expires_at > p_now)),
             'deliveries', (select jsonb_agg(jsonb_build_object('id', d.id, 'eventId', d.event_id)) from deliveries d
               where d.organization_id = p_organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
                 and d.event_id = any(v_ids))))
-          into v_handed_over from leased l;
+          into v_taken, v_handed_over from leased l;
       if v_handed_over is not null then
         select jsonb_build_object('queues', v_handed_over, 'events', jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
             'subjectKind', e.subject_kind, 'createdAt', v_text, 'body', e.body)))
@@ -570,7 +571,7 @@ const end = `
     with woken as (
       update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = any(v_webhooks)
           and (due_at is null or due_at > p_now) and (lease_id is null or listening)
-          and not coalesce(v_handed_over->'queues' @> jsonb_build_array(jsonb_build_object('webhookId', webhook_id)), false)
+          and webhook_id <> all(coalesce(v_taken, '{}'))
         returning webhook_id, tier)
       select coalesce(jsonb_object_agg(webhook_id, tier), '{}') into v_woken from woken;
   end if;

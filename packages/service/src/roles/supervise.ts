@@ -51,8 +51,10 @@ const tellMilliseconds = 1_000
 /** A worker that was told to stop ends by itself before this, in milliseconds; one that hangs is ended. */
 const stopMilliseconds = 15_000
 
-/** Messages that may be on their way to a worker: one that has more to read has its hands full, and looks for the rest by itself. */
-const toldAtOnce = 100
+/** Characters that may be on their way to a worker: one that has more to read has its hands full, and looks for the rest by itself. */
+const toldAtOnce = 4 * 1024 * 1024
+/** What a queue counts for in these, with what it brings beside the payloads. */
+const charactersOfQueue = 500
 
 /** How long giving back may hold up a stop, in milliseconds. */
 const giveBackMilliseconds = 2_000
@@ -121,9 +123,12 @@ export function superviseWorker(
       tell(due) {
         if (!ready || !child.connected) return false
         if (due.queues.length + due.handedOver.length === 0) return true
-        onTheirWay++
+        const length = lengthOf(due)
+        onTheirWay += length
         // What one has not read when it ends is given back with all that it held.
-        child.send({ due } satisfies WorkerMessage, () => onTheirWay--)
+        child.send({ due } satisfies WorkerMessage, () => {
+          onTheirWay -= length
+        })
         return true
       },
     }
@@ -178,6 +183,15 @@ export function superviseWorker(
       clearTimeout(late)
     },
   }
+}
+
+function lengthOf({ queues, handedOver }: DueDeliveries): number {
+  let length = queues.length * charactersOfQueue
+  for (const [, { queues, events }] of handedOver) {
+    length += queues.length * charactersOfQueue
+    for (const { body } of events) length += body.length
+  }
+  return length
 }
 
 async function askForMetrics(child: ChildProcess): Promise<readonly MetricsSnapshot[]> {
