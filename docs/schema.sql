@@ -636,6 +636,10 @@ declare
   v_dependents uuid[];
   v_events jsonb := '[]';
   v_webhooks uuid[];
+  v_ids uuid[];
+  v_taken uuid[];
+  v_woken jsonb := '{}';
+  v_handed_over jsonb;
   v_large boolean := false;
 begin
   -- 1. The clock row, which nobody else of the organization goes past, and the stamp.
@@ -1851,8 +1855,39 @@ begin
     -- worker that has its hands full is not notified: it looks again before it releases the queue.
     perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
       order by l.webhook_id for update;
-    update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = any(v_webhooks)
-      and (due_at is null or due_at > p_now) and (lease_id is null or listening);
+    if p_changes ? 'worker' and jsonb_array_length(v_events) <= 16 then
+      v_ids := array(select (e.event->>'id')::uuid from jsonb_array_elements(v_events) as e(event));
+      with leased as (
+        update lanes l set lease_id = gen_random_uuid(), lease_until = (p_changes->>'lease_until')::timestamptz,
+            due_at = (p_changes->>'lease_until')::timestamptz, worker_id = (p_changes->>'worker')::uuid, listening = true
+          from webhooks w
+          join api_keys k on k.organization_id = p_organization_id and k.id = w.api_key_id
+            and (k.expires_at is null or k.expires_at > p_now)
+          where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+            and w.organization_id = p_organization_id and w.id = l.webhook_id
+            and l.tier = 0 and l.lease_id is null and (l.due_at is null or l.due_at > p_now)
+            and l.lost_leases = 0 and l.alone_left = 0
+          returning l.webhook_id, l.lease_id, w.url, k.scopes)
+        select array_agg(l.webhook_id), jsonb_agg(jsonb_build_object('webhookId', l.webhook_id, 'leaseId', l.lease_id, 'url', l.url, 'scopes', l.scopes,
+            'secrets', (select jsonb_agg(encode(s.sealed, 'hex') order by s.created_at desc, s.id desc) from webhook_secrets s
+              where s.organization_id = p_organization_id and s.webhook_id = l.webhook_id
+                and (s.expires_at is null or s.expires_at > p_now)),
+            'deliveries', (select jsonb_agg(jsonb_build_object('id', d.id, 'eventId', d.event_id)) from deliveries d
+              where d.organization_id = p_organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
+                and d.event_id = any(v_ids))))
+          into v_taken, v_handed_over from leased l;
+      if v_handed_over is not null then
+        select jsonb_build_object('queues', v_handed_over, 'events', jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
+            'subjectKind', e.subject_kind, 'createdAt', v_text, 'body', e.body)))
+          into v_handed_over from events e where e.organization_id = p_organization_id and e.id = any(v_ids);
+      end if;
+    end if;
+    with woken as (
+      update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = any(v_webhooks)
+          and (due_at is null or due_at > p_now) and (lease_id is null or listening)
+          and webhook_id <> all(coalesce(v_taken, '{}'))
+        returning webhook_id, tier)
+      select coalesce(jsonb_object_agg(webhook_id, tier), '{}') into v_woken from woken;
   end if;
 
   -- 8. Responses to store, and last the clock.

@@ -10,6 +10,8 @@ import { migrate } from './db/migrate.ts'
 import { type OpenDatabase, openDatabase } from './db/open.ts'
 import { giveBackQueues } from './delivery/leases.ts'
 import type { DeliverySettings } from './delivery/model.ts'
+import { deliveryTuning, leaseOf } from './delivery/tuning.ts'
+import type { WorkerBeside } from './journal/notifier.ts'
 import type { Clock } from './kernel/timestamps.ts'
 import { makeLogWeeks } from './retention/log-weeks.ts'
 import { startApi } from './roles/api.ts'
@@ -106,6 +108,7 @@ async function startRoles(
     storage: { rows: config.maxRows, bytes: config.maxBytes },
     otherMetrics,
     degraded: () => worker?.trouble() ?? null,
+    ...(config.role === 'all' ? { worker: besideOf(() => worker, settings) } : {}),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
     metricsElsewhere: config.metricsPort !== null,
@@ -121,6 +124,17 @@ async function startRoles(
     )
   process.stdout.write(`listening on ${api.address}\nguides and reference at ${api.address}/\n`)
   return [api, ...metrics, ...(worker === null ? [] : [worker])]
+}
+
+/** What the API sees of the worker that is supervised, once it is. */
+function besideOf(worker: () => Supervised | null, { schedule }: DeliverySettings): WorkerBeside {
+  return {
+    get id() {
+      return worker()?.takerId ?? null
+    },
+    leaseFor: leaseOf(schedule, deliveryTuning.leases),
+    tell: (due) => worker()?.tell(due) ?? false,
+  }
 }
 
 /** Everything that a worker held which has died. Answers how many leases that were. */

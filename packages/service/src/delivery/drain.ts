@@ -53,10 +53,12 @@ export class Drain {
   readonly #services: DrainServices
   readonly #worker: WorkerServices
   readonly #endpoint: EndpointKey
-  readonly #leaseId = randomUUID()
+  readonly #leaseId: string
   readonly #limiter: EndpointLimiter
   readonly #inHand: InHand
   #mode: DrainMode = 'claiming'
+  /** What a commit has claimed for it; null otherwise, and once it is accepted. */
+  #given: Claim | null
   /** The last claim, and what signs for it; null before the first. */
   #claimed: { readonly claim: Claim; readonly sign: Sign | null } | null = null
   /** Why the endpoint is disabled, also if that came after it was claimed. */
@@ -73,8 +75,16 @@ export class Drain {
   #quietTicks = 0
   #signal = Promise.withResolvers<void>()
 
-  /** `limiter` is closed when the drain ends. */
-  constructor(services: DrainServices, worker: WorkerServices, queue: DueQueue, limiter: EndpointLimiter) {
+  /** `limiter` is closed when the drain ends; `given` is the first claim, where it was made by a commit. */
+  constructor(
+    services: DrainServices,
+    worker: WorkerServices,
+    queue: DueQueue,
+    limiter: EndpointLimiter,
+    given: Claim | null = null,
+  ) {
+    this.#given = given
+    this.#leaseId = given?.leaseId ?? randomUUID()
     this.#services = services
     this.#worker = worker
     this.#endpoint = { organizationId: queue.organizationId, webhookId: queue.webhookId }
@@ -154,7 +164,8 @@ export class Drain {
       return { lease: { id: this.#leaseId, workerId, until, listening: priority === 'light' }, now, limit }
     }
     this.#wasWoken = false
-    const claim = await queues.claim(this.#endpoint, asking, this.#inHand.ids)
+    const claim = this.#given ?? (await queues.claim(this.#endpoint, asking, this.#inHand.ids))
+    this.#given = null
     // Counted from here, so that it is sent however long the claim took: what would be too old to be sent when it comes
     // would be claimed again for ever.
     this.#inHand.claimedAt = clock.now()

@@ -18,7 +18,7 @@ import { eventually } from '../harness/locks.ts'
 import { plant } from '../harness/planted.ts'
 import { type TestService, testService } from '../harness/service.ts'
 
-const { foundAtOnce, slowApart } = deliveryTuning.engine
+const { foundAtOnce, slowApart, freshApart } = deliveryTuning.engine
 const concurrency = { total: 24, heavy: 8, slow: 8, fresh: 4 }
 const well = 'https://127.0.0.1:1/well'
 
@@ -92,6 +92,27 @@ test('slow queues begin a few at a time, however many there are, so that what wa
   // So many each time that slow queues are looked for, and of these one after another.
   const looks = urls.length / foundAtOnce.slow - 1
   expect(Math.max(...began) - since).toBeGreaterThan(looks * slowApart * 0.9)
+})
+
+test('fresh queues begin one after another, and each once', async () => {
+  const clock = testClock()
+  await using service = await testService({ clock })
+  const { organizationId } = await service.newOrganization()
+  const { encryptionKey } = deliverySettings
+  const urls = Array.from({ length: 80 }, (_, n) => `https://127.0.0.1:1/new/${n}`)
+  await plant(service.database.pool, { organizationId, encryptionKey, urls, backlog: 1, now: clock.now() })
+  const began: { url: string; at: number }[] = []
+  const send: Send = async ({ url }) => {
+    began.push({ url, at: performance.now() })
+    return { kind: 'answered', status: 200, responseBody: '', durationMs: 1 }
+  }
+  const { engine } = testEngine(service, clock, { send })
+  const since = performance.now()
+  engine.wake()
+  await eventually('each was tried', () => began.length >= urls.length)
+  await engine.stop()
+  expect(new Set(began.map(({ url }) => url)).size).toBe(began.length)
+  expect(Math.max(...began.map(({ at }) => at)) - since).toBeGreaterThan((urls.length - 3) * freshApart * 0.9)
 })
 
 test.each([
