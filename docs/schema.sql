@@ -615,7 +615,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_6856219c827b(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_0463f59b0dd8(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -1863,12 +1863,14 @@ begin
           from webhooks w
           join api_keys k on k.organization_id = p_organization_id and k.id = w.api_key_id
             and (k.expires_at is null or k.expires_at > p_now)
+          join organizations o on o.organization_id = p_organization_id and o.suspended_at is null
           where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
             and w.organization_id = p_organization_id and w.id = l.webhook_id
             and l.tier = 0 and l.lease_id is null and (l.due_at is null or l.due_at > p_now)
             and l.lost_leases = 0 and l.alone_left = 0
-          returning l.webhook_id, l.lease_id, w.url, k.scopes)
+          returning l.webhook_id, l.lease_id, w.url, w.signatures, k.scopes)
         select array_agg(l.webhook_id), jsonb_agg(jsonb_build_object('webhookId', l.webhook_id, 'leaseId', l.lease_id, 'url', l.url, 'scopes', l.scopes,
+            'signatures', l.signatures,
             'secrets', (select jsonb_agg(encode(s.sealed, 'hex') order by s.created_at desc, s.id desc) from webhook_secrets s
               where s.organization_id = p_organization_id and s.webhook_id = l.webhook_id
                 and (s.expires_at is null or s.expires_at > p_now)),
@@ -1909,7 +1911,8 @@ begin
   if p_changes ? 'ids_only' then
     select jsonb_agg(jsonb_build_object('id', d.id)) into v_done from jsonb_to_recordset(v_done) as d(id uuid);
   end if;
-  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null, 'large', v_large,
+  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null, 'woken', v_woken,
+    'handed_over', v_handed_over, 'large', v_large,
     'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
 end;
 $function$;
