@@ -6,7 +6,7 @@ import { listOrganizations } from '../../src/organization/standing.ts'
 import { resumeOrganization, suspendOrganization } from '../../src/organization/suspension.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
-import { testEngine } from '../harness/engine.ts'
+import { lifeless, testEngine } from '../harness/engine.ts'
 import { heldSend } from '../harness/held-send.ts'
 import { day, deliveriesOf, hour, makeWebhook, readWebhook } from '../harness/hooks.ts'
 import { makeKey } from '../harness/keys.ts'
@@ -98,13 +98,14 @@ test('an attempt under way is completed, and nothing after it begins', async () 
   const api = await shared().newOrganization()
   await makeWebhook(api)
   const held = heldSend()
-  const { engine } = testEngine(shared(), clock, { send: held.send })
+  const { engine } = testEngine(shared(), clock, { send: held.send, concurrency: lifeless })
   await makeCustomer(api)
   const round = engine.runDue()
   const attempt = await held.made(1)
   await makeCustomer(api)
   await suspend(api)
-  engine.wake()
+  // The drain is told that there is more, and finds out.
+  expect(await engine.runDue()).toBe(0)
   attempt.answer(200)
   await round
   expect(held.attempts).toHaveLength(1)
@@ -138,25 +139,6 @@ test('a suspension counts for no endpoint as time in which it failed', async () 
   clock.advance(hour)
   await engine.runDue()
   expect((await deliveriesOf(api, id))[0].status).toBe('succeeded')
-})
-
-test('what a large commit has left to be made waits too', async () => {
-  const api = await shared().newOrganization()
-  for (let n = 0; n < 2; n++) await makeWebhook(api)
-  const items = Array.from({ length: 501 }, (_, n) => ({ name: `many ${n}` }))
-  expect((await api.post('/v1/customers/batch', { items })).status).toBe(200)
-  await suspend(api)
-  const { database, app } = shared()
-  const fanOuts = createFanOuts({
-    database: unshared(database.pool),
-    clock,
-    log: app.server.log,
-    onDeliveries: () => {},
-  })
-  expect(await fanOuts.runDue()).toBe(0)
-  await resume(api)
-  await fanOuts.runDue()
-  expect(await statuses(api)).toHaveLength(1_002)
 })
 
 test('resumed while a worker lets go of its queue, the queue is looked at', async () => {
@@ -193,4 +175,23 @@ test('resumed while a worker lets go of its queue, the queue is looked at', asyn
   await engine.runDue()
   expect(resumed).toHaveLength(1)
   expect(sent).toHaveLength(1)
+})
+
+test('what a large commit has left to be made waits too', async () => {
+  const api = await shared().newOrganization()
+  for (let n = 0; n < 2; n++) await makeWebhook(api)
+  const items = Array.from({ length: 501 }, (_, n) => ({ name: `many ${n}` }))
+  expect((await api.post('/v1/customers/batch', { items })).status).toBe(200)
+  await suspend(api)
+  const { database, app } = shared()
+  const fanOuts = createFanOuts({
+    database: unshared(database.pool),
+    clock,
+    log: app.server.log,
+    onDeliveries: () => {},
+  })
+  expect(await fanOuts.runDue()).toBe(0)
+  await resume(api)
+  await fanOuts.runDue()
+  expect(await statuses(api)).toHaveLength(1_002)
 })
