@@ -216,6 +216,8 @@ describe('SQL', () => {
       // Whether a week of all organizations may be dropped.
       "retention/log-weeks.ts: select 1 from deliveries d where d.log_day = 'infi",
       'retention/log-weeks.ts: select r.position from recoveries r where r.finish',
+      // Whether the summarizer has anything to do, for whomever.
+      'summarizer/jobs.ts: select exists (select 1 from conversations c where',
       'webhooks/installation-key.ts: select i.key_check from installation i where i.sin',
       'webhooks/installation-key.ts: update installation set key_check = $1 where singl',
       'webhooks/installation-key.ts: update installation set key_check = $1 where singl',
