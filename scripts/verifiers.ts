@@ -1,5 +1,5 @@
 /**
- * `npm run verifiers`: what Deskwire signs by Standard Webhooks, before the verifiers of others in Python and Go, and the
+ * `npm run test:verifiers`: what Deskwire signs by Standard Webhooks, before the verifiers of others in Python and Go, and the
  * receivers of the guide that use them. It installs both from their registries into a directory of its own, and writes what
  * came of it into `scripts/verifiers/RESULTS.md`. That of npm is a part of `npm test`.
  */
@@ -75,7 +75,7 @@ const verifiers: readonly Verifier[] = [
 const lines = [
   '# Standard Webhooks before the verifiers of others',
   '',
-  `Written by \`npm run verifiers\` on ${new Date().toISOString().slice(0, 10)}.`,
+  `Written by \`npm run test:verifiers\` on ${new Date().toISOString().slice(0, 10)}.`,
   '',
 ]
 try {

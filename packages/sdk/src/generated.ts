@@ -44,7 +44,7 @@ export interface Customer extends Row {
   object: 'customer'
   /** Full name. */
   name: string | null
-  /** The company the contact belongs to. */
+  /** The company that the customer belongs to. */
   company: string | null
   /** Stored in lower case. */
   email: string | null
@@ -65,7 +65,7 @@ export interface Customer extends Row {
 export interface CustomerInput {
   /** Full name. */
   name?: string | null
-  /** The company the contact belongs to. */
+  /** The company that the customer belongs to. */
   company?: string | null
   /** Stored in lower case. */
   email?: string | null
@@ -86,7 +86,7 @@ export interface CustomerInput {
 export interface CustomerPatch {
   /** Full name. */
   name?: string | null
-  /** The company the contact belongs to. */
+  /** The company that the customer belongs to. */
   company?: string | null
   /** Stored in lower case. */
   email?: string | null

@@ -15,15 +15,34 @@ export {
 export type { ApiKeys, ApiKeyWithToken } from './api-keys.ts'
 export type { BatchAnswer, ItemOutcome, ItemProblem, UpsertOf } from './batch.ts'
 export type { Changes, Checkpoints } from './changes.ts'
-export { checkpointOf, Digest, type Digestible } from './checkpoint.ts'
+export {
+  type Content,
+  ContentDigest,
+  checkpointOf,
+  contentDigestOf,
+  Digest,
+  type Digestible,
+  type RowsDigest,
+} from './checkpoint.ts'
 export { type Client, createClient } from './client.ts'
+export {
+  type ComparedCopy,
+  comparedRows,
+  type Difference,
+  findDifferences,
+  type Moment,
+  type ServedRows,
+} from './compare.ts'
 export { MemoryCopy, type Verdict } from './copy.ts'
 export {
   type Checkpoint,
+  type IdRange,
   isRemoval,
   type ListPage,
   type Open,
   type Pagination,
+  type RangeDigest,
+  type RangeDigests,
   type RemovalRecord,
   type Row,
   type Written,
@@ -43,6 +62,7 @@ export type {
   ChangeableResource,
   ChangeOptions,
   CreateOptions,
+  DigestOptions,
   GetOptions,
   ListParams,
   RemovableResource,
@@ -67,6 +87,6 @@ export {
   verifyStandardSignature,
   verifyStandardWebhook,
 } from './standard-webhooks.ts'
-export { type Change, changeOf, type SyncOptions, type SyncPage } from './sync.ts'
+export { type Change, changeOf, changesUpTo, type SyncOptions, type SyncPage } from './sync.ts'
 export type { ClientOptions, Fetch } from './transport.ts'
 export type { DeliveryPage, Webhooks, WebhookWithSecret } from './webhooks.ts'

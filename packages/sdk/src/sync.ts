@@ -72,6 +72,23 @@ export async function* syncPages<T extends Row, C = Checkpoint>(
   }
 }
 
+/**
+ * The changes of these pages up to a moment, inclusive: a copy that has taken them in, and nothing later, goes on from the
+ * `cursor` that came with this `asOf`. The pages are to be asked for after the moment was told. Rows that have changed since
+ * are not among them: they come behind the moment, as they are then.
+ */
+export async function* changesUpTo<T extends Row>(
+  pages: AsyncIterable<SyncPage<T, unknown>>,
+  asOf: string,
+): AsyncGenerator<Change<T>, void, undefined> {
+  for await (const { changes } of pages) {
+    for (const change of changes) {
+      if ((change.type === 'upsert' ? change.row.updatedAt : change.removedAt) > asOf) return
+      yield change
+    }
+  }
+}
+
 /** One page: that behind the cursor or, without one, behind the watermark. Throws DeskwireError. */
 export const nextPage = async <T extends Row, C = Checkpoint>(
   send: Send,

@@ -42,6 +42,7 @@ interface EndpointColumns {
   readonly scopes: string | null
   readonly secrets: string | null
   readonly standardSignatures: boolean
+  readonly suspended: boolean
 }
 
 interface DeliveryColumns {
@@ -109,6 +110,7 @@ export function createClaim(database: Database, tables: readonly StreamTable[]):
         scopes: endpoint.scopes?.split(' ') ?? null,
         sealedSecrets: endpoint.secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
         standardSignatures: endpoint.standardSignatures,
+        suspended: endpoint.suspended,
       },
       deliveries: claimed.map((row) => claimedDelivery(row, dataOf(row))),
       aloneLeft: endpoint.aloneLeft,
@@ -149,17 +151,25 @@ function claimedDelivery(row: DeliveryColumns, data: string | null): ClaimedDeli
 /** Null when the queue is another worker's. */
 function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
   for (const row of rows) {
-    const [url, disabledReason = null, scopes = null, secrets = null, standard, left, lostId, lostSince] = row
+    const [url, disabledReason = null, scopes = null, secrets = null, ...others] = row
+    const [standard, left, lostId, lostSince, suspended] = others
     if (url == null) continue
-    const lost = lostId == null ? null : { id: lostId, since: Number(lostSince) }
-    const standardSignatures = standard != null
-    return { url, disabledReason, scopes, secrets, standardSignatures, aloneLeft: Number(left), lost }
+    return {
+      url,
+      disabledReason,
+      scopes,
+      secrets,
+      standardSignatures: standard != null,
+      aloneLeft: Number(left),
+      lost: lostId == null ? null : { id: lostId, since: Number(lostSince) },
+      suspended: suspended != null,
+    }
   }
   return null
 }
 
 /** Those that `endpointIn` reads, before those of the delivery. */
-const columnsOfEndpoint = 8
+const columnsOfEndpoint = 9
 
 /** Null where nothing is due: then there is one row, of the endpoint. */
 function deliveryIn(row: TextRow): DeliveryColumns | null {
@@ -225,6 +235,7 @@ function claimStatement(tables: readonly StreamTable[], limit: number): Prepared
       case when coalesce(d.place, 1) = 1 and 'standard' = any(w.signatures) then true end as standard,
       ${once('l.alone_left')} as alone_left, ${once('l.alone_id')} as alone_id,
       ${once(milliseconds('l.alone_since'))} as alone_since,
+      ${once('(select true from organizations o where o.organization_id = $1 and o.suspended_at is not null)')} as suspended,
       d.id, d.attempt_count, d.attempts_before, d.max_attempts, d.lost_worker, ${milliseconds('d.next_attempt_at')} as due_at,
       ${milliseconds('d.updated_at')} as updated_at, d.event_id, d.event_type,
       ${timestampText('d.event_created_at')} as event_created_at, d.subject_kind, d.payload,

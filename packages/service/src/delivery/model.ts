@@ -76,6 +76,8 @@ export interface Endpoint {
   readonly sealedSecrets: readonly Buffer[]
   /** Whether they sign by Standard Webhooks as well. */
   readonly standardSignatures: boolean
+  /** Its organization is suspended: nothing is sent, and what is pending stays so. */
+  readonly suspended: boolean
 }
 
 /** What one claim brought. */

@@ -86,7 +86,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         {
           now,
           limit: endpointLimit,
-          keep: sealResponse(box, { organizationId, webhookId: row.id }, record, JSON.stringify(answer)),
+          response: sealResponse(box, { organizationId, webhookId: row.id }, record, JSON.stringify(answer)),
         },
       )
       if (created === 'replayed') return { outcome: 'replayed' }
@@ -140,8 +140,8 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         }
         const secret = newSecret()
         const answer = { ...webhookRecord(organizationId, after), secret }
-        const keep = sealResponse(box, { organizationId, webhookId: id }, record, JSON.stringify(answer))
-        const options = { now, updatedAt, expiresAt, limit: signingLimit, keep }
+        const response = sealResponse(box, { organizationId, webhookId: id }, record, JSON.stringify(answer))
+        const options = { now, updatedAt, expiresAt, limit: signingLimit, response }
         const rotated = await store.rotate(organizationId, row, sealed(organizationId, id, secret), options)
         switch (rotated) {
           case 'conflict':
@@ -311,7 +311,7 @@ const signatureSchemes = defineField<readonly SignatureScheme[]>(
       context.issues.push({ code: 'custom', params: { code: 'invalid_value' }, input: context.value })
     })
     .transform((given) => schemes.filter((scheme) => given.includes(scheme)))
-    .meta({ contains: { const: 'service' } }),
+    .meta({ contains: { type: 'string', const: 'service' } }),
   'a list of service, which cannot be left out, and standard',
   'text',
   {

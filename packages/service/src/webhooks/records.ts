@@ -4,6 +4,7 @@
  */
 import type { DeliveryErrorCode } from '../delivery/model.ts'
 import { count, field, nullable, type Shown, text, time, uuid, words } from '../kinds/shown-field.ts'
+import { constant } from '../openapi/part.ts'
 import type { attemptRecord, deliveryRecord, recoveryRecord, WebhookRecord } from './webhook.ts'
 
 const errorCodes = {
@@ -33,7 +34,7 @@ const error = {
 export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecord> {
   return {
     id: field(uuid, 'Its id.'),
-    object: field({ const: 'webhook' }, 'Its kind.'),
+    object: field(constant('webhook'), 'Its kind.'),
     organizationId: field(uuid, 'Whose it is.'),
     url: field(text, 'Where deliveries go.'),
     description: field(nullable(text), 'What it is for.'),
@@ -72,7 +73,7 @@ export const secretField = field(
 
 export const deliveryFields: Shown<ReturnType<typeof deliveryRecord>> = {
   id: field(uuid, 'Its id.'),
-  object: field({ const: 'delivery' }, 'Its kind.'),
+  object: field(constant('delivery'), 'Its kind.'),
   organizationId: field(uuid, 'Whose it is.'),
   webhookId: field(uuid, 'The endpoint it goes to.'),
   eventId: field(uuid, 'The event: `id` of the envelope, the same on every attempt.'),
@@ -101,7 +102,7 @@ export const attemptFields: Shown<ReturnType<typeof attemptRecord>> = {
 
 export const recoveryFields: Shown<ReturnType<typeof recoveryRecord>> = {
   id: field(uuid, 'Its id.'),
-  object: field({ const: 'recovery' }, 'Its kind.'),
+  object: field(constant('recovery'), 'Its kind.'),
   webhookId: field(uuid, 'The endpoint whose missed events come back.'),
   since: field(time, 'The beginning of the window, in it.'),
   until: field(time, 'The end of the window, in it.'),

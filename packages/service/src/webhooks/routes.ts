@@ -44,7 +44,7 @@ export function endpointPart(kinds: readonly Kind[]) {
     answers: {
       200: {
         description: 'A page of endpoints, newest first.',
-        schema: pageOf('Webhook'),
+        schema: ref('WebhookPage'),
         examples: () => ({ page: exampleList(example) }),
       },
     },
@@ -73,6 +73,7 @@ export function endpointPart(kinds: readonly Kind[]) {
       const fields = webhookFields(types)
       return {
         Webhook: recordSchema('An endpoint that events are delivered to.', fields, example),
+        WebhookPage: pageOf(ref('Webhook')),
         WebhookWithSecret: recordSchema(
           'An endpoint as creation and rotation answer it.',
           { ...fields, secret: secretField },

@@ -3,13 +3,13 @@ import type { Database } from '../db/fair-pool.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import {
-  changeFunction,
   createFunction,
+  deleteFunction,
   dropPreviousFunction,
   pingFunction,
-  removeFunction,
   retryFunction,
   rotateFunction,
+  updateFunction,
 } from './functions.ts'
 import type { SignatureScheme, WebhookRow } from './webhook.ts'
 
@@ -46,7 +46,7 @@ export interface WebhookStore {
       apiKeyId: string
     },
     secret: SecretRow,
-    options: { now: number; limit: number; keep: EncodedResponse },
+    options: { now: number; limit: number; response: EncodedResponse },
   ): Promise<'done' | 'limit_reached' | 'registrant_gone' | 'replayed'>
   change(
     organizationId: string,
@@ -61,20 +61,20 @@ export interface WebhookStore {
     organizationId: string,
     before: WebhookRow,
     secret: SecretRow,
-    options: { now: number; updatedAt: number; expiresAt: number; limit: number; keep: EncodedResponse },
+    options: { now: number; updatedAt: number; expiresAt: number; limit: number; response: EncodedResponse },
   ): Promise<'done' | 'conflict' | 'limit_reached' | 'replayed'>
   dropPrevious(organizationId: string, id: string, now: number): Promise<boolean>
   ping(
     organizationId: string,
     id: string,
     ids: { eventId: string; deliveryId: string },
-    options: { now: number; keep: EncodedResponse },
+    options: { now: number; response: EncodedResponse },
   ): Promise<'done' | 'missing' | 'replayed'>
   retry(
     organizationId: string,
     webhookId: string,
     deliveryId: string,
-    options: { now: number; updatedAt: number; attempts: number; keep: EncodedResponse },
+    options: { now: number; updatedAt: number; attempts: number; response: EncodedResponse },
   ): Promise<'done' | 'refused' | 'replayed'>
 }
 
@@ -118,7 +118,7 @@ export function createWebhookStore(
       return { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }
     },
 
-    create(organizationId, { id, apiKeyId, ...given }, secret, { now, limit, keep }) {
+    create(organizationId, { id, apiKeyId, ...given }, secret, { now, limit, response }) {
       const { url, description, events, signatures } = given
       const row = JSON.stringify({ url, description, events, signatures, api_key_id: apiKeyId })
       const at = formatTimestamp(now)
@@ -130,14 +130,14 @@ export function createWebhookStore(
         secret.id,
         secret.sealed,
         limit,
-        keep,
+        response,
       ])
     },
 
     change(organizationId, before, after, { now, reset, registers }) {
       const { url, description, events, signatures, status, api_key_id, updated_at } = after
       const { disabled_reason, disabled_at } = after
-      return callUnderClock(changeFunction, [
+      return callUnderClock(updateFunction, [
         organizationId,
         before.id,
         formatTimestamp(now),
@@ -168,9 +168,9 @@ export function createWebhookStore(
     },
 
     remove: (organizationId, id, now) =>
-      callUnderClock(removeFunction, [organizationId, id, formatTimestamp(now)]),
+      callUnderClock(deleteFunction, [organizationId, id, formatTimestamp(now)]),
 
-    rotate(organizationId, before, secret, { now, updatedAt, expiresAt, limit, keep }) {
+    rotate(organizationId, before, secret, { now, updatedAt, expiresAt, limit, response }) {
       return callUnderClock(rotateFunction, [
         organizationId,
         before.id,
@@ -181,25 +181,25 @@ export function createWebhookStore(
         secret.sealed,
         formatTimestamp(expiresAt),
         limit,
-        keep,
+        response,
       ])
     },
 
     dropPrevious: (organizationId, id, now) =>
       callUnderClock(dropPreviousFunction, [organizationId, id, formatTimestamp(now)]),
 
-    ping(organizationId, id, { eventId, deliveryId }, { now, keep }) {
+    ping(organizationId, id, { eventId, deliveryId }, { now, response }) {
       return callUnderClock(pingFunction, [
         organizationId,
         id,
         formatTimestamp(now),
         eventId,
         deliveryId,
-        keep,
+        response,
       ])
     },
 
-    retry(organizationId, webhookId, deliveryId, { now, updatedAt, attempts, keep }) {
+    retry(organizationId, webhookId, deliveryId, { now, updatedAt, attempts, response }) {
       return callUnderClock(retryFunction, [
         organizationId,
         webhookId,
@@ -207,7 +207,7 @@ export function createWebhookStore(
         deliveryId,
         formatTimestamp(updatedAt),
         attempts,
-        keep,
+        response,
       ])
     },
   }
