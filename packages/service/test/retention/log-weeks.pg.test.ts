@@ -11,7 +11,17 @@ import { testDatabase } from '../harness/database.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
-import { attemptsOf, dataOf, day, deliveriesOf, hour, makeWebhook, minute, receiverUrl, retry } from '../harness/hooks.ts'
+import {
+  attemptsOf,
+  dataOf,
+  day,
+  deliveriesOf,
+  hour,
+  makeWebhook,
+  minute,
+  receiverUrl,
+  retry,
+} from '../harness/hooks.ts'
 import { type TestService, testService } from '../harness/service.ts'
 
 /** A Wednesday. */
