@@ -31,7 +31,7 @@ export interface Reply {
   body: string
 }
 
-/** Takes a body as it was received, and the header `X-Service-Signature` as the framework hands it over. Never rejects. */
+/** Takes a body as it was received, and the header `X-Service-Signature` as the framework hands it over. Rejects with what `onError` throws alone. */
 export type Receiver = (
   rawBody: RawBody,
   header: string | readonly string[] | null | undefined,

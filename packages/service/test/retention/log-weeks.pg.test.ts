@@ -1,14 +1,27 @@
 /** Weeks of the log: made ahead by whoever comes first, dropped as a whole, and never with anything that is to be sent. */
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { migrate } from '../../src/db/migrate.ts'
 import { createPool } from '../../src/db/pool.ts'
 import { makeLogWeeks } from '../../src/retention/log-weeks.ts'
 import { schemaOf } from '../../src/schema.ts'
+import { createSecretBox } from '../../src/webhooks/secrets.ts'
 import { testClock } from '../harness/clock.ts'
 import { testDatabase } from '../harness/database.ts'
+import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
-import { attemptsOf, dataOf, day, deliveriesOf, hour, makeWebhook, minute, retry } from '../harness/hooks.ts'
+import {
+  attemptsOf,
+  dataOf,
+  day,
+  deliveriesOf,
+  hour,
+  makeWebhook,
+  minute,
+  receiverUrl,
+  retry,
+} from '../harness/hooks.ts'
 import { type TestService, testService } from '../harness/service.ts'
 
 /** A Wednesday. */
@@ -247,17 +260,23 @@ test('rows from before there were weeks are all there afterwards, pending ones t
   const clock = testClock(start)
   await using database = await testDatabase({ template: null })
   const { migrations, functions } = schemaOf()
-  // And the columns that registering an endpoint needs now.
-  const needed = ['20261122-60-signatures', '20261122-60-suspension']
-  const earlier = migrations.filter(({ id }) => id < '20261121-10' || needed.includes(id))
+  const earlier = migrations.filter(({ id }) => id < '20261121-10')
   expect(await migrate(database.pool, { migrations: earlier, functions: [] })).toHaveLength(earlier.length)
   await using service = await testService({ clock, database })
   const { pool } = database
   const at = new Date(start).toISOString()
   const { organizationId } = service.api
-  // Registered as the service does it now, which that release did alike but for these columns.
-  for (const one of functions) await pool.query(one.definition)
-  const { id } = await makeWebhook(service.api, { events: ['customer.deleted'] })
+  const id = randomUUID()
+  const owner = { organizationId, webhookId: id }
+  const sealed = createSecretBox(deliverySettings.encryptionKey).seal('whsec_of_that_release', owner)
+  await pool.query(
+    `with w as (insert into webhooks (organization_id, id, url, events, status, api_key_id, created_at, updated_at)
+        select $1, $2, $3, '{customer.deleted}', 'active', k.id, $4, $4 from api_keys k where k.organization_id = $1),
+      s as (insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at) values ($1, $2, $2, $5, $4)),
+      h as (insert into webhook_health (organization_id, webhook_id) values ($1, $2))
+      insert into lanes (organization_id, webhook_id) values ($1, $2)`,
+    [organizationId, id, receiverUrl, at, sealed],
+  )
   await pool.query(
     `with e as (insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
         select $1, new_uuid_v7($3), 'customer.created', $3, 'customer', gen_random_uuid(), '{}' from generate_series(1, 3)
