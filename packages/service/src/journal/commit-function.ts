@@ -582,11 +582,11 @@ const end = `
       order by l.webhook_id for update;
     ${handOver}
     with woken as (
-      update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = any(v_webhooks)
-          and (due_at is null or due_at > p_now) and (lease_id is null or listening)
-          and webhook_id <> all(coalesce(v_taken, '{}'))
-        returning webhook_id, tier)
-      select coalesce(jsonb_object_agg(webhook_id, tier), '{}') into v_woken from woken;
+      update lanes l set due_at = p_now where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+          and (l.due_at is null or l.due_at > p_now) and (l.lease_id is null or l.listening)
+          and l.webhook_id <> all(coalesce(v_taken, '{}'))
+        returning l.webhook_id, l.tier as priority_class)
+      select coalesce(jsonb_object_agg(webhook_id, priority_class), '{}') into v_woken from woken;
   end if;
 
   -- 8. Responses to store, and last the clock.
