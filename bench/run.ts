@@ -109,6 +109,7 @@ for (const group of chosen) {
   if (!values['write-results']) continue
   // After each group, so that one that fails takes only its own figures away.
   const measured = new Date().toISOString().slice(0, 10)
-  const run = { group, measured, full: values.full, machine, results }
+  const partial = values.only !== ''
+  const run = { group, measured, full: values.full, partial, machine, results }
   await writeResults(mergeRun(await readResults(), run, Object.keys(groups)))
 }

@@ -4,17 +4,16 @@
  * fetches schemathesis once. What follows goes to schemathesis: `npm run fuzz -- --max-examples 500 --seed 7`.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { newToken } from '../packages/service/src/access/token.ts'
 import { fuzzArguments, fuzzConfig } from './fuzz/config.ts'
 import { makeDesk } from './fuzz/desk.ts'
+import { installPython } from './python.ts'
 import { startService } from './service-process.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
-const schemathesis = install()
+const schemathesis = join(installPython('deskwire-fuzz', 'scripts/fuzz/requirements.txt'), 'schemathesis')
 const scratch = mkdtempSync(join(tmpdir(), 'deskwire-fuzz-'))
 const key = newToken()
 const service = await startService(join(scratch, 'data'), key)
@@ -30,24 +29,4 @@ try {
 } finally {
   await service.stop()
   rmSync(scratch, { recursive: true, force: true })
-}
-
-/** The command, installed at the pinned versions where npm keeps what can be made again. */
-function install(): string {
-  const home = join(root, 'node_modules', '.cache', 'deskwire-fuzz')
-  const command = join(home, 'bin', 'schemathesis')
-  if (existsSync(command)) return command
-  console.log('installing schemathesis')
-  must('python3', ['-m', 'venv', home])
-  must(join(home, 'bin', 'pip'), ['install', '--quiet', '-r', join(root, 'scripts/fuzz/requirements.txt')])
-  return command
-}
-
-function must(command: string, args: readonly string[]): void {
-  const { status, error } = spawnSync(command, args, { stdio: 'inherit' })
-  if (status === 0) return
-  console.error(
-    `${command} failed${error === undefined ? '' : `: ${error.message}`}; the fuzz needs Python 3.10`,
-  )
-  process.exit(1)
 }

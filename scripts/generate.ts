@@ -17,6 +17,7 @@ import { keyPage } from './generate/keys.ts'
 import { schemaPage } from './generate/schema.ts'
 import { sdkTypes } from './generate/sdk-types.ts'
 import { settingsPage } from './generate/settings.ts'
+import { swaggerUiFiles } from './generate/swagger-ui.ts'
 import { webhookPage } from './generate/webhooks.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -32,6 +33,7 @@ const files: Readonly<Record<string, () => string>> = {
   'docs/reference/webhooks.md': () => webhookPage(kinds),
   'packages/sdk/src/generated.ts': () =>
     formatted('generated.ts', `${sdkTypes(kinds)}\n${accessTypes(kinds)}`),
+  ...swaggerUiFiles(),
   // Last: of documents that were made before.
   'packages/service/assets/documents.json': () => documentsFile(join(root, 'docs')),
 }

@@ -14,6 +14,7 @@ const abouts: Readonly<Record<string, string>> = {
   'guides/receiving.md':
     'Verify, deduplicate and answer deliveries: complete receivers in TypeScript, Python and Go.',
   'guides/clients.md': 'Generate a client from openapi.json, in Python, Go or TypeScript, and sync with it.',
+  'guides/consumers.md': 'What reads Deskwire without a program of yours: dlt, Airbyte, listen --forward-to.',
   'guides/keys.md': 'Create keys with few scopes, replace their tokens, revoke them.',
   'guides/moving-in.md': 'Bring in what another system has, and get everything out again.',
   'guides/summaries.md': 'Who writes the summary of a resolved conversation: the service, a model, or you.',
@@ -34,7 +35,7 @@ export function documentsFile(directory: string): string {
     readdirSync(join(directory, folder), { withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ name }) => `${folder}/${name}`)
-  const programs = inFolder('guides/receivers')
+  const programs = ['guides/receivers', 'guides/consumers'].flatMap(inFolder)
   const unlisted = ['guides', 'reference'].flatMap(inFolder).filter((path) => !(path in abouts))
   if (unlisted.length > 0) throw new Error(`say in scripts/generate/documents.ts what ${unlisted} is about`)
   const served = new Set([...Object.keys(abouts), ...programs])

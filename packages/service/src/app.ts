@@ -23,7 +23,7 @@ import { createServer, refuseOtherMethods } from './http/server.ts'
 import { limitShares } from './http/shares.ts'
 import type { StorageLimits } from './journal/change.ts'
 import { type CallUnderClock, createJournal } from './journal/journal.ts'
-import { createNotifier } from './journal/notifier.ts'
+import { createNotifier, type WorkerBeside } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import { loggable } from './kernel/loggable.ts'
 import { isWithin, type Networks, noNetworks } from './kernel/networks.ts'
@@ -91,6 +91,8 @@ export interface AppOptions {
   readonly metricsElsewhere?: boolean
   /** What does not work beside the API, for `/readyz`; null when all does. */
   readonly degraded?: () => string | null
+  /** The worker beside this process; without one, workers hear of deliveries by way of the database, and look for them. */
+  readonly worker?: WorkerBeside
   /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told: tests move it. */
   readonly maxClockSkew?: number
   /** Answers requests whose bodies take long to read; without it they are answered here. */
@@ -102,10 +104,18 @@ export interface AppOptions {
 /** The service on a migrated database. The pool stays its caller's. */
 export function createApp(options: AppOptions): App {
   const { pool, clock, log, settings, kinds = deskKinds, maxClockSkew, part = 'api' } = options
-  const { storage, otherMetrics = async () => [], trustedProxies = noNetworks, corsOrigins = [] } = options
+  const {
+    storage,
+    otherMetrics = async () => [],
+    worker = null,
+    trustedProxies = noNetworks,
+    corsOrigins = [],
+  } = options
   const register = createRegistry(part)
-  const notifier = createNotifier(pool, (error) =>
-    log.warn({ err: loggable(error) }, 'workers and waiting readers could not be notified'),
+  const notifier = createNotifier(
+    pool,
+    (error) => log.warn({ err: loggable(error) }, 'workers and waiting readers could not be notified'),
+    worker,
   )
   const wake = notifier.deliveries
   // What comes to the thread has had its organization's turn before.
@@ -131,6 +141,7 @@ export function createApp(options: AppOptions): App {
     ),
     ...(maxClockSkew === undefined ? {} : { maxClockSkew }),
     ...(storage && { storage }),
+    worker,
   })
   const access = {
     admission: admissionOf(server, options),

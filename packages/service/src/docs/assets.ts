@@ -3,10 +3,8 @@
  * content, so that a browser may keep it for good.
  */
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Compressed, compressOnce } from '../http/compression.ts'
 
@@ -19,11 +17,8 @@ export interface Asset {
 
 const own = fileURLToPath(new URL('../../assets/', import.meta.url))
 
-/** As published it stands beside ours (`scripts/build.ts`); in the repository it is a package. */
-const published = join(own, 'swagger-ui')
-const swaggerUi = existsSync(published)
-  ? published
-  : dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+/** Of the package `swagger-ui-dist`, byte for byte: `npm run generate` puts them there. */
+const swaggerUi = join(own, 'swagger-ui')
 
 const files = {
   style: [own, 'docs.css'],

@@ -156,6 +156,12 @@ const documentRoutes = [
     example: 'receiver.py',
     answer: { ...pageAnswer, mediaType: 'text/plain' },
   }),
+  served('/docs/guides/consumers/{file}', {
+    id: 'getConsumer',
+    summary: 'What keeps a copy, complete',
+    example: 'deskwire_dlt.py',
+    answer: { ...pageAnswer, mediaType: 'text/plain' },
+  }),
   served('/docs/reference/{file}', {
     id: 'getReferencePage',
     summary: 'A page of the reference',

@@ -29,6 +29,7 @@ import { exampleCheckpoint, exampleRemoval } from '../openapi/shared-schemas.ts'
 import type { Browse } from './browse.ts'
 import { type BulkServices, bulkRoutes, bulkSchemas } from './bulk-routes.ts'
 import type { ChangeResult, Changes, Precondition } from './changes.ts'
+import { type DigestServices, digestRoute } from './digest-routes.ts'
 import { actionCarriers, creationCarriers, updateCarriers } from './event-carriers.ts'
 import type { Kind } from './kind.ts'
 import { exampleObject, exampleSubject } from './kind-examples.ts'
@@ -42,11 +43,11 @@ import {
 } from './kind-schemas.ts'
 import { type ListQuery, listParameters, parseListQuery } from './list-query.ts'
 import { noSuch } from './outcomes.ts'
-import { type SyncSource, syncPage } from './sync-reply.ts'
+import { type SyncSource, syncPage } from './sync.ts'
 import { toldOfWrites } from './write-replies.ts'
 
 /** What the routes of one kind need. */
-export interface KindServices extends BulkServices {
+export interface KindServices extends BulkServices, DigestServices {
   readonly changes: Changes
   readonly rows: RowReader
   readonly stream: SyncSource<Checkpoint>
@@ -65,6 +66,7 @@ export function kindPart(kind: Kind, kinds: readonly Kind[]) {
     ...Object.keys(kind.actions).map((action) => act(kind, action)),
     ...(kind.removedEvent === null ? [] : [remove(kind, kind.removedEvent, kinds)]),
     ...bulkRoutes(kind),
+    digestRoute(kind),
   ]
   return {
     tags: [{ name: kind.plural, description: kind.description }],

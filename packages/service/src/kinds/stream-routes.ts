@@ -16,8 +16,7 @@ import { exampleObject } from './kind-examples.ts'
 import { schemaName } from './kind-schemas.ts'
 import { filterNames } from './list-query.ts'
 import { createStreamCursors } from './stream-resource.ts'
-import { isSync, parseSync, type SyncQuery, syncParameters } from './sync-query.ts'
-import { syncPage } from './sync-reply.ts'
+import { isSync, parseSync, type SyncQuery, syncPage, syncParameters } from './sync.ts'
 
 export interface StreamServices {
   /** The stream of these kinds. */

@@ -22,8 +22,8 @@ export function refusalsOf(operation: Operation): readonly ErrorCode[] {
   const possible: readonly ErrorCode[] = [
     ...(errors ?? []),
     'rate_limited',
-    ...(access === 'public' ? [] : (['unauthorized', 'key_expired'] as const)),
-    ...(access === 'public' || access === 'any key' ? [] : (['insufficient_scope'] as const)),
+    // Any key of a suspended organization is refused as one that may do nothing.
+    ...(access === 'public' ? [] : (['unauthorized', 'key_expired', 'insufficient_scope'] as const)),
     // What stands in a path may be no UTF-8.
     ...(query !== undefined || path.includes('{') ? (['invalid_parameter'] as const) : []),
     // A body that comes is read, also where none is asked for.

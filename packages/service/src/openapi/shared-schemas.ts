@@ -4,6 +4,7 @@ import { errorPath, exampleProblem, fieldErrorCodes } from '../kernel/errors.ts'
 import { exampleId, examplePagination, exampleTime } from './examples.ts'
 import { constant, type Json, ref } from './part.ts'
 
+const digest = { type: 'string', pattern: '^[0-9a-f]{16}$' }
 const uuid = { type: 'string', format: 'uuid' }
 
 /** A removal record, as a sync and a `*.deleted` event have it. */
@@ -11,7 +12,11 @@ export function exampleRemoval(resource: string) {
   return { object: 'removed', id: exampleId(3), resource, removedAt: exampleTime }
 }
 
-export const exampleCheckpoint = { count: 1, digest: '5c1d0b7c4f9e2a36' }
+export const exampleCheckpoint = {
+  count: 1,
+  digest: '5c1d0b7c4f9e2a36',
+  contentDigest: 'a90b3f1c77d24e58',
+}
 
 /** What a problem says of what was refused; the rest of it is about the answer that it is. */
 export const ownOfProblem = {
@@ -31,6 +36,19 @@ export const ownOfProblem = {
     items: ref('FieldError'),
   },
   existingId: { ...uuid, description: 'For duplicate: the object that has the value.' },
+}
+
+/** What is said of rows, for a copy to compare with its own. */
+export const ofRows = {
+  count: { type: 'integer', minimum: 0, description: 'Rows that exist.' },
+  digest: {
+    ...digest,
+    description: 'The sum over them, modulo 2^64, of the first eight bytes of SHA-256(`<id>:<updatedAt>`).',
+  },
+  contentDigest: {
+    ...digest,
+    description: 'The same sum of SHA-256 of the bytes of each, as they are served.',
+  },
 }
 
 /** Where a page of a stream stands. */
@@ -116,14 +134,14 @@ export const sharedSchemas: Readonly<Record<string, Json>> = {
   Checkpoint: {
     type: 'object',
     description: 'On the last page of a sync: what an exact copy has now.',
-    required: ['count', 'digest'],
+    required: ['count', 'digest', 'contentDigest'],
     properties: {
-      count: { type: 'integer', minimum: 0, description: 'Rows that exist.' },
-      digest: {
-        type: 'string',
-        pattern: '^[0-9a-f]{16}$',
+      ...ofRows,
+      contentDigest: {
+        ...ofRows.contentDigest,
+        type: ['string', 'null'],
         description:
-          'The sum over them, modulo 2^64, of the first eight bytes of SHA-256(`<id>:<updatedAt>`).',
+          'The same sum of SHA-256 of the bytes of each, as they are served. Null while it is counted, after an upgrade from a release that had none.',
       },
     },
     examples: [exampleCheckpoint],

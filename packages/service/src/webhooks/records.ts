@@ -39,6 +39,10 @@ export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecor
     url: field(text, 'Where deliveries go.'),
     description: field(nullable(text), 'What it is for.'),
     events: field({ type: 'array', items: words(...eventTypes) }, 'The event types it receives.'),
+    signatures: field(
+      { type: 'array', items: words('service', 'standard') },
+      'How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well.',
+    ),
     status: field(words('active', 'disabled'), 'A disabled endpoint gets no events.'),
     disabledReason: field(
       nullable(words('failing', 'address_not_public', 'registrant_revoked', 'manual')),
@@ -63,7 +67,7 @@ export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecor
 
 /** Shown by creation and rotation, and never again. */
 export const secretField = field(
-  { type: 'string', pattern: '^whsec_[A-Za-z0-9_-]{43}$' },
+  { type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' },
   'Signs deliveries. Shown this once: keep it.',
 )
 

@@ -94,7 +94,7 @@ describe('weeks are made ahead', () => {
     expect(columns.get('deliveries_pending')).toEqual(columns.get('deliveries'))
   })
 
-  test('and rows go to their week: an event at once, a delivery when it is settled, an attempt with its delivery', async () => {
+  test('and rows go to their week: an event at once, a delivery when it is completed, an attempt with its delivery', async () => {
     await using it = await desk()
     await it.maintain()
     await makeCustomer(it.api)
@@ -209,7 +209,7 @@ describe('weeks are dropped', () => {
     it.answer(200)
     await it.engine.runDue()
     expect(JSON.parse(dataOf(it.sent.at(-1)!))).toMatchObject({ name: 'as it was' })
-    // Settled now, and older than the log goes back.
+    // Completed now, and older than the log goes back.
     expect(await deliveriesOf(it.api, it.id)).toEqual([])
     await it.maintain()
     for (const table of ['events', 'deliveries', 'attempts']) {
@@ -278,8 +278,8 @@ test('rows from before there were weeks are all there afterwards, pending ones t
   for (const row of rows) expect(await attemptsOf(service.api, row)).toHaveLength(1)
   // Its subject is not there: the worker finds it and says so.
   await testEngine(service, clock).engine.runDue()
-  const settled = await deliveriesOf(service.api, id, '&status=failed')
-  expect(settled.map(({ lastError }) => lastError?.code).sort()).toEqual(['subject_unavailable', undefined])
+  const completed = await deliveriesOf(service.api, id, '&status=failed')
+  expect(completed.map(({ lastError }) => lastError?.code).sort()).toEqual(['subject_unavailable', undefined])
   await service.app.maintenance.run()
   expect(await deliveriesOf(service.api, id)).toHaveLength(3)
 })
