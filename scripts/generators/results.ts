@@ -13,10 +13,13 @@ export function resultsPage(
   )
   return `# Clients that are generated from openapi.json
 
-Written by \`npm run test:generators -- --write-results\` on ${at.toISOString().slice(0, 10)}, with ${on}. Each generator makes a client from the
-document as a running service sends it; it compiles, and a program of \`scripts/generators/callers/\` creates a customer with
-custom attributes, upserts 120 in a batch, lists by tag, syncs to the end, deletes, syncs on, and syncs all kinds as one.
-"Yes" is: every step succeeded, and the copies are as large as the checkpoint says.
+Written by \`npm run test:generators -- --write-results\` on ${at.toISOString().slice(0, 10)}, with
+${on}.
+
+Each generator makes a client from the document as a running service sends it; it compiles, and a program of
+\`scripts/generators/callers/\` creates a customer with custom attributes, upserts 120 in a batch, lists by tag, syncs to the
+end, deletes, syncs on, and syncs all kinds as one. "Yes" is: every step succeeded, and the copies are as large as the
+checkpoint says.
 
 | generator | language | works |
 | --- | --- | --- |

@@ -72,6 +72,7 @@ export class AnswerRoom {
     const line = this.#lineOf(`${organizationId} ${route}`)
     let holdsPlace = false
     let bytesHeld = 0
+    let isGone = false
     const leavePlace = () => {
       if (!holdsPlace) return
       holdsPlace = false
@@ -81,7 +82,9 @@ export class AnswerRoom {
     const making = (isLarge: boolean): Making => ({
       isLarge,
       made: (bytes) => {
-        const taken = bytes > this.#limits.uncounted ? this.#budget.take(organizationId, bytes) : null
+        // Of who has left nothing would be given back.
+        const isCounted = bytes > this.#limits.uncounted && !isGone
+        const taken = isCounted ? this.#budget.take(organizationId, bytes) : null
         if (taken === 'taken') bytesHeld = bytes
         this.#remember(line, bytes)
         leavePlace()
@@ -106,6 +109,7 @@ export class AnswerRoom {
     if (this.#mayBegin(line)) start()
     else line.queue.push(start)
     return () => {
+      isGone = true
       const at = line.queue.indexOf(start)
       if (at !== -1) line.queue.splice(at, 1)
       leavePlace()

@@ -102,7 +102,10 @@ export function compressAnswers(server: FastifyInstance): void {
   const underWay = new Budget(atOnce)
   server.addHook('onSend', (request, reply, payload, done) => {
     const { caller } = request
-    if (caller === null || !isToBeCompressed(request, reply, payload)) return done(null, payload)
+    // Of who has left nothing would be given back.
+    if (caller === null || reply.raw.destroyed || !isToBeCompressed(request, reply, payload)) {
+      return done(null, payload)
+    }
     vary(reply, 'Accept-Encoding')
     const coding = acceptedCoding(request)
     if (coding === null) return done(null, payload)

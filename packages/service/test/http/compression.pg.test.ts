@@ -129,11 +129,12 @@ describe('nothing is compressed', () => {
   })
 })
 
+async function answerBytes(): Promise<number> {
+  const text = await service.app.register.getSingleMetricAsString('deskwire_http_answer_bytes')
+  return Number(/ (\d+)$/m.exec(text)?.[1])
+}
+
 test('whoever leaves in the middle holds nothing, and the others are answered', async () => {
-  const figure = async () => {
-    const text = await service.app.register.getSingleMetricAsString('deskwire_http_answer_bytes')
-    return Number(/ (\d+)$/m.exec(text)?.[1])
-  }
   await Promise.all(
     Array.from({ length: 40 }, () => {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -146,9 +147,32 @@ test('whoever leaves in the middle holds nothing, and the others are answered', 
       return promise
     }),
   )
-  await eventually('all is given back', async () => (await figure()) === 0)
+  await eventually('all is given back', async () => (await answerBytes()) === 0)
   const { headers } = await get('/v1/customers?limit=100', { 'accept-encoding': 'br' })
   expect(headers['content-encoding']).toBe('br')
+})
+
+test('whoever leaves before the answer is made holds nothing', async () => {
+  const lock = await service.database.pool.connect()
+  await lock.query('begin')
+  await lock.query('lock table tickets')
+  const headers = { authorization: `Bearer ${service.api.token}`, 'accept-encoding': 'br' }
+  const asked = Array.from({ length: 20 }, () => {
+    const sent = request(`${service.url}/v1/tickets?limit=100`, { headers, agent: false })
+    return sent.once('error', () => {}).end()
+  })
+  const underWay = async () => {
+    const text = await service.app.register.getSingleMetricAsString('deskwire_http_requests_under_way')
+    return Number(/ (\d+)$/m.exec(text)?.[1])
+  }
+  await eventually('all are asked', async () => (await underWay()) === asked.length)
+  for (const sent of asked) sent.destroy()
+  await eventually('all have left', async () => (await underWay()) === 0)
+  await lock.query('rollback')
+  lock.release()
+  const answered = await get('/v1/tickets?limit=100', { 'accept-encoding': 'br' })
+  expect(answered.headers['content-encoding']).toBe('br')
+  await eventually('all is given back', async () => (await answerBytes()) === 0)
 })
 
 describe('openapi.json', () => {
