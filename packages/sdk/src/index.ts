@@ -2,6 +2,16 @@
  * @deskwire/sdk: typed calls, sync, the proof that a copy is exact, and webhook signatures. Everything public is
  * named here, but for `@deskwire/sdk/testing`.
  */
+export {
+  type FastifyLike,
+  fastifyPlugin,
+  fetchHandler,
+  type HonoContext,
+  honoHandler,
+  type NodeRequest,
+  type NodeResponse,
+  nodeHandler,
+} from './adapters.ts'
 export type { ApiKeys, ApiKeyWithToken } from './api-keys.ts'
 export type { BatchAnswer, ItemOutcome, ItemProblem, UpsertOf } from './batch.ts'
 export type { Changes, Checkpoints } from './changes.ts'
@@ -41,8 +51,10 @@ export { DeskwireError, type Problem, type ProblemError } from './error.ts'
 export { etagOf } from './etag.ts'
 export type { Envelope, EventType, WebhookEvent } from './event.ts'
 export type { Export } from './export.ts'
+export type { FollowOptions } from './follow.ts'
 export type * from './generated.ts'
 export type { OwnOrganization } from './organization.ts'
+export { createReceiver, type Receiver, type ReceiverOptions, type Reply } from './receive.ts'
 export type {
   ActionOptions,
   BatchOptions,
@@ -57,6 +69,7 @@ export type {
   Resource,
 } from './resource.ts'
 export type { RetryPolicy } from './retry.ts'
+export { type Begun, type OnceOptions, once, type SeenEvents, SeenInMemory } from './seen.ts'
 export {
   type RawBody,
   type Rejected,
@@ -67,6 +80,13 @@ export {
   verifySignature,
   verifyWebhook,
 } from './signature.ts'
+export {
+  type RequestHeaders,
+  type StandardHeaders,
+  signStandardWebhook,
+  verifyStandardSignature,
+  verifyStandardWebhook,
+} from './standard-webhooks.ts'
 export { type Change, changeOf, changesUpTo, type SyncOptions, type SyncPage } from './sync.ts'
 export type { ClientOptions, Fetch } from './transport.ts'
 export type { DeliveryPage, Webhooks, WebhookWithSecret } from './webhooks.ts'

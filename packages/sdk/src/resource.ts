@@ -2,6 +2,7 @@
 import type { BatchAnswer, UpsertOf } from './batch.ts'
 import type { ListPage, RangeDigests, Row } from './envelope.ts'
 import { Export } from './export.ts'
+import { type FollowOptions, followPages } from './follow.ts'
 import { type SyncOptions, type SyncPage, syncPages } from './sync.ts'
 import type { Answer, Call, Send } from './transport.ts'
 
@@ -118,6 +119,11 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
    */
   sync(options: SyncOptions = {}): AsyncGenerator<SyncPage<T>, void, undefined> {
     return syncPages<T>(this.#send, this.#path, options)
+  }
+
+  /** A sync that does not end: waits for news, and goes on after failures. See `followPages`. */
+  follow(options: FollowOptions = {}): AsyncGenerator<SyncPage<T>, never, undefined> {
+    return followPages<T>(this.#send, this.#path, options)
   }
 
   /**

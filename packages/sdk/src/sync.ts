@@ -34,11 +34,11 @@ export interface SyncOptions {
    */
   updatedAfter?: string
   /** Where an earlier sync stopped. It wins over `updatedAfter`. */
-  cursor?: string
+  cursor?: string | undefined
   /** Rows per page: 20 unless told, at most 100. */
   limit?: number
   /** Seconds (at most 50) for which the service holds an answer that would be empty, until something changes. */
-  wait?: number
+  wait?: number | undefined
   signal?: AbortSignal
 }
 
@@ -61,19 +61,14 @@ export const changeOf = <T extends Row>(row: T | RemovalRecord): Change<T> =>
 export async function* syncPages<T extends Row, C = Checkpoint>(
   send: Send,
   path: string,
-  { updatedAfter = beginning, cursor, limit, wait, signal }: SyncOptions,
+  options: SyncOptions,
 ): AsyncGenerator<SyncPage<T, C>, void, undefined> {
-  let position = cursor
+  let cursor = options.cursor
   for (;;) {
-    const start = position === undefined ? { updatedAfter } : { cursor: position }
-    const answer = await send({ method: 'GET', path, query: { ...start, limit, wait }, signal })
-    const page = pageOf<T, C>(answer.body as SyncAnswer<T, C>)
-    if (page.hasMore && page.cursor === position) {
-      throw unexpectedAnswer(answer.status, 'The service promises more but its cursor does not move.')
-    }
+    const page = await nextPage<T, C>(send, path, { ...options, cursor })
     yield page
     if (!page.hasMore) return
-    position = page.cursor
+    cursor = page.cursor
   }
 }
 
@@ -92,6 +87,21 @@ export async function* changesUpTo<T extends Row>(
       yield change
     }
   }
+}
+
+/** One page: that behind the cursor or, without one, behind the watermark. Throws DeskwireError. */
+export const nextPage = async <T extends Row, C = Checkpoint>(
+  send: Send,
+  path: string,
+  { updatedAfter = beginning, cursor, limit, wait, signal }: SyncOptions,
+): Promise<SyncPage<T, C>> => {
+  const start = cursor === undefined ? { updatedAfter } : { cursor }
+  const answer = await send({ method: 'GET', path, query: { ...start, limit }, wait, signal })
+  const page = pageOf<T, C>(answer.body as SyncAnswer<T, C>)
+  if (page.hasMore && page.cursor === cursor) {
+    throw unexpectedAnswer(answer.status, 'The service promises more but its cursor does not move.')
+  }
+  return page
 }
 
 const pageOf = <T extends Row, C>({ data, pagination }: SyncAnswer<T, C>): SyncPage<T, C> => {

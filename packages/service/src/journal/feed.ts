@@ -48,7 +48,7 @@ export interface Page<C = Checkpoint> {
 }
 
 /**
- * A page, or the news that the database was restored from an older backup: the cursor's epoch is over, or the
+ * A page, or that the database was restored from an older backup: the cursor's epoch is over, or the
  * watermark is from the span of time that was lost.
  */
 export type PageOutcome<C = Checkpoint> =

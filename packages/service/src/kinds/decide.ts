@@ -22,7 +22,7 @@ export function insertChange(
 ): Change {
   const columns = columnValues(kind, state)
   return {
-    operation: 'create',
+    operation: 'insert',
     table: kind.table,
     id: identity.id,
     decidedAt: identity.createdAt,
@@ -85,7 +85,7 @@ export function deleteChange(kind: Kind, clock: Clock, id: string, row: StoredRo
   const event = kind.removedEvent
   if (event === null) throw new Error(`a ${kind.name} cannot be removed`)
   return {
-    operation: 'remove',
+    operation: 'delete',
     table: kind.table,
     id,
     decidedAt: formatTimestamp(clock.now()),

@@ -11,7 +11,7 @@ import { ok } from '../kernel/result.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { exampleId, exampleTime } from '../openapi/examples.ts'
 import { type ApiPart, type Json, type ReadParameter, ref } from '../openapi/part.ts'
-import { exampleCheckpoint, rowsProperties } from '../openapi/shared-schemas.ts'
+import { exampleCheckpoint, ofRows } from '../openapi/shared-schemas.ts'
 import type { Kind } from './kind.ts'
 import { camelCase, capitalized } from './kind-schemas.ts'
 
@@ -137,7 +137,7 @@ export const digestPart = {
           type: 'string',
           description: 'The same moment in the sync of the kind: the next page from it has what came later.',
         },
-        data: { type: 'array', items: ref('RangeDigest'), description: 'The ranges, lowest ids first.' },
+        data: { type: 'array', items: ref('RangeDigest'), description: 'The ranges, lowest first.' },
       },
       examples: [exampleDigests],
     },
@@ -148,11 +148,7 @@ export const digestPart = {
       properties: {
         after: id('Its ids are higher than this.'),
         before: id('They are this at most.'),
-        ...rowsProperties,
-        contentDigest: {
-          ...rowsProperties.digest,
-          description: 'The same sum of SHA-256 of the bytes of each, as they are served.',
-        },
+        ...ofRows,
         ids: {
           type: 'array',
           items: { type: 'string', format: 'uuid' },

@@ -17,7 +17,7 @@ import type { Column, Field } from './field.ts'
 import type { Kind } from './kind.ts'
 import { fieldSchema } from './kind-schemas.ts'
 import { mostSearchWords, neededWords, searchWords } from './search.ts'
-import { isSync, parseSync, type SyncQuery, syncParameters } from './sync-query.ts'
+import { isSync, parseSync, type SyncQuery, syncParameters } from './sync.ts'
 
 /** One condition of a browse. */
 export type Condition =

@@ -77,6 +77,9 @@ function createRows(database: Database, kinds: readonly Kind[]): Rows {
   }
 }
 
+/** Sets of kinds whose feeds are kept: keys of one installation rarely have more, and another costs next to nothing. */
+const keptFeeds = 64
+
 /** Feeds of several kinds, each made when it is first asked for. */
 function joinedFeeds(database: Database, kinds: readonly Kind[]) {
   const feedOf = createJoinedFeeds(
@@ -88,7 +91,13 @@ function joinedFeeds(database: Database, kinds: readonly Kind[]) {
     const names = read.map(({ name }) => name)
     const resource = streamResource(names)
     const feeds = known.get(resource) ?? shareWaiting(feedOf(resource, names))
+    // Back to the end: a Map iterates in order of insertion, and who has not been asked for longest is left out.
+    known.delete(resource)
     known.set(resource, feeds)
+    for (const oldest of known.keys()) {
+      if (known.size <= keptFeeds) break
+      known.delete(oldest)
+    }
     return feeds
   }
 }

@@ -15,7 +15,16 @@ import type { RowReader } from '../journal/rows.ts'
 import { type ErrorCode, problem } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
 import { exampleId, exampleList, examplePagination } from '../openapi/examples.ts'
-import { type Answer, type ApiPart, type Carriers, header, pageOf, ref } from '../openapi/part.ts'
+import {
+  type Answer,
+  type ApiPart,
+  type Carriers,
+  eitherOf,
+  header,
+  type Json,
+  pageOf,
+  ref,
+} from '../openapi/part.ts'
 import { exampleCheckpoint, exampleRemoval } from '../openapi/shared-schemas.ts'
 import type { Browse } from './browse.ts'
 import { type BulkServices, bulkRoutes, bulkSchemas } from './bulk-routes.ts'
@@ -34,7 +43,7 @@ import {
 } from './kind-schemas.ts'
 import { type ListQuery, listParameters, parseListQuery } from './list-query.ts'
 import { noSuch } from './outcomes.ts'
-import { type SyncSource, syncPage } from './sync-reply.ts'
+import { type SyncSource, syncPage } from './sync.ts'
 import { toldOfWrites } from './write-replies.ts'
 
 /** What the routes of one kind need. */
@@ -62,7 +71,7 @@ export function kindPart(kind: Kind, kinds: readonly Kind[]) {
   return {
     tags: [{ name: kind.plural, description: kind.description }],
     routes,
-    schemas: () => ({ ...kindSchemas(kind), ...bulkSchemas(kind) }),
+    schemas: () => ({ ...kindSchemas(kind), ...pageSchema(kind), ...bulkSchemas(kind) }),
     sent: () =>
       Object.entries(kind.events).map(([type, when]) => ({
         type,
@@ -90,7 +99,7 @@ function list(kind: Kind) {
     answers: {
       200: {
         description: `A page of ${kind.plural}.`,
-        schema: pageOf('Removed', schemaName(kind)),
+        schema: ref(`${schemaName(kind)}Page`),
         examples: () => ({
           browsing: exampleList(exampleObject(kind)),
           'last page of a sync': {
@@ -234,6 +243,11 @@ function remove(kind: Kind, event: string, kinds: readonly Kind[]) {
       return cameTo(await changes.remove(caller.organizationId, id, precondition(request)), id)
     },
   })
+}
+
+function pageSchema(kind: Kind): Readonly<Record<string, Json>> {
+  const name = schemaName(kind)
+  return { [`${name}Page`]: pageOf(eitherOf({ Removed: 'removed', [name]: kind.name })) }
 }
 
 async function browsePage(

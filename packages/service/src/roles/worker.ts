@@ -11,11 +11,13 @@ import type { DrainServices } from '../delivery/drain.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import { createEngine, type Engine } from '../delivery/engine.ts'
 import { createFanOuts, type FanOuts } from '../delivery/fan-outs.ts'
+import { claimsOf } from '../delivery/hand-over.ts'
 import {
   attemptsOf,
   type DeliveryObserver,
   type DeliverySettings,
   nobodyObserves,
+  priorityClasses,
 } from '../delivery/model.ts'
 import { createRecoverer, createRecoveries, type Recoverer } from '../delivery/recoveries.ts'
 import { createRegistrants, type Registrants } from '../delivery/registrants.ts'
@@ -25,7 +27,7 @@ import { createResolver } from '../delivery/target/resolver.ts'
 import { kinds } from '../desk/index.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
 import { createContentRecount } from '../journal/content-recount.ts'
-import { deliveriesChannel, largeCommit } from '../journal/notifier.ts'
+import { type DueDeliveries, decodeDeliveries, deliveriesChannel, largeCommit } from '../journal/notifier.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { atMost } from '../kernel/periodic.ts'
 import type { Clock } from '../kernel/timestamps.ts'
@@ -67,6 +69,10 @@ export interface RunningWorker extends Running {
   readonly pool: Pool
   /** The database's. */
   readonly clock: Clock
+  /** Resolves when it delivers, and takes what commits hand over to it. Never rejects. */
+  readonly ready: Promise<void>
+  /** Drains what a commit has handed over to it, and what it says is due elsewhere. */
+  take(due: DueDeliveries): void
   /** The worker's figures, and its process's. */
   readonly register: ReturnType<typeof createRegistry>
 }
@@ -104,13 +110,14 @@ export function startWorker(options: {
     deliveriesChannel,
     (said) => {
       if (said === largeCommit) worker.fanOuts.wake()
-      worker.engine.wake()
+      const { at, told } = decodeDeliveries(said)
+      if (told !== workerId) worker.engine.wake(at)
     },
     (error) => log.warn({ reason: error.message }, 'notifications are lost for now; polling goes on'),
   )
   let stopping = false
   // A worker that is an hour ahead would take every endpoint's queue from its holder.
-  void clock.ready.then(() => {
+  const ready = clock.ready.then(() => {
     if (stopping) return
     worker.engine.start()
     worker.registrants.start()
@@ -120,16 +127,27 @@ export function startWorker(options: {
     recount.start()
   })
   const maxAttempts = attemptsOf(settings.schedule)
+  const jobs = createJobs(pool)
   const summarizer =
     summaries === null
       ? null
-      : superviseSummarizer({ address, summaries, maxAttempts, workerId }, log, () =>
-          createJobs(pool).giveBackAllOf(workerId, clock.now()),
-        )
+      : superviseSummarizer({ address, summaries, maxAttempts, workerId }, log, {
+          isNeeded: () => jobs.isNeeded(),
+          giveBack: () => jobs.giveBackAllOf(workerId, clock.now()),
+        })
   return {
     pool,
     clock,
     register,
+    ready,
+    take(due) {
+      worker.engine.take(claimsOf(due))
+      const queues = due.queues.map(({ tier, ...queue }) => ({
+        ...queue,
+        priority: priorityClasses[tier] ?? 'light',
+      }))
+      worker.engine.drain(queues, due.at)
+    },
     async stop() {
       stopping = true
       clock.stop()
@@ -183,7 +201,7 @@ export function createWorker(options: {
   const drains: Omit<DrainServices, 'tuning'> = {
     queues: createEndpointQueues(database, tables),
     send: (request) => sender.send(request),
-    signerOf: (claim) => signer(claim.endpoint.sealedSecrets, claim),
+    signerOf: (claim) => signer(claim.endpoint, claim),
     scopeOf: (subjectKind) => scopes.get(subjectKind) ?? null,
     clock,
     schedule,

@@ -80,7 +80,7 @@ export const coreMigrations: readonly Migration[] = [
       )`,
       `create index idempotency_keys_subject on idempotency_keys (organization_id, subject_id)`,
       `create index idempotency_keys_age on idempotency_keys (created_at)`,
-      // Removed objects whose stored payloads and kept answers still have to be erased.
+      // Removed objects whose stored payloads and responses still have to be erased.
       `create table erasures (
         organization_id uuid not null,
         subject_id uuid not null,
@@ -113,7 +113,7 @@ export const coreMigrations: readonly Migration[] = [
   {
     id: '20261122-11-detachments',
     statements: [
-      // Objects that a removal has taken a reference from: their stored payloads and kept answers still have it.
+      // Objects that a removal has taken a reference from: their stored payloads and responses still have it.
       `create table detachments (
         organization_id uuid not null,
         subject_id uuid not null,
@@ -129,6 +129,14 @@ export const coreMigrations: readonly Migration[] = [
       // What an organization stores, beside what a checkpoint needs. Filled by a migration of each kind that there was.
       `alter table kind_counters add column stored_bytes bigint not null default 0,
          add column removed_count bigint not null default 0`,
+    ],
+  },
+  {
+    id: '20261122-60-suspension',
+    statements: [
+      // Null of both for an organization that works. What is being deleted is suspended as well, and stays so.
+      `alter table organizations add column suspended_at timestamptz(3), add column deletion_began_at timestamptz(3),
+         add check (deletion_began_at is null or suspended_at is not null)`,
     ],
   },
   {
