@@ -48,6 +48,7 @@ export function follow<C>(read: (cursor: C | null) => Promise<FollowedPage<C>>):
   const seen: StreamRecord[] = []
   const copy = new Map<string, string>()
   const faults: string[] = []
+  const termsOf = rememberTerms()
   let cursor: C | null = null
   let pages = 0
 
@@ -65,7 +66,7 @@ export function follow<C>(read: (cursor: C | null) => Promise<FollowedPage<C>>):
       else copy.set(record.id, record.body)
     }
     if (page.checkpoint === null) return false
-    const held = checkpointOf(copy.values())
+    const held = checkpointOf(copy.values(), termsOf)
     const contentDigest = page.checkpoint.contentDigest ?? held.contentDigest
     if (!isDeepStrictEqual(held, { ...page.checkpoint, contentDigest })) {
       faults.push(`holds ${JSON.stringify(held)} where the service has ${JSON.stringify(page.checkpoint)}`)
@@ -133,18 +134,37 @@ export function splitRecords(records: string): StreamRecord[] {
   return bodies.map(recordOf)
 }
 
+interface Terms {
+  readonly version: bigint
+  readonly content: bigint
+}
+
 /** Count and digests of rows, computed from their bytes alone (specification 7.8). */
-export function checkpointOf(bodies: Iterable<string>) {
+export function checkpointOf(bodies: Iterable<string>, termsOf: (body: string) => Terms = computeTerms) {
   let count = 0
-  let sum = 0n
-  let contents = 0n
+  let [versions, contents] = [0n, 0n]
   for (const body of bodies) {
-    const { id, at } = recordOf(body)
+    const { version, content } = termsOf(body)
     count++
-    sum += term(`${id}:${at}`)
-    contents += term(body)
+    versions += version
+    contents += content
   }
-  return { count, digest: hex(sum), contentDigest: hex(contents) }
+  return { count, digest: hex(versions), contentDigest: hex(contents) }
+}
+
+function computeTerms(body: string): Terms {
+  const { id, at } = recordOf(body)
+  return { version: term(`${id}:${at}`), content: term(body) }
+}
+
+/** The same, of each body once: a follower adds its copy up at every page. */
+function rememberTerms(): (body: string) => Terms {
+  const known = new Map<string, Terms>()
+  return (body) => {
+    const terms = known.get(body) ?? computeTerms(body)
+    known.set(body, terms)
+    return terms
+  }
 }
 
 function term(text: string): bigint {
