@@ -14,6 +14,7 @@ import { attemptsOf, type DeliverySettings } from './delivery/model.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { createDocs, docsPart } from './docs/routes.ts'
+import { compressAnswers } from './http/compression.ts'
 import type { HandOver } from './http/hand-over.ts'
 import { createHealth, healthPart } from './http/health.ts'
 import { createIdempotencyStore } from './http/idempotency.ts'
@@ -193,6 +194,7 @@ function registerOwnRoutes(
 ): void {
   timeRequests(server, register)
   const { standing } = limitShares(server)
+  compressAnswers(server)
   countShares(server, register, () => ({ ...standing(), pending: pending() }))
   registerRoutes(server, healthPart.routes, createHealth({ pool, clock, degraded }), null)
   const docs = createDocs(() => apiDocument(kinds, !metricsElsewhere))

@@ -72,6 +72,8 @@ export class Drain {
   #wasWoken = false
   /** What is in hand is sent alone: nothing more is claimed. */
   #isAlone = false
+  /** Its organization is suspended: what is under way is completed, and the queue left until it is resumed. */
+  #isSuspended = false
   /** Claims that brought as much as they could. */
   #fullClaims = 0
   #quietTicks = 0
@@ -129,7 +131,13 @@ export class Drain {
    */
   give(claim: Claim): void {
     if (claim.leaseId !== this.#leaseId || !this.#begins) return
-    if (this.#givenAt === null || this.#isAlone || this.#disabled !== null || this.#mode === 'claiming') {
+    if (
+      this.#givenAt === null ||
+      this.#isAlone ||
+      this.#isSuspended ||
+      this.#disabled !== null ||
+      this.#mode === 'claiming'
+    ) {
       this.wake()
       return
     }
@@ -218,6 +226,13 @@ export class Drain {
   /** Puts in hand what of the claim is to be sent now; false when the lease was lost by then. */
   async #accept(claim: Claim): Promise<boolean> {
     const { queues, clock, log, tuning } = this.#services
+    this.#isSuspended = claim.endpoint.suspended
+    if (this.#isSuspended) {
+      this.#claimed = { claim, sign: this.#claimed?.sign ?? null }
+      this.#leaveWaiting()
+      this.#hasMore = false
+      return true
+    }
     this.#disabled = claim.endpoint.disabledReason
     if (this.#disabled === null && claim.endpoint.scopes === null) {
       this.#claimed = { claim, sign: this.#claimed?.sign ?? null }
@@ -294,8 +309,12 @@ export class Drain {
 
   async #release(): Promise<void> {
     this.#leaveWaiting()
-    if (await this.#write('release')) this.#move('ended')
-    else this.#lose()
+    if (!(await this.#write('release'))) return this.#lose()
+    if (this.#isSuspended) {
+      await this.#services.queues.holdSuspended(this.#endpoint)
+      this.#hasMore = false
+    }
+    this.#move('ended')
   }
 
   async #untilAttemptsEnd(): Promise<void> {
@@ -317,7 +336,8 @@ export class Drain {
       isOverdue: shutdown.isOverdue,
       priority,
       hasMore: this.#hasMore,
-      mayClaim: !this.#isAlone && !(this.#hasMore && this.#limiter.mustYield(hasHadItsTurn)),
+      mayClaim:
+        !this.#isAlone && !this.#isSuspended && !(this.#hasMore && this.#limiter.mustYield(hasHadItsTurn)),
       mayStart,
       waiting: inHand.waiting,
       underWay,
@@ -331,7 +351,13 @@ export class Drain {
   get #lingers(): boolean {
     const { clock, tuning } = this.#services
     const { limiter, shutdown } = this.#worker
-    if (this.#givenAt === null || this.#isAlone || shutdown.isRequested || this.#disabled !== null)
+    if (
+      this.#givenAt === null ||
+      this.#isAlone ||
+      this.#isSuspended ||
+      shutdown.isRequested ||
+      this.#disabled !== null
+    )
       return false
     if (this.#limiter.priority !== 'light' || !limiter.hasPlenty('light')) return false
     const age = clock.now() - this.#givenAt
@@ -408,7 +434,7 @@ export class Drain {
     this.#inHand.forget(results)
     this.#hasMore = completed.more || this.#wasWoken
     const { failingSince } = completed
-    const disabled = await this.#worker.disablePolicy.judge(this.#endpoint, results, failingSince, now)
+    const disabled = await this.#worker.disablePolicy.apply(this.#endpoint, results, failingSince, now)
     // What is left is not sent any more; what is under way may still arrive, and the next drain fails the rest.
     if (disabled === null) return true
     this.#disabled = disabled

@@ -13,7 +13,7 @@ export interface GivenClaim {
 export function claimsOf({ handedOver, at, maxAttempts }: DueDeliveries): readonly GivenClaim[] {
   return handedOver.flatMap(([organizationId, { queues, events }]) => {
     const eventOf = new Map(events.map((event) => [event.id, event]))
-    return queues.map(({ webhookId, leaseId, held, url, scopes, secrets, deliveries }) => {
+    return queues.map(({ webhookId, leaseId, held, url, scopes, signatures, secrets, deliveries }) => {
       const claim = {
         organizationId,
         webhookId,
@@ -23,6 +23,9 @@ export function claimsOf({ handedOver, at, maxAttempts }: DueDeliveries): readon
           disabledReason: null,
           scopes,
           sealedSecrets: (secrets ?? []).map((hex) => Buffer.from(hex, 'hex')),
+          standardSignatures: signatures.includes('standard'),
+          // Then the commit hands nothing over.
+          suspended: false,
         },
         deliveries: deliveries.flatMap(({ id, eventId }) => {
           const event = eventOf.get(eventId)

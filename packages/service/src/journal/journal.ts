@@ -135,7 +135,7 @@ export function createJournal(options: {
     const kinds = new Set<string>()
     for (const { operation, table } of units.flatMap(({ changes }) => changes)) {
       kinds.add(table.kind)
-      if (operation === 'remove') for (const kind of dependentsOf(tables, table.kind)) kinds.add(kind)
+      if (operation === 'delete') for (const kind of dependentsOf(tables, table.kind)) kinds.add(kind)
     }
     return kinds
   }
@@ -191,7 +191,7 @@ async function callWaitingForLock<A>(
 
 /** Of the stamps that one call gave; null when it gave none, or was not asked. */
 function largestClockSkew(rows: readonly { readonly answer: CommitAnswer }[]): number | null {
-  const skews = rows.flatMap(({ answer: { lead } }) => lead ?? [])
+  const skews = rows.flatMap(({ answer: { clock_skew } }) => clock_skew ?? [])
   return skews.length === 0 ? null : Math.max(...skews)
 }
 
@@ -207,7 +207,7 @@ const fewChanges = 32
 function isLarge({ changes }: Unit, tables: readonly StreamTable[]): boolean {
   if (changes.length > fewChanges) return true
   return changes.some(
-    ({ operation, table }) => operation === 'remove' && dependentsOf(tables, table.kind).length > 0,
+    ({ operation, table }) => operation === 'delete' && dependentsOf(tables, table.kind).length > 0,
   )
 }
 

@@ -1,4 +1,4 @@
-/** The worker as a running part: an engine that is woken by notifications, and beside it the summarizer and the backfill. */
+/** The worker as a running part: an engine that is woken by notifications, and beside it summarizer, backfill and recount. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -26,6 +26,7 @@ import { createSigner } from '../delivery/signer.ts'
 import { createResolver } from '../delivery/target/resolver.ts'
 import { kinds } from '../desk/index.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
+import { createContentRecount } from '../journal/content-recount.ts'
 import { type DueDeliveries, decodeDeliveries, deliveriesChannel, largeCommit } from '../journal/notifier.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { atMost } from '../kernel/periodic.ts'
@@ -46,8 +47,11 @@ const connections = 5
 /** And those for endpoints that are slow or have a backlog: however many statements they ask for, no others wait for these. */
 const otherConnections = 4
 
-/** And those of the backfill, opened when there is something to upgrade: what is part of the stream must not be lost with the machine. */
-const backfillConnections = 2
+/**
+ * And those of the backfill and the recount, opened when there is something to upgrade or to count: what is part of the stream
+ * must not be lost with the machine.
+ */
+const backfillConnections = 4
 
 /** Settings of a worker's connections. */
 export const poolSettings = {
@@ -100,6 +104,7 @@ export function startWorker(options: {
   const clock = followDatabaseClock(pool)
   const worker = createWorker({ pool, clock, log, kinds, settings, observer, otherPool, workerId })
   const backfill = createBackfillOf({ pool: backfillPool, clock, log, kinds, maxClockSkew })
+  const recount = createContentRecount({ pool: backfillPool, tables: kinds.map(({ table }) => table), log })
   const listener = listen(
     address,
     deliveriesChannel,
@@ -119,14 +124,17 @@ export function startWorker(options: {
     worker.recoverer.start()
     worker.fanOuts.start()
     backfill.start()
+    recount.start()
   })
   const maxAttempts = attemptsOf(settings.schedule)
+  const jobs = createJobs(pool)
   const summarizer =
     summaries === null
       ? null
-      : superviseSummarizer({ address, summaries, maxAttempts, workerId }, log, () =>
-          createJobs(pool).giveBackAllOf(workerId, clock.now()),
-        )
+      : superviseSummarizer({ address, summaries, maxAttempts, workerId }, log, {
+          isNeeded: () => jobs.isNeeded(),
+          giveBack: () => jobs.giveBackAllOf(workerId, clock.now()),
+        })
   return {
     pool,
     clock,
@@ -146,7 +154,7 @@ export function startWorker(options: {
       // At once: while a connection is being closed, nothing more may be begun.
       await atMost(
         stopMilliseconds,
-        Promise.all([listener.close(), worker.close(), backfill.stop(), summarizer?.stop()]),
+        Promise.all([listener.close(), worker.close(), backfill.stop(), recount.stop(), summarizer?.stop()]),
       )
       await Promise.all([pool, otherPool, backfillPool].map((each) => endPool(each)))
       heapTuning[Symbol.dispose]()
@@ -193,7 +201,7 @@ export function createWorker(options: {
   const drains: Omit<DrainServices, 'tuning'> = {
     queues: createEndpointQueues(database, tables),
     send: (request) => sender.send(request),
-    signerOf: (claim) => signer(claim.endpoint.sealedSecrets, claim),
+    signerOf: (claim) => signer(claim.endpoint, claim),
     scopeOf: (subjectKind) => scopes.get(subjectKind) ?? null,
     clock,
     schedule,

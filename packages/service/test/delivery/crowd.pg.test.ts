@@ -169,7 +169,7 @@ describe('a healthy endpoint is delivered to at once', () => {
   test('while endpoints with a backlog keep their share of the worker busy', async () => {
     await using it = await crowd(60, 40)
     it.engine.wake()
-    // More of them than there are slots; none of them is known to have a backlog.
+    // More of them than there are permits; none of them is known to have a backlog.
     await it.held.made(concurrency.fresh)
     const flood = setInterval(() => it.held.inFlight().at(0)?.answer(200), 1)
     for (let n = 0; n < 5; n++) await it.delivers()
@@ -197,7 +197,7 @@ test('an attempt that hangs holds up nothing else of its endpoint, neither a bac
   engine.wake()
   const arrived = (count: number) =>
     eventually(`${count} arrive`, async () => {
-      // What is settled late is settled when so much time has passed, by the clock.
+      // What is completed late is completed when so much time has passed, by the clock.
       clock.advance(1_000)
       const all = await deliveriesOf(api, webhook.id, '&status=succeeded')
       return all.length === count
