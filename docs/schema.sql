@@ -615,7 +615,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_8fcde43d5b39(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_0f2061aac8e1(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -1886,7 +1886,10 @@ begin
             'deliveries', (select jsonb_agg(jsonb_build_object('id', d.id, 'eventId', d.event_id)) from deliveries d
               where d.organization_id = p_organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
                 and d.event_id = any(v_ids))))
-          into v_taken, v_handed_over from (select * from leased union all select * from held) l;
+          into v_taken, v_handed_over from (
+            select g.webhook_id, g.lease_id, g.url, g.signatures, g.scopes, g.held from leased g
+            union all
+            select h.webhook_id, h.lease_id, h.url, h.signatures, h.scopes, h.held from held h) l;
       if v_handed_over is not null then
         select jsonb_build_object('queues', v_handed_over, 'events', jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
             'subjectKind', e.subject_kind, 'createdAt', v_text, 'body', e.body)))
