@@ -11,6 +11,7 @@ import { noChange } from './decide.ts'
 import { createDisablePolicy } from './disable-policy.ts'
 import { Drain, type DrainEnd, type DrainServices, Shutdown, type WorkerServices } from './drain.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
+import type { GivenClaim } from './hand-over.ts'
 import { type Claim, type DueQueue, keyOf, type PriorityClass, priorityClasses } from './model.ts'
 import { Pace } from './pace.ts'
 import { createSweeper } from './sweep.ts'
@@ -23,7 +24,7 @@ export interface Engine {
    */
   wake(at?: number): void
   /** Drains what was claimed for this worker, or gives it back where it has no room. */
-  take(claims: readonly Claim[]): void
+  take(claims: readonly GivenClaim[]): void
   /** Something is due at these queues, since that time: drain them, without searching for them where that is fair to others. */
   drain(queues: readonly DueQueue[], at: number): void
   /** Looks again and again until stopped. */
@@ -145,10 +146,11 @@ export function createEngine(
     if (search) looking.wake()
   }
 
-  function take(claim: Claim): void {
+  function take({ claim, held }: GivenClaim): void {
     const known = running.get(keyOf(claim))
+    if (held) known?.drain.give(claim)
     // It has given back its lease, and is about to learn that.
-    if (known !== undefined) void known.ended.then(() => take(claim))
+    else if (known !== undefined) void known.ended.then(() => take({ claim, held }))
     else if (launch({ ...claim, priority: 'light' }, claim) === null) void giveBack(claim)
   }
 

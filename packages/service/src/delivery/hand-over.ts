@@ -3,30 +3,39 @@ import type { HandedOver } from '../journal/commit-protocol.ts'
 import type { DueDeliveries } from '../journal/notifier.ts'
 import type { Claim, ClaimedDelivery } from './model.ts'
 
+/** A claim, and whether it is of a lease that the worker has had before. */
+export interface GivenClaim {
+  readonly claim: Claim
+  readonly held: boolean
+}
+
 /** A claim for each of the queues. */
-export function claimsOf({ handedOver, at, maxAttempts }: DueDeliveries): readonly Claim[] {
+export function claimsOf({ handedOver, at, maxAttempts }: DueDeliveries): readonly GivenClaim[] {
   return handedOver.flatMap(([organizationId, { queues, events }]) => {
     const eventOf = new Map(events.map((event) => [event.id, event]))
-    return queues.map(({ webhookId, leaseId, url, scopes, signatures, secrets, deliveries }) => ({
-      organizationId,
-      webhookId,
-      leaseId,
-      endpoint: {
-        url,
-        disabledReason: null,
-        scopes,
-        sealedSecrets: (secrets ?? []).map((hex) => Buffer.from(hex, 'hex')),
-        standardSignatures: signatures.includes('standard'),
-        // Then the commit hands nothing over.
-        suspended: false,
-      },
-      deliveries: deliveries.flatMap(({ id, eventId }) => {
-        const event = eventOf.get(eventId)
-        return event === undefined ? [] : [newDelivery(id, event, at, maxAttempts)]
-      }),
-      aloneLeft: 0,
-      lost: null,
-    }))
+    return queues.map(({ webhookId, leaseId, held, url, scopes, signatures, secrets, deliveries }) => {
+      const claim = {
+        organizationId,
+        webhookId,
+        leaseId,
+        endpoint: {
+          url,
+          disabledReason: null,
+          scopes,
+          sealedSecrets: (secrets ?? []).map((hex) => Buffer.from(hex, 'hex')),
+          standardSignatures: signatures.includes('standard'),
+          // Then the commit hands nothing over.
+          suspended: false,
+        },
+        deliveries: deliveries.flatMap(({ id, eventId }) => {
+          const event = eventOf.get(eventId)
+          return event === undefined ? [] : [newDelivery(id, event, at, maxAttempts)]
+        }),
+        aloneLeft: 0,
+        lost: null,
+      }
+      return { claim, held }
+    })
   })
 }
 

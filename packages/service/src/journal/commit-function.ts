@@ -504,7 +504,8 @@ const eventsHandedOver = 16
 
 /**
  * Of the queues that nobody has, and in which nothing else waits, the worker beside the caller gets the lease, and the caller all that a
- * claim would bring. A queue that is not light, or has lost leases, or whose registrant is gone, is for a worker to look at.
+ * claim would bring; so it does of those that this worker has, with attempts to spare. A queue that is not light, or has lost leases, or
+ * whose registrant is gone, is for a worker to look at.
  */
 const handOver = `if p_changes ? 'worker' and jsonb_array_length(v_events) <= ${eventsHandedOver} then
       v_ids := array(select (e.event->>'id')::uuid from jsonb_array_elements(v_events) as e(event));
@@ -519,16 +520,28 @@ const handOver = `if p_changes ? 'worker' and jsonb_array_length(v_events) <= ${
             and w.organization_id = p_organization_id and w.id = l.webhook_id
             and l.tier = 0 and l.lease_id is null and (l.due_at is null or l.due_at > p_now)
             and l.lost_leases = 0 and l.alone_left = 0
-          returning l.webhook_id, l.lease_id, w.url, w.signatures, k.scopes)
-        select array_agg(l.webhook_id), jsonb_agg(jsonb_build_object('webhookId', l.webhook_id, 'leaseId', l.lease_id, 'url', l.url, 'scopes', l.scopes,
-            'signatures', l.signatures,
+          returning l.webhook_id, l.lease_id, w.url, w.signatures, k.scopes, false as held),
+        held as (
+          select l.webhook_id, l.lease_id, w.url, w.signatures, k.scopes, true as held from lanes l
+            join webhooks w on w.organization_id = p_organization_id and w.id = l.webhook_id
+            join api_keys k on k.organization_id = p_organization_id and k.id = w.api_key_id
+              and (k.expires_at is null or k.expires_at > p_now)
+            join organizations o on o.organization_id = p_organization_id and o.suspended_at is null
+            where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+              and l.worker_id = (p_changes->>'worker')::uuid and l.listening and l.lease_until > p_now and l.due_at > p_now
+              and l.tier = 0 and l.lost_leases = 0 and l.alone_left = 0)
+        select array_agg(l.webhook_id), jsonb_agg(jsonb_build_object('webhookId', l.webhook_id, 'leaseId', l.lease_id,
+            'held', l.held, 'url', l.url, 'scopes', l.scopes, 'signatures', l.signatures,
             'secrets', (select jsonb_agg(encode(s.sealed, 'hex') order by s.created_at desc, s.id desc) from webhook_secrets s
               where s.organization_id = p_organization_id and s.webhook_id = l.webhook_id
                 and (s.expires_at is null or s.expires_at > p_now)),
             'deliveries', (select jsonb_agg(jsonb_build_object('id', d.id, 'eventId', d.event_id)) from deliveries d
               where d.organization_id = p_organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
                 and d.event_id = any(v_ids))))
-          into v_taken, v_handed_over from leased l;
+          into v_taken, v_handed_over from (
+            select g.webhook_id, g.lease_id, g.url, g.signatures, g.scopes, g.held from leased g
+            union all
+            select h.webhook_id, h.lease_id, h.url, h.signatures, h.scopes, h.held from held h) l;
       if v_handed_over is not null then
         select jsonb_build_object('queues', v_handed_over, 'events', jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
             'subjectKind', e.subject_kind, 'createdAt', v_text, 'body', e.body)))

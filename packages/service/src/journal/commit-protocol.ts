@@ -147,6 +147,8 @@ export interface HandedOver {
   readonly queues: readonly {
     readonly webhookId: string
     readonly leaseId: string
+    /** Whether the worker has had the lease before. */
+    readonly held: boolean
     readonly url: string
     /** The registrant's. */
     readonly scopes: readonly string[]

@@ -105,10 +105,68 @@ test('a queue that is not known to be well, or has something waiting, is for a w
   expect(await it.statuses()).toEqual(['succeeded', 'succeeded', 'succeeded', 'succeeded'])
   await makeCustomer(it.api, { name: 'taken' })
   expect(it.handedOver()).toHaveLength(1)
-  // Its worker has it, and listens: it is told, and claims.
+  // Its worker has it, and attempts to spare: it gets the next with the same lease.
   await makeCustomer(it.api, { name: 'the next' })
-  expect(it.handedOver()).toHaveLength(1)
-  expect(it.hinted().at(-1)).toMatchObject({ webhookId: it.webhook.id })
+  expect(it.handedOver().map(({ held }) => held)).toEqual([false, true])
+  expect(new Set(it.handedOver().map(({ leaseId }) => leaseId)).size).toBe(1)
+  await it.service.database.pool.query('update lanes set listening = false')
+  await makeCustomer(it.api, { name: 'while it has its hands full' })
+  expect(it.handedOver()).toHaveLength(2)
+})
+
+test('what comes in while a worker has the lease is handed over to its drain, and goes out without a claim', async () => {
+  await using it = await desk()
+  let claims = 0
+  const counted = (queues: EndpointQueues): EndpointQueues => ({
+    ...queues,
+    claim: (...asked) => {
+      claims++
+      return queues.claim(...asked)
+    },
+  })
+  const held = heldSend()
+  const { workerId } = it
+  const { engine } = testEngine(it.service, it.clock, { send: held.send, through: counted, workerId })
+  await it.proven(testEngine(it.service, it.clock).engine)
+  it.beside.tell = (due) => engine.take(claimsOf(due))
+  for (let n = 1; n <= 4; n++) {
+    await makeCustomer(it.api, { name: `number ${n}` })
+    await held.made(n)
+  }
+  for (const attempt of held.inFlight()) attempt.answer(200)
+  await eventually('all are noted', async () => !(await it.statuses()).includes('pending'))
+  await engine.stop()
+  expect(new Set(held.attempts.map(({ eventId }) => eventId)).size).toBe(4)
+  expect([held.attempts.length, claims]).toEqual([4, 0])
+})
+
+test('what is handed over after a claim has brought it is not sent again', async () => {
+  await using it = await desk()
+  const held = heldSend()
+  const { engine } = testEngine(it.service, it.clock, { send: held.send, workerId: it.workerId })
+  await it.proven(testEngine(it.service, it.clock).engine)
+  it.beside.tell = (due) => engine.take(claimsOf(due))
+  await makeCustomer(it.api, { name: 'hangs' })
+  await held.made(1)
+  const late: DueDeliveries[] = []
+  it.beside.tell = (due) => {
+    late.push(due)
+  }
+  await makeCustomer(it.api, { name: 'comes late' })
+  const { organizationId } = it.api
+  engine.drain([{ organizationId, webhookId: it.webhook.id, priority: 'light' }], it.clock.now())
+  const claimed = await held.made(2)
+  expect(late.flatMap(({ handedOver }) => handedOver)).toHaveLength(1)
+  for (const due of late) engine.take(claimsOf(due))
+  claimed.answer(200)
+  await new Promise(setImmediate)
+  for (const due of late) engine.take(claimsOf(due))
+  for (const attempt of held.inFlight()) attempt.answer(200)
+  await eventually('all are noted', async () => !(await it.statuses()).includes('pending'))
+  // Its drain is over by now, and the lease another's.
+  for (const due of late) engine.take(claimsOf(due))
+  await engine.stop()
+  expect(held.attempts).toHaveLength(2)
 })
 
 test('what a worker has no room for it gives back, and it is found when there is room', async () => {

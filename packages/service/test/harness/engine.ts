@@ -42,6 +42,8 @@ export function testEngine(
     /** Instead of a worker's own. */
     readonly concurrency?: Partial<ConcurrencyTuning>
     readonly observer?: DeliveryObserver
+    /** The owner of its leases; one of its own unless told. */
+    readonly workerId?: string
     /** What its drains are to do with the queues. */
     readonly through?: (queues: EndpointQueues) => EndpointQueues
   } = {},
@@ -74,6 +76,7 @@ export function testEngine(
       observer: options.observer ?? nobodyObserves,
     },
     {
+      ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
       tuning: {
         ...deliveryTuning,
         concurrency: { ...deliveryTuning.concurrency, ...options.concurrency },
