@@ -1,6 +1,4 @@
-/** The API's thread for large bodies and answers: another API in the same process, which listens nowhere. Its parent tells it what. */
-
-import { constants, setPriority } from 'node:os'
+/** What the thread for large bodies and answers runs: another API in the same process, which listens nowhere. Its parent tells it what. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { InjectOptions } from 'fastify'
@@ -21,8 +19,6 @@ const clockMilliseconds = 10_000
 
 const { address, settings, searchTimeout, storage, logLevel } = workerData as BulkOrders
 tuneHeap()
-// Where a thread has a priority of its own, which is on Linux alone, the one that serves everybody goes first.
-if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 const port = parentPort as MessagePort
 const log = createLog(logLevel)
 const pool = createPool(address, {
