@@ -16,7 +16,12 @@ function rank({ moduleId }: TestSpecification): number {
 // A file's suffix tells what it needs: .test.ts nothing, .pg.test.ts a database, .e2e.test.ts whole processes.
 export default defineConfig({
   test: {
-    include: ['packages/*/{src,test}/**/*.test.ts', 'bench/**/*.test.ts', 'torture/**/*.test.ts'],
+    include: [
+      'packages/*/{src,test}/**/*.test.ts',
+      'bench/**/*.test.ts',
+      'torture/**/*.test.ts',
+      'scripts/**/*.test.ts',
+    ],
     provide: { isSuite: true },
     globalSetup: ['packages/service/test/harness/global-setup.ts'],
     // Most tests wait for processes and databases of their own: three files at once also on two cores.

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { apiDocument } from '../packages/service/src/api-document.ts'
 import { kinds } from '../packages/service/src/desk/index.ts'
 import { accessTypes } from './generate/access-types.ts'
+import { documentsFile } from './generate/documents.ts'
 import { errorPage } from './generate/errors.ts'
 import { eventPage } from './generate/events.ts'
 import { fieldPage } from './generate/fields.ts'
@@ -16,6 +17,7 @@ import { keyPage } from './generate/keys.ts'
 import { schemaPage } from './generate/schema.ts'
 import { sdkTypes } from './generate/sdk-types.ts'
 import { settingsPage } from './generate/settings.ts'
+import { swaggerUiFiles } from './generate/swagger-ui.ts'
 import { webhookPage } from './generate/webhooks.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -31,6 +33,9 @@ const files: Readonly<Record<string, () => string>> = {
   'docs/reference/webhooks.md': () => webhookPage(kinds),
   'packages/sdk/src/generated.ts': () =>
     formatted('generated.ts', `${sdkTypes(kinds)}\n${accessTypes(kinds)}`),
+  ...swaggerUiFiles(),
+  // Last: of documents that were made before.
+  'packages/service/assets/documents.json': () => documentsFile(join(root, 'docs')),
 }
 
 const check = process.argv.includes('--check')

@@ -1,15 +1,22 @@
 #!/usr/bin/env node
 /** `deskwire`: finds the command, runs it, and turns an expected failure into one line and an exit code. */
-import { readFileSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
+import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { commands, usage } from './commands.ts'
 import { CommandFailure } from './failure.ts'
 import { UsageError } from './usage-error.ts'
 
+/** The oldest Node that runs this, as in `engines` of the manifest. */
+const oldest = [22, 18] as const
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {
+  fail(`needs Node ${oldest.join('.')} or later, and this is ${process.versions.node}`, 1)
+  process.exit()
+}
+
 // Compiling is half of what a short command costs. Kept beside the code: whoever can write there could change that as well.
 // Where it cannot be written, nothing is kept.
-enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)))
+module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)))
 
 const [, , ...words] = process.argv
 
@@ -27,7 +34,8 @@ async function run(given: readonly string[]): Promise<void> {
     return
   }
   if (given[0] === '--version' || given[0] === '-v') {
-    process.stdout.write(`${version()}\n`)
+    const { version } = await import('@deskwire/service/version')
+    process.stdout.write(`${version}\n`)
     return
   }
   // The longest name first: `org create` before `org`.
@@ -77,12 +85,6 @@ async function explain(error: unknown): Promise<void> {
   fail(line, 1)
   // A connection that was refused half way may stay open until the server ends it, a minute later.
   setTimeout(() => process.exit(), 1_000).unref()
-}
-
-/** The manifest stands beside the sources, in the repository and as published. */
-function version(): string {
-  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(manifest) as { version: string }).version
 }
 
 function isHelp(word: string | undefined): boolean {

@@ -3,29 +3,22 @@
  * content, so that a browser may keep it for good.
  */
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { type Compressed, compressOnce } from '../http/compression.ts'
 
 export interface Asset {
   /** Where it is served. */
   readonly address: string
   readonly mediaType: string
-  readonly bytes: Buffer
-  readonly gzipped: Buffer
+  readonly forms: Compressed
 }
 
 const own = fileURLToPath(new URL('../../assets/', import.meta.url))
 
-/** As published it stands beside ours (`scripts/build.ts`); in the repository it is a package. */
-const published = join(own, 'swagger-ui')
-const swaggerUi = existsSync(published)
-  ? published
-  : dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+/** Of the package `swagger-ui-dist`, byte for byte: `npm run generate` puts them there. */
+const swaggerUi = join(own, 'swagger-ui')
 
 const files = {
   style: [own, 'docs.css'],
@@ -58,7 +51,6 @@ async function readAsset(directory: string, file: string): Promise<Asset> {
   return {
     address: `/docs/assets/${name}.${hash}.${extension}`,
     mediaType: mediaTypes[extension] as string,
-    bytes,
-    gzipped: await promisify(gzip)(bytes),
+    forms: await compressOnce(bytes),
   }
 }

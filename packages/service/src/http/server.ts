@@ -17,13 +17,11 @@ import { ShareExceeded } from '../kernel/budget.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { networkOf } from '../kernel/networks.ts'
-import { bearerToken } from './authenticate.ts'
-import { answerBroken, headerLimit, isPrivate, privateHeaders } from './broken-request.ts'
-import { clientAddress, trustHops } from './client-address.ts'
+import { bearerToken, clientAddress, trustHops } from './authenticate.ts'
 import { allowOrigins, answersPreflight } from './cross-origin.ts'
 import { answerElsewhere, type HandOver, isToBeHandedOver } from './hand-over.ts'
 import { parseJson } from './json-body.ts'
-import { sendProblem } from './problem-reply.ts'
+import { answerBroken, headerLimit, privateHeaders, sendProblem } from './problem-reply.ts'
 import { bodyCut, bodyTooLarge, ReadingPace, readBody } from './read-body.ts'
 import { shareProblem } from './shares.ts'
 
@@ -124,6 +122,11 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
 function setHeaders({ id, url }: FastifyRequest, reply: FastifyReply, route = url): void {
   reply.header('x-request-id', id)
   if (isPrivate(url) || isPrivate(route)) reply.headers(privateHeaders)
+}
+
+/** Whether an address is one of the API, also where it leads nowhere. */
+function isPrivate(url: string): boolean {
+  return /^\/v1(?:[/?#]|$)/.test(url)
 }
 
 /** What no key is asked for, and what carries nothing that could be one, is answered at its address's pace. */

@@ -11,7 +11,7 @@ import { searchParameters } from './replies.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Called when the request has begun to wait for news, where it is counted among the waiting: it is under way no more. */
+    /** Called when the request has begun to wait for changes, where it is counted among the waiting: it is under way no more. */
     leaveUnderWay: () => void
     /** Its answer, where that is counted. */
     making: Making | null

@@ -1,5 +1,4 @@
 /** The worker as it runs: over TLS, to a receiver that judges it by what comes over the wire. */
-import { readFileSync } from 'node:fs'
 import { verifySignature } from '@deskwire/sdk'
 import { Client } from 'pg'
 import Stripe from 'stripe'
@@ -8,6 +7,7 @@ import { createPool, endPool } from '../../src/db/pool.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
+import { version } from '../../src/kernel/version.ts'
 import { createWorker } from '../../src/roles/worker.ts'
 import { createAuthority } from '../harness/certificates.ts'
 import { type TestClock, testClock } from '../harness/clock.ts'
@@ -21,7 +21,6 @@ import { testService } from '../harness/service.ts'
 
 const authority = createAuthority()
 const stranger = createAuthority('Somebody else')
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 const { webhooks } = new Stripe('sk_test_unused')
 
 /** A service, its worker, a name server, and a receiver called hook.test on 127.0.0.2, which plays a public address. */

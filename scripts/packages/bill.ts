@@ -1,0 +1,60 @@
+/** The software bill of materials of a release: what an installation of it consists of, as CycloneDX. */
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { root } from './build.ts'
+
+interface Bill {
+  readonly metadata: { readonly component: { name: string } }
+  readonly components: Record<string, unknown>[]
+}
+
+/**
+ * The bill of packages that were built with this version, from the releases in package-lock.json, which are those that were
+ * tested. Nothing is installed or asked for.
+ */
+export function billOf(
+  built: readonly { readonly name: string; readonly directory: string }[],
+  version: string,
+): string {
+  const scratch = mkdtempSync(join(tmpdir(), 'deskwire-bill-'))
+  try {
+    // As a workspace of the published manifests, so that it has neither tools for development nor the Node of a checkout.
+    const manifest = { name: 'deskwire-release', version, private: true, workspaces: ['packages/*'] }
+    writeFileSync(join(scratch, 'package.json'), JSON.stringify(manifest))
+    copyFileSync(join(root, 'package-lock.json'), join(scratch, 'package-lock.json'))
+    for (const { name, directory } of built) {
+      mkdirSync(join(scratch, 'packages', name), { recursive: true })
+      copyFileSync(join(directory, 'package.json'), join(scratch, 'packages', name, 'package.json'))
+    }
+    const npm = (...words: string[]) =>
+      execFileSync('npm', [...words, '--package-lock-only', '--loglevel=error'], {
+        cwd: scratch,
+        encoding: 'utf8',
+      })
+    npm('install', '--offline', '--ignore-scripts')
+    const bill: Bill = JSON.parse(npm('sbom', '--sbom-format=cyclonedx', '--sbom-type=application'))
+    bill.metadata.component.name = manifest.name
+    bill.components.push(swaggerUi())
+    return `${JSON.stringify(bill, null, 2)}\n`
+  } finally {
+    rmSync(scratch, { recursive: true })
+  }
+}
+
+/** Files of it are part of @deskwire/service, and so no package manager knows. */
+function swaggerUi(): Record<string, unknown> {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  const { version, license } = packages['node_modules/swagger-ui-dist']
+  return {
+    'bom-ref': `swagger-ui-dist@${version}`,
+    type: 'library',
+    name: 'swagger-ui-dist',
+    version,
+    scope: 'required',
+    purl: `pkg:npm/swagger-ui-dist@${version}`,
+    licenses: [{ license: { id: license } }],
+    pedigree: { notes: 'Files of it stand in assets/swagger-ui of @deskwire/service.' },
+  }
+}

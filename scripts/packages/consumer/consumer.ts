@@ -1,0 +1,37 @@
+/**
+ * What a program does with the SDK, by each of its entry points. Nothing here is of Node alone, or of browsers: it is compiled,
+ * bundled and run in projects that have only the tarball.
+ */
+import { createClient, DeskwireError, MemoryCopy, type Ticket, verifyWebhook } from '@deskwire/sdk'
+import { signatureHeader } from '@deskwire/sdk/signature'
+import { testDelivery } from '@deskwire/sdk/testing'
+
+/** Writes, follows and verifies. @returns what came of it, as one line. */
+export async function consume(baseUrl: string, apiKey: string): Promise<string> {
+  const client = createClient({ baseUrl, apiKey })
+  const customer = await client.customers.create({ name: 'Ada Lovelace' })
+  const batch = await client.tickets.batch([
+    { customerId: customer.id, subject: 'The engine halts' },
+    { customerId: customer.id, subject: 'Cards are jammed', priority: 'high' },
+  ])
+
+  const copy = new MemoryCopy<Ticket>()
+  let exact = false
+  for await (const page of client.tickets.sync()) {
+    for (const change of page.changes) await copy.apply(change)
+    if (page.checkpoint) exact = copy.verify(page.checkpoint).exact
+  }
+  let exported = 0
+  for await (const _change of client.tickets.export()) exported += 1
+
+  const refused = await client.customers
+    .get('00000000-0000-7000-8000-000000000000')
+    .then(() => 'found')
+    .catch((error: unknown) => (error instanceof DeskwireError ? error.code : 'thrown'))
+
+  const secret = 'a secret of both'
+  const { body, headers } = await testDelivery({ type: 'ticket.created' }, secret)
+  const verdict = await verifyWebhook(body, headers['x-service-signature'], secret)
+  const event = verdict.ok ? verdict.event.type : verdict.reason
+  return [batch.created, copy.rows.size, exact, exported, refused, event, typeof signatureHeader].join(' ')
+}

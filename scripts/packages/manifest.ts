@@ -1,0 +1,60 @@
+/**
+ * A package's manifest as it is published, made of the one in the repository: that points at TypeScript sources and has no
+ * version, so that npm refuses to pack or publish it.
+ */
+
+/** What a manifest in the repository says, as far as it differs from the published one. */
+export interface SourceManifest {
+  readonly '//': string
+  readonly name: string
+  readonly private: true
+  /** Members that are published in the place of those of the same name, as pnpm has it; npm reads them as settings. */
+  readonly publishConfig: Readonly<Record<string, unknown>>
+  readonly bin?: Readonly<Record<string, string>>
+  readonly exports?: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+
+export interface Release {
+  readonly version: string
+  /** Where the source is, as `https://host/owner/name`; null leaves it out, and then there is no provenance. */
+  readonly repository: string | null
+}
+
+/** The manifest that is published of the package in `directory`, a path in the repository. */
+export function publishedManifest(
+  source: SourceManifest,
+  directory: string,
+  { version, repository }: Release,
+): Record<string, unknown> {
+  const { '//': _note, private: _private, devDependencies: _dev, publishConfig, ...kept } = source
+  const { name, bin, exports, dependencies, ...others } = kept
+  return {
+    name,
+    version,
+    ...others,
+    ...(repository && { repository: { type: 'git', url: `git+${repository}.git`, directory } }),
+    ...publishConfig,
+    ...(bin && { bin: mapValues(bin, (path) => built(path, '.js')) }),
+    ...(exports && {
+      exports: mapValues(exports, (path) => ({
+        types: `./${built(path, '.d.ts')}`,
+        default: `./${built(path, '.js')}`,
+      })),
+    }),
+    // Those of one release belong together.
+    ...(dependencies && {
+      dependencies: mapValues(dependencies, (range) => (range === '*' ? version : range)),
+    }),
+  }
+}
+
+/** `./src/index.ts` → `lib/index.js`. */
+function built(path: string, extension: string): string {
+  return path.replace(/^(?:\.\/)?src\//, 'lib/').replace(/\.ts$/, extension)
+}
+
+function mapValues<Of, To>(record: Readonly<Record<string, Of>>, map: (value: Of) => To): Record<string, To> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]))
+}

@@ -1,0 +1,123 @@
+/**
+ * The packages as they are published, in a fresh project, with what `npm ci` has brought. `npm run test:packages` installs them
+ * from their tarballs, with other releases of Node and of compilers.
+ */
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { version } from '../../packages/service/src/kernel/version.ts'
+import { buildPackages, packages, root } from './build.ts'
+import { faultsOf } from './faults.ts'
+import { packPackages } from './pack.ts'
+import {
+  compilations,
+  compile,
+  consumed,
+  consumeWith,
+  makeProject,
+  type Served,
+  startServed,
+} from './project.ts'
+
+const run = promisify(execFile)
+
+const project = mkdtempSync(join(tmpdir(), 'deskwire-packages-'))
+const installed = { sdk: '@deskwire/sdk', service: '@deskwire/service', cli: 'deskwire' } as const
+const directoryOf = (name: keyof typeof installed) => join(project, 'node_modules', installed[name])
+let served: Served | undefined
+
+beforeAll(async () => {
+  const built = buildPackages({ version, repository: null }, (name) => join(project, 'built', name))
+  makeProject(project)
+  for (const { name, path } of packPackages(built, join(project, 'packed'))) {
+    const directory = join(project, 'node_modules', name)
+    mkdirSync(directory, { recursive: true })
+    await run('tar', ['-xzf', path, '-C', directory, '--strip-components=1'])
+  }
+  for (const name of packages) linkDependencies(name)
+  link('@types/node', 'sdk')
+  served = await startServed([process.execPath, join(directoryOf('cli'), 'lib/main.js')], { cwd: project })
+})
+
+afterAll(async () => {
+  await served?.[Symbol.asyncDispose]()
+  rmSync(project, { recursive: true })
+})
+
+/** Links what the package depends on beside it, as it is found in the checkout; what is for another platform is not there. */
+function linkDependencies(name: keyof typeof installed): void {
+  const manifest = JSON.parse(readFileSync(join(directoryOf(name), 'package.json'), 'utf8'))
+  const { dependencies = {}, optionalDependencies = {} } = manifest
+  for (const wanted of Object.keys({ ...dependencies, ...optionalDependencies })) link(wanted, name)
+}
+
+function link(name: string, dependent: string): void {
+  const place = join(project, 'node_modules', name)
+  const found = [join(root, 'packages', dependent), root].map((from) => join(from, 'node_modules', name))
+  const source = found.find((path) => existsSync(path))
+  if (source === undefined || existsSync(place)) return
+  mkdirSync(dirname(place), { recursive: true })
+  symlinkSync(source, place)
+}
+
+describe.each(packages)('%s', (name) => {
+  test('holds what is published, and all that it points at', () => {
+    expect(faultsOf(directoryOf(name))).toEqual([])
+  })
+
+  test('is as publint has it', async () => {
+    const { messages, pkg } = await publint({ pkgDir: directoryOf(name), pack: false, strict: true })
+    expect(messages.map((message) => formatMessage(message, pkg))).toEqual([])
+  })
+
+  test('cannot be packed from its sources', async () => {
+    const packing = run('npm', ['pack', '--dry-run', '--offline'], { cwd: join(root, 'packages', name) })
+    await expect(packing).rejects.toThrow(/must have name and version/)
+  })
+})
+
+test('packed twice, they are the same bytes', () => {
+  const again = packPackages(
+    packages.map((name) => join(project, 'built', name)),
+    join(project, 'packed-again'),
+  )
+  for (const { path } of again) {
+    expect(readFileSync(path).equals(readFileSync(path.replace('packed-again', 'packed')))).toBe(true)
+  }
+})
+
+/** Each resolution, and each platform. */
+const oneOfEach = compilations.filter(
+  ({ moduleResolution, platform }) => (moduleResolution === 'bundler') === (platform === 'browser'),
+)
+
+const compilers = {
+  'TypeScript 5.9': join(root, 'packages/service/node_modules/typescript/bin/tsc'),
+  'TypeScript 7': join(root, 'node_modules/typescript/bin/tsc'),
+}
+
+describe.each(Object.entries(compilers))('%s', (_, compiler) => {
+  test.each(oneOfEach)('compiles a program, by $moduleResolution for a $platform', async (compilation) => {
+    await compile(project, compiler, compilation)
+  })
+})
+
+test('the program, compiled, works with the service of the packed command line', async () => {
+  expect(await consumeWith(process.execPath, project, served as Served)).toBe(consumed)
+})
+
+test('the packed service serves its pages', async () => {
+  const page = await (await fetch(`${served?.url}/docs`)).text()
+  const [script = ''] = /\/docs\/assets\/swagger-ui-bundle\.\w+\.js/.exec(page) ?? []
+  expect((await fetch(`${served?.url}${script}`)).status).toBe(200)
+})
+
+test('the packed command line says which release it is', async () => {
+  const { stdout } = await run(process.execPath, [join(directoryOf('cli'), 'lib/main.js'), '--version'])
+  expect(stdout).toBe(`${version}\n`)
+})

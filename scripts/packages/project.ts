@@ -1,0 +1,119 @@
+/** A fresh project of somebody who has the tarballs alone: its files, its compiler, and what its programs say. */
+import { execFile, spawn } from 'node:child_process'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** What `consume` answers where everything works. */
+export const consumed = '2 2 true 2 not_found ticket.created function'
+
+/** How a project is compiled: the resolution, and whose types of `fetch` it has. */
+export interface Compilation {
+  readonly moduleResolution: 'nodenext' | 'bundler'
+  readonly platform: 'browser' | 'node'
+}
+
+export const compilations: readonly Compilation[] = [
+  { moduleResolution: 'nodenext', platform: 'node' },
+  { moduleResolution: 'nodenext', platform: 'browser' },
+  { moduleResolution: 'bundler', platform: 'node' },
+  { moduleResolution: 'bundler', platform: 'browser' },
+]
+
+/** Makes the directory of an ES module project with `consumer.ts`, and nothing installed. */
+export function makeProject(directory: string): void {
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, 'package.json'), '{ "private": true, "type": "module" }\n')
+  copyFileSync(
+    fileURLToPath(new URL('consumer/consumer.ts', import.meta.url)),
+    join(directory, 'consumer.ts'),
+  )
+}
+
+/**
+ * Compiles the project's `consumer.ts` to `consumer.js`, as strictly as a compiler can be; declarations of packages are checked
+ * too. Rejects with what the compiler says.
+ */
+export async function compile(
+  directory: string,
+  compiler: string,
+  { moduleResolution, platform }: Compilation,
+): Promise<void> {
+  const options = {
+    target: 'es2022',
+    module: moduleResolution === 'nodenext' ? 'nodenext' : 'esnext',
+    moduleResolution,
+    lib: platform === 'browser' ? ['es2022', 'dom', 'dom.asynciterable', 'dom.iterable'] : ['es2022'],
+    types: platform === 'browser' ? [] : ['node'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    verbatimModuleSyntax: true,
+    skipLibCheck: platform === 'node',
+  }
+  const project = join(directory, 'tsconfig.json')
+  writeFileSync(project, JSON.stringify({ compilerOptions: options, files: ['consumer.ts'] }))
+  await run(process.execPath, [compiler, '-p', project], { encoding: 'utf8' }).catch((error) => {
+    throw new Error(`${error.stdout}${error.stderr}`)
+  })
+}
+
+/** Runs the compiled consumer under a Node, against a service. @returns the line that it answers. */
+export async function consumeWith(node: string, directory: string, { url, key }: Served): Promise<string> {
+  const program = `import { consume } from './consumer.js'; console.log(await consume('${url}/v1', '${key}'))`
+  const { stdout } = await run(node, ['--input-type=module', '--eval', program], {
+    cwd: directory,
+    encoding: 'utf8',
+  })
+  return stdout.trim()
+}
+
+export interface Served extends AsyncDisposable {
+  readonly url: string
+  /** The first key, as the service printed it. */
+  readonly key: string
+}
+
+/** Starts `deskwire serve`, by the words of a command line, on a new data directory; throws what it says when it ends. */
+export async function startServed(
+  [program = '', ...words]: readonly string[],
+  { cwd, path }: { readonly cwd: string; readonly path?: string },
+): Promise<Served> {
+  const settings = Object.entries(process.env).filter(([name]) => !name.startsWith('DESKWIRE_'))
+  const child = spawn(program, [...words, 'serve', '--port', '0', '--data-dir', join(cwd, 'data')], {
+    cwd,
+    env: { ...Object.fromEntries(settings), ...(path && { PATH: path }) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A process group of its own, as a terminal gives to what it runs: npx does not pass signals on.
+    detached: true,
+  })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const ended = new Promise<void>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', () => resolve())
+  })
+  let key = ''
+  for await (const line of createInterface(child.stdout)) {
+    key ||= /\bdwk_\w+/.exec(line)?.[0] ?? ''
+    const url = /^listening on (http:\S+)$/.exec(line)?.[1]
+    if (url === undefined) continue
+    child.stdout.resume()
+    return {
+      url,
+      key,
+      async [Symbol.asyncDispose]() {
+        process.kill(-(child.pid as number), 'SIGTERM')
+        await ended
+      },
+    }
+  }
+  await ended
+  throw new Error(`${[program, ...words].join(' ')} does not listen:\n${said}`)
+}
