@@ -51,7 +51,7 @@ const reaches: readonly Reach[] = [
     met: ({ ratio = 9, conditions }) =>
       ratio <= 3 && !/[1-9]/.test(String(conditions['refused of the neighbours'])),
   },
-  { of: /^neighbours: .*: memory/, text: '≤ 400 MB', met: ({ value }) => value <= 400 },
+  { of: /^neighbours: .*memory/, text: '≤ 400 MB', met: ({ value }) => value <= 400 },
   {
     of: /^recover: latency of another organization/,
     text: 'p50 ≤ 2× of before',

@@ -12,21 +12,18 @@ import { dirname } from 'node:path'
 const flags = ['--max-semi-space-size=4']
 
 /**
- * Of glibc, and without effect elsewhere: two heaps for all threads, and not eight a core; what has 1 MiB and more, as bodies and
- * pages may, goes back to the system when it is done with, which glibc stops doing after the first.
+ * Of glibc, and without effect elsewhere: what has 1 MiB and more, as bodies and pages may, goes back to the system when it is done with,
+ * which glibc stops doing after the first. (Fewer arenas would save little more, and threads of low priority would share one with
+ * the thread that serves everybody, and keep it locked while they wait for a processor.)
  */
-const environment = {
-  MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: '1048576',
-  MALLOC_TRIM_THRESHOLD_: '4194304',
-}
+const environment = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '4194304' }
 
-/** Does not return where it replaces the process. Whoever sets `MALLOC_ARENA_MAX` has chosen otherwise. */
+/** Does not return where it replaces the process. Whoever sets `MALLOC_MMAP_THRESHOLD_` has chosen otherwise. */
 export function startLean(): void {
   const { execve } = process
   if (process.platform !== 'linux' || execve === undefined) return
   // A channel to the parent would be closed.
-  if (process.env.MALLOC_ARENA_MAX !== undefined || process.connected) return
+  if (process.env.MALLOC_MMAP_THRESHOLD_ !== undefined || process.connected) return
   const cache = getCompileCacheDir()
   const set = {
     ...environment,

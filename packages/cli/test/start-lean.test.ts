@@ -9,10 +9,10 @@ const script = `
   startLean()
   const { pid, execArgv, argv, env } = process
   const flags = execArgv.filter((flag) => flag.startsWith('--'))
-  console.log(JSON.stringify({ pid, flags, word: argv.at(-1), arenas: env.MALLOC_ARENA_MAX ?? null, kept: env.KEPT }))`
+  console.log(JSON.stringify({ pid, flags, word: argv.at(-1), threshold: env.MALLOC_MMAP_THRESHOLD_ ?? null, kept: env.KEPT }))`
 
 async function started(environment: Record<string, string>) {
-  const { MALLOC_ARENA_MAX: _, ...inherited } = process.env
+  const { MALLOC_MMAP_THRESHOLD_: _, ...inherited } = process.env
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const child = execFile(
     process.execPath,
@@ -25,14 +25,20 @@ async function started(environment: Record<string, string>) {
 
 test('it is the same process, with the same words and environment, and settings of its own on Linux', async () => {
   const { pid, told } = await started({})
-  const [flags, arenas] =
+  const [flags, threshold] =
     process.platform === 'linux'
-      ? [['--max-semi-space-size=4', '--no-warnings', '--eval'], '2']
+      ? [['--max-semi-space-size=4', '--no-warnings', '--eval'], '1048576']
       : [['--no-warnings', '--eval'], null]
-  expect(told).toEqual({ pid, flags, word: 'word', arenas, kept: 'yes' })
+  expect(told).toEqual({ pid, flags, word: 'word', threshold, kept: 'yes' })
 })
 
 test('whoever has chosen how memory is held is left alone', async () => {
-  const { pid, told } = await started({ MALLOC_ARENA_MAX: '8' })
-  expect(told).toEqual({ pid, flags: ['--no-warnings', '--eval'], word: 'word', arenas: '8', kept: 'yes' })
+  const { pid, told } = await started({ MALLOC_MMAP_THRESHOLD_: '65536' })
+  expect(told).toEqual({
+    pid,
+    flags: ['--no-warnings', '--eval'],
+    word: 'word',
+    threshold: '65536',
+    kept: 'yes',
+  })
 })

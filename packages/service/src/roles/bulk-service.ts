@@ -1,0 +1,82 @@
+/** What the thread for large bodies and answers runs: another API in the same process, which listens nowhere. Its parent tells it what. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import type { InjectOptions } from 'fastify'
+import { createApp } from '../app.ts'
+import { followDatabaseClock } from '../db/clock.ts'
+import { createPool, endPool } from '../db/pool.ts'
+import { ownHeaders } from '../http/hand-over.ts'
+import { maxClockSkew } from '../journal/clock-skew.ts'
+import { type BulkAsk, type BulkOrders, type BulkTold, bulkAtOnce } from './bulk.ts'
+import { tuneHeap } from './heap-tuning.ts'
+import { createLog } from './running.ts'
+
+/** A request holds one at a time; one is for the clock and for what is told of commits. */
+const connections = bulkAtOnce + 1
+
+/** How long the first requests wait for the database's clock, in milliseconds: what needs it says so itself. */
+const clockMilliseconds = 10_000
+
+const { address, settings, searchTimeout, storage, logLevel } = workerData as BulkOrders
+tuneHeap()
+const port = parentPort as MessagePort
+const log = createLog(logLevel)
+const pool = createPool(address, {
+  max: connections,
+  onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
+})
+const clock = followDatabaseClock(pool)
+const ready = Promise.race([clock.ready, delay(clockMilliseconds, undefined, { ref: false })])
+const { server, register } = createApp({
+  pool,
+  clock,
+  log,
+  maxClockSkew,
+  searchTimeout,
+  ...(storage && { storage }),
+  part: 'bulk',
+  // Sent between threads, bytes are no Buffer any more.
+  settings: { ...settings, encryptionKey: Buffer.from(settings.encryptionKey) },
+  // The key's call was counted where it came in.
+  rateLimit: null,
+})
+
+port.on('message', async (ask: BulkAsk) => {
+  switch (ask.ask) {
+    case 'answer':
+      return tell(await answer(ask))
+    case 'metrics':
+      return tell({ told: 'metrics', metrics: await register.getMetricsAsJSON() })
+    case 'stop':
+      await server.close()
+      clock.stop()
+      await endPool(pool)
+      process.exit(0)
+  }
+})
+
+async function answer({ number, request }: Extract<BulkAsk, { ask: 'answer' }>): Promise<BulkTold> {
+  try {
+    await ready
+    const { method, url, headers, ip, body } = request
+    const answered = await server.inject({
+      method: method as NonNullable<InjectOptions['method']>,
+      url,
+      headers: { ...headers },
+      remoteAddress: ip,
+      ...(body.byteLength > 0 && {
+        payload: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+      }),
+    })
+    const { statusCode: status, rawPayload } = answered
+    return { told: 'answer', number, status, headers: ownHeaders(answered.headers), body: rawPayload }
+  } catch (error) {
+    return { told: 'failure', number, message: (error as Error).message }
+  }
+}
+
+function tell(what: BulkTold): void {
+  // A large answer is given away; the small ones of a pool are copied.
+  const isWhole = what.told === 'answer' && what.body.byteLength === what.body.buffer.byteLength
+  port.postMessage(what, isWhole ? [what.body.buffer as ArrayBuffer] : [])
+}
