@@ -1,9 +1,10 @@
 /**
- * `npm run bench -- [write|sync|pages|list|log|start|deliver|peers|latency|isolate|memory|neighbours|recover|cascade|waiters|stall|upgrade|import …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|memory|neighbours|recover|cascade|waiters|stall|upgrade|import …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
 import { cascade } from './cases/cascade.ts'
+import { compressed } from './cases/compressed.ts'
 import { deliver, latency } from './cases/deliver.ts'
 import { imports } from './cases/import.ts'
 import { isolate } from './cases/isolate.ts'
@@ -42,6 +43,7 @@ const groups = {
   write,
   sync,
   pages,
+  compressed,
   list,
   log,
   start,
@@ -107,6 +109,7 @@ for (const group of chosen) {
   if (!values['write-results']) continue
   // After each group, so that one that fails takes only its own figures away.
   const measured = new Date().toISOString().slice(0, 10)
-  const run = { group, measured, full: values.full, machine, results }
+  const partial = values.only !== ''
+  const run = { group, measured, full: values.full, partial, machine, results }
   await writeResults(mergeRun(await readResults(), run, Object.keys(groups)))
 }

@@ -18,13 +18,16 @@ create table installation (
   check (singleton)
 );
 
--- What owns everything else.
+-- What owns everything else. One that is suspended has its keys refused and its deliveries held; one whose deletion has begun is suspended for good.
 create table organizations (
   organization_id uuid not null,
   name text not null,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
-  primary key (organization_id)
+  suspended_at timestamptz(3),
+  deletion_began_at timestamptz(3),
+  primary key (organization_id),
+  check (deletion_began_at is null or suspended_at is not null)
 );
 
 -- One row an organization, locked first by every commit; last_stamp is the latest it gave. Updated constantly: room for HOT updates.
@@ -44,8 +47,12 @@ create table kind_counters (
   last_number bigint not null,
   stored_bytes bigint not null default 0,
   removed_count bigint not null default 0,
+  content_digest numeric,
+  content_of_digest numeric,
+  content_recount uuid,
   primary key (organization_id, kind),
   foreign key (organization_id) references organizations(organization_id),
+  check (content_digest >= 0::numeric and content_digest < '18446744073709551616'::numeric),
   check (digest >= 0::numeric and digest < '18446744073709551616'::numeric)
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 
@@ -292,7 +299,7 @@ create index events_subject on only events (organization_id, subject_id);
 create table events_default partition of events default;
 create index events_default_age on events_default (created_at);
 
--- Answers kept for requests that may be repeated, for 24 hours.
+-- Stored responses to requests that may be repeated, for 24 hours.
 create table idempotency_keys (
   organization_id uuid not null,
   api_key_id uuid not null,
@@ -311,7 +318,7 @@ create table idempotency_keys (
 create index idempotency_keys_age on idempotency_keys (created_at);
 create index idempotency_keys_subject on idempotency_keys (organization_id, subject_id);
 
--- Removed objects of which events and kept answers still hold something.
+-- Removed objects of which events and stored responses still hold something.
 create table erasures (
   organization_id uuid not null,
   subject_id uuid not null,
@@ -319,7 +326,7 @@ create table erasures (
   primary key (organization_id, subject_id)
 );
 
--- Objects that a removal took a reference from, whose payloads and kept answers still have it.
+-- Objects that a removal took a reference from, whose payloads and stored responses still have it.
 create table detachments (
   organization_id uuid not null,
   subject_id uuid not null,
@@ -391,11 +398,13 @@ create table webhooks (
   api_key_id uuid not null,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
+  signatures text[] not null default '{service}'::text[],
   primary key (organization_id, id),
   foreign key (organization_id) references organizations(organization_id),
   check ((status = 'disabled'::text) = (disabled_at is not null)),
   check ((status = 'disabled'::text) = (disabled_reason is not null)),
   check (disabled_reason = any (array['failing'::text, 'address_not_public'::text, 'registrant_revoked'::text, 'manual'::text])),
+  check (signatures = '{service}'::text[] or signatures = '{service,standard}'::text[]),
   check (status = any (array['active'::text, 'disabled'::text]))
 );
 create index webhooks_registrant on webhooks (organization_id, api_key_id) where status = 'active'::text;
@@ -424,7 +433,7 @@ create table webhook_health (
   check ((failure_count = 0) = (failing_since is null))
 ) with (fillfactor=20);
 
--- One row an endpoint: when somebody has to look at it, which worker has it, and in which tier it waits.
+-- Endpoint queues, one row each: when somebody has to look at it, which worker leases it, and in which priority class (tier) it waits.
 create table lanes (
   organization_id uuid not null,
   webhook_id uuid not null,
@@ -446,7 +455,7 @@ create table lanes (
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 create index lanes_due_by_tier on lanes (tier, due_at) where due_at is not null;
 
--- Events on their way to endpoints: what is pending in a partition of its own, what is settled in one a week.
+-- Events on their way to endpoints: what is pending in a partition of its own, what is completed in one a week.
 create table deliveries (
   organization_id uuid not null,
   id uuid not null,
@@ -574,6 +583,12 @@ create index summary_jobs_due on summary_jobs (organization_id, due_at);
 
 -- Functions that migrations made.
 
+CREATE OR REPLACE FUNCTION public.content_term(p_body text)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((('x'::text || "left"(encode(sha256(convert_to(p_body, 'UTF8'::name)), 'hex'::text), 16)))::bit(64))::bigint;
+
 CREATE OR REPLACE FUNCTION public.digest_term(p_id uuid, p_updated_at text)
  RETURNS numeric
  LANGUAGE sql
@@ -600,7 +615,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_ddccae87efdb(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_34578eeed654(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -616,35 +631,40 @@ declare
   v_count bigint;
   v_bytes bigint;
   v_digest numeric;
+  v_content numeric;
   v_number bigint;
   v_dependents uuid[];
   v_events jsonb := '[]';
   v_webhooks uuid[];
+  v_ids uuid[];
+  v_taken uuid[];
+  v_woken jsonb := '{}';
+  v_handed_over jsonb;
   v_large boolean := false;
 begin
   -- 1. The clock row, which nobody else of the organization goes past, and the stamp.
 
   -- A clock that is wrong must not take the stream with it, whose time never goes back.
-  if p_now > clock_timestamp() + make_interval(secs => (p_changes->>'max_lead')::int / 1000.0) then
+  if p_now > clock_timestamp() + make_interval(secs => (p_changes->>'max_clock_skew')::int / 1000.0) then
     raise exception 'the time given is % ahead of the database', p_now - clock_timestamp()
       using errcode = 'DW001';
   end if;
   -- Longer than any ordinary commit: a call that waits longer, and the organizations with it, tries another way.
-  perform set_config('lock_timeout', coalesce(p_changes->>'patient', '250ms'), true);
+  perform set_config('lock_timeout', coalesce(p_changes->>'lock_timeout', '250ms'), true);
   select c.last_stamp into v_last from organization_clocks c
     where c.organization_id = p_organization_id for update;
   if not found then
     raise exception 'organization % has no clock', p_organization_id;
   end if;
   -- What is large is not begun anew for a row that somebody holds for a moment.
-  if p_changes ? 'patient' then
+  if p_changes ? 'lock_timeout' then
     perform set_config('lock_timeout', '0', true);
   end if;
   v_stamp := greatest(v_last + interval '1 millisecond', p_now);
   v_text := to_char(v_stamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
   v_tail := '"updatedAt":"' || v_text || '"}';
 
-  -- 2. A change whose idempotency key has committed already is not made again: its caller gets the first answer.
+  -- 2. A change whose idempotency key has committed already is not made again: its caller gets the stored response.
 
   if p_changes ? 'idempotency' then
     select jsonb_agg(jsonb_build_object('id', i.subject_id, 'outcome', 'replayed')) into v_found
@@ -660,36 +680,44 @@ begin
   end if;
 
 
-  -- 3. Removals, and what they do to the rows that refer to what is removed. Whatever else the call brings then sees the
+  -- 3. Deletes, and what they do to the rows that refer to what is removed. Whatever else the call brings then sees the
   -- rows gone, and their dependents changed.
 
-  if p_changes ? 'customer_remove' then
+  if p_changes ? 'customer_delete' then
     with gone as (
       update customers t set email = null, phone = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"customer","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'customer_remove') as r(id uuid, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'customer_delete') as r(id uuid, expected timestamptz)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
       select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select -count(*), -sum(r.old_term), -sum(r.old_bytes) into v_count, v_digest, v_bytes
+      select -count(*), -sum(r.old_term), -sum(r.old_content), -sum(r.old_bytes) into v_count, v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'customer_remove') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'customer', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        join jsonb_to_recordset(p_changes->'customer_delete') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'customer', v_count, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       insert into erasures (organization_id, subject_id, removed_at)
         select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
       delete from customers_words where organization_id = p_organization_id and id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
 
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), sum(-34)
-        into v_dependents, v_digest, v_bytes from conversations t
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))),
+          sum(content_term(left(t.body, -78) || 'null,' || v_tail)) - sum(content_term(t.body)), sum(-34)
+        into v_dependents, v_digest, v_content, v_bytes from conversations t
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
@@ -700,18 +728,26 @@ begin
         update conversations t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
-        insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'conversation', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'conversation', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
 
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), sum(-34)
-        into v_dependents, v_digest, v_bytes from messages t
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))),
+          sum(content_term(left(t.body, -78) || 'null,' || v_tail)) - sum(content_term(t.body)), sum(-34)
+        into v_dependents, v_digest, v_content, v_bytes from messages t
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
@@ -722,18 +758,26 @@ begin
         update messages t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
-        insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'message', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
 
-      select array_agg(t.id), -count(*), -sum(digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), -sum(octet_length(t.body))
-        into v_dependents, v_count, v_digest, v_bytes from tickets t
+      select array_agg(t.id), -count(*), -sum(digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), -sum(content_term(t.body)),
+          -sum(octet_length(t.body))
+        into v_dependents, v_count, v_digest, v_content, v_bytes from tickets t
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
@@ -749,18 +793,26 @@ begin
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
         delete from tickets_words where organization_id = p_organization_id and id in (select c.id from unnest(v_dependents) as c(id));
-        insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
 
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), sum(-34)
-        into v_dependents, v_digest, v_bytes from bookings t
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))),
+          sum(content_term(left(t.body, -78) || 'null,' || v_tail)) - sum(content_term(t.body)), sum(-34)
+        into v_dependents, v_digest, v_content, v_bytes from bookings t
         where t.organization_id = p_organization_id and t.removed_at is null
           and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
       if v_dependents is not null then
@@ -771,37 +823,51 @@ begin
         update bookings t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
-        insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'booking', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
     end if;
   end if;
 
-  if p_changes ? 'ticket_remove' then
+  if p_changes ? 'ticket_delete' then
     with gone as (
       update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'ticket_remove') as r(id uuid, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'ticket_delete') as r(id uuid, expected timestamptz)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
       select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select -count(*), -sum(r.old_term), -sum(r.old_bytes) into v_count, v_digest, v_bytes
+      select -count(*), -sum(r.old_term), -sum(r.old_content), -sum(r.old_bytes) into v_count, v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'ticket_remove') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        join jsonb_to_recordset(p_changes->'ticket_delete') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       insert into erasures (organization_id, subject_id, removed_at)
@@ -1271,7 +1337,7 @@ begin
   end if;
 
 
-  -- 5. All members of a unit of which one was refused. Then creations beyond what the organization may store, where that is
+  -- 5. All members of a unit of which one was refused. Then inserts beyond what the organization may store, where that is
   -- limited: they are counted as they came, after what is there and without what was refused before.
 
   if v_refused <> '{}' and p_changes ? 'units' then
@@ -1280,14 +1346,14 @@ begin
       where m.unit in (select n.unit from jsonb_to_recordset(p_changes->'units') as n(unit int, id uuid)
         where n.id = any(v_refused));
   end if;
-  if p_changes ? 'creations' then
+  if p_changes ? 'inserts' then
     select coalesce(sum(k.live_count), 0), coalesce(sum(k.stored_bytes), 0) into v_count, v_bytes
       from kind_counters k where k.organization_id = p_organization_id;
     select jsonb_agg(jsonb_build_object('id', g.id, 'outcome', 'full', 'of', g.beyond, 'most', p_changes->('max_' || g.beyond)))
       into v_found from (
         select c.id, case when v_count + count(c.id) over earlier > (p_changes->>'max_rows')::bigint then 'rows'
             when v_bytes + sum(c.bytes) over earlier > (p_changes->>'max_bytes')::bigint then 'bytes' end as beyond
-          from rows from (jsonb_to_recordset(p_changes->'creations') as (id uuid, bytes bigint)) with ordinality
+          from rows from (jsonb_to_recordset(p_changes->'inserts') as (id uuid, bytes bigint)) with ordinality
             as c(id, bytes, place)
           where c.id <> all(v_refused)
           window earlier as (order by c.place)) g
@@ -1307,23 +1373,31 @@ begin
 
   -- 6. What is written: new rows, changed rows, and what they are found by.
 
-  if p_changes ? 'teammate_create' then
+  if p_changes ? 'teammate_insert' then
     with added as (
       insert into teammates (organization_id, id, created_at, updated_at, body, body_version, email, active)
         select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.email, r.active
-        from jsonb_to_recordset(p_changes->'teammate_create') as r(id uuid, created_at timestamptz, head text, email text, active boolean)
+        from jsonb_to_recordset(p_changes->'teammate_insert') as r(id uuid, created_at timestamptz, head text, email text, active boolean)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_bytes from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
+          sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'teammate', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'teammate', v_count, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1337,48 +1411,65 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
+      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
+        into v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'teammate', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        join jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'teammate', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
 
-  if p_changes ? 'teammate_words' then
+  if p_changes ? 'teammate_search_documents' then
     insert into teammates_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'teammate_words') as r(id uuid, created_at timestamptz, terms text)
+        from jsonb_to_recordset(p_changes->'teammate_search_documents') as r(id uuid, created_at timestamptz, terms text)
         join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
-  if p_changes ? 'customer_create' then
+  if p_changes ? 'customer_insert' then
     with added as (
       insert into customers (organization_id, id, created_at, updated_at, body, body_version, email, phone, external_id)
         select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.email, r.phone, r.external_id
-        from jsonb_to_recordset(p_changes->'customer_create') as r(id uuid, created_at timestamptz, head text, email text, phone text, external_id text)
+        from jsonb_to_recordset(p_changes->'customer_insert') as r(id uuid, created_at timestamptz, head text, email text, phone text, external_id text)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_bytes from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
+          sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'customer', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'customer', v_count, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1392,48 +1483,65 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
+      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
+        into v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'customer', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        join jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'customer', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
 
-  if p_changes ? 'customer_words' then
+  if p_changes ? 'customer_search_documents' then
     insert into customers_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'customer_words') as r(id uuid, created_at timestamptz, terms text)
+        from jsonb_to_recordset(p_changes->'customer_search_documents') as r(id uuid, created_at timestamptz, terms text)
         join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
-  if p_changes ? 'conversation_create' then
+  if p_changes ? 'conversation_insert' then
     with added as (
       insert into conversations (organization_id, id, created_at, updated_at, body, body_version, customer_id, channel, status, handled_by, assignee_id, resolved_at, summarized_at, external_id)
         select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.customer_id, r.channel, r.status, r.handled_by, r.assignee_id, r.resolved_at, r.summarized_at, r.external_id
-        from jsonb_to_recordset(p_changes->'conversation_create') as r(id uuid, created_at timestamptz, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text)
+        from jsonb_to_recordset(p_changes->'conversation_insert') as r(id uuid, created_at timestamptz, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_bytes from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
+          sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'conversation', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'conversation', v_count, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1447,48 +1555,65 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
+      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
+        into v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'conversation', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        join jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'conversation', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
 
-  if p_changes ? 'conversation_words' then
+  if p_changes ? 'conversation_search_documents' then
     insert into conversations_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'conversation_words') as r(id uuid, created_at timestamptz, terms text)
+        from jsonb_to_recordset(p_changes->'conversation_search_documents') as r(id uuid, created_at timestamptz, terms text)
         join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
-  if p_changes ? 'message_create' then
+  if p_changes ? 'message_insert' then
     with added as (
       insert into messages (organization_id, id, created_at, updated_at, body, body_version, conversation_id, direction, author_id, customer_id)
         select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.conversation_id, r.direction, r.author_id, r.customer_id
-        from jsonb_to_recordset(p_changes->'message_create') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid)
+        from jsonb_to_recordset(p_changes->'message_insert') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_bytes from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
+          sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'message', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'message', v_count, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1502,32 +1627,41 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
+      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
+        into v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'message_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'message', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        join jsonb_to_recordset(p_changes->'message_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'message', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
 
-  if p_changes ? 'message_words' then
+  if p_changes ? 'message_search_documents' then
     insert into messages_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'message_words') as r(id uuid, created_at timestamptz, terms text)
+        from jsonb_to_recordset(p_changes->'message_search_documents') as r(id uuid, created_at timestamptz, terms text)
         join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
-  if p_changes ? 'ticket_create' then
+  if p_changes ? 'ticket_insert' then
     select c.last_number into v_number from kind_counters c
       where c.organization_id = p_organization_id and c.kind = 'ticket';
     v_number := coalesce(v_number, 0);
@@ -1536,19 +1670,27 @@ begin
         select p_organization_id, r.id, r.created_at, v_stamp, r.head || '"number":' || r.number || ',' || v_tail, 1, r.customer_id, r.conversation_id, r.type, r.priority, r.status, r.assignee_id, r.external_id, r.number
         from (select s.id, s.created_at, s.head, s.customer_id, s.conversation_id, s.type, s.priority, s.status, s.assignee_id, s.external_id,
             v_number + row_number() over (order by s.created_at, s.id) as number
-          from jsonb_to_recordset(p_changes->'ticket_create') as s(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text)
+          from jsonb_to_recordset(p_changes->'ticket_insert') as s(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text)
           where s.id <> all(v_refused)) r
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_bytes from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
+          sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'ticket', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, v_number + v_count)
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'ticket', v_count, v_digest, v_bytes, v_number + v_count, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1562,48 +1704,65 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
+      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
+        into v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'ticket', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        join jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'ticket', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
 
-  if p_changes ? 'ticket_words' then
+  if p_changes ? 'ticket_search_documents' then
     insert into tickets_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'ticket_words') as r(id uuid, created_at timestamptz, terms text)
+        from jsonb_to_recordset(p_changes->'ticket_search_documents') as r(id uuid, created_at timestamptz, terms text)
         join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
-  if p_changes ? 'booking_create' then
+  if p_changes ? 'booking_insert' then
     with added as (
       insert into bookings (organization_id, id, created_at, updated_at, body, body_version, customer_id, start_at, status, assignee_id, conversation_id, external_id)
         select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.customer_id, r.start_at, r.status, r.assignee_id, r.conversation_id, r.external_id
-        from jsonb_to_recordset(p_changes->'booking_create') as r(id uuid, created_at timestamptz, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text)
+        from jsonb_to_recordset(p_changes->'booking_insert') as r(id uuid, created_at timestamptz, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_bytes from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
+          sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'booking', v_count, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'booking', v_count, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
@@ -1617,27 +1776,36 @@ begin
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
+      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
+        into v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, 'booking', 0, mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616), v_bytes, 0)
+        join jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, 'booking', 0, v_digest, v_bytes, 0, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, 18446744073709551616) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, 18446744073709551616),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
     end if;
   end if;
 
-  if p_changes ? 'booking_words' then
+  if p_changes ? 'booking_search_documents' then
     insert into bookings_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
-        from jsonb_to_recordset(p_changes->'booking_words') as r(id uuid, created_at timestamptz, terms text)
+        from jsonb_to_recordset(p_changes->'booking_search_documents') as r(id uuid, created_at timestamptz, terms text)
         join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
@@ -1683,23 +1851,56 @@ begin
         join jsonb_to_recordset(v_events) as e(id uuid, type text, subject_kind text, subject_id uuid)
           on e.type = any(w.events)
         where w.organization_id = p_organization_id and w.id = any(v_webhooks);
-    -- The lanes are locked, not only woken: a worker that is just finding its lane empty waits, and then finds these. A
-    -- worker that has its hands full is not told: it looks again before it lets the lane go.
+    -- The queues are locked, not only woken: a worker that is just finding its queue empty waits, and then finds these. A
+    -- worker that has its hands full is not notified: it looks again before it releases the queue.
     perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
       order by l.webhook_id for update;
-    update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = any(v_webhooks)
-      and (due_at is null or due_at > p_now) and (lease_id is null or listening);
+    if p_changes ? 'worker' and jsonb_array_length(v_events) <= 16 then
+      v_ids := array(select (e.event->>'id')::uuid from jsonb_array_elements(v_events) as e(event));
+      with leased as (
+        update lanes l set lease_id = gen_random_uuid(), lease_until = (p_changes->>'lease_until')::timestamptz,
+            due_at = (p_changes->>'lease_until')::timestamptz, worker_id = (p_changes->>'worker')::uuid, listening = true
+          from webhooks w
+          join api_keys k on k.organization_id = p_organization_id and k.id = w.api_key_id
+            and (k.expires_at is null or k.expires_at > p_now)
+          join organizations o on o.organization_id = p_organization_id and o.suspended_at is null
+          where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+            and w.organization_id = p_organization_id and w.id = l.webhook_id
+            and l.tier = 0 and l.lease_id is null and (l.due_at is null or l.due_at > p_now)
+            and l.lost_leases = 0 and l.alone_left = 0
+          returning l.webhook_id, l.lease_id, w.url, w.signatures, k.scopes)
+        select array_agg(l.webhook_id), jsonb_agg(jsonb_build_object('webhookId', l.webhook_id, 'leaseId', l.lease_id, 'url', l.url, 'scopes', l.scopes,
+            'signatures', l.signatures,
+            'secrets', (select jsonb_agg(encode(s.sealed, 'hex') order by s.created_at desc, s.id desc) from webhook_secrets s
+              where s.organization_id = p_organization_id and s.webhook_id = l.webhook_id
+                and (s.expires_at is null or s.expires_at > p_now)),
+            'deliveries', (select jsonb_agg(jsonb_build_object('id', d.id, 'eventId', d.event_id)) from deliveries d
+              where d.organization_id = p_organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
+                and d.event_id = any(v_ids))))
+          into v_taken, v_handed_over from leased l;
+      if v_handed_over is not null then
+        select jsonb_build_object('queues', v_handed_over, 'events', jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
+            'subjectKind', e.subject_kind, 'createdAt', v_text, 'body', e.body)))
+          into v_handed_over from events e where e.organization_id = p_organization_id and e.id = any(v_ids);
+      end if;
+    end if;
+    with woken as (
+      update lanes l set due_at = p_now where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+          and (l.due_at is null or l.due_at > p_now) and (l.lease_id is null or l.listening)
+          and l.webhook_id <> all(coalesce(v_taken, '{}'))
+        returning l.webhook_id, l.tier as priority_class)
+      select coalesce(jsonb_object_agg(webhook_id, priority_class), '{}') into v_woken from woken;
   end if;
 
-  -- 8. Answers to keep, and last the clock.
+  -- 8. Responses to store, and last the clock.
 
   if p_changes ? 'idempotency' then
     insert into idempotency_keys
         (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, created_at)
       select p_organization_id, i.api_key_id, i.method, i.path, i.key, decode(i.request_hash, 'hex'), i.status,
-          i.subject_id, coalesce(i.answer, d.body), p_now
+          i.subject_id, coalesce(i.response, d.body), p_now
         from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
-          key text, request_hash text, status int, answer text)
+          key text, request_hash text, status int, response text)
         join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = i.subject_id
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
@@ -1710,12 +1911,13 @@ begin
   if p_changes ? 'ids_only' then
     select jsonb_agg(jsonb_build_object('id', d.id)) into v_done from jsonb_to_recordset(v_done) as d(id uuid);
   end if;
-  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null, 'large', v_large,
-    'lead', case when p_changes ? 'max_lead' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
+  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null, 'woken', v_woken,
+    'handed_over', v_handed_over, 'large', v_large,
+    'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
 end;
 $function$;
 
-create or replace function keep_answer_503ee399cc7a(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_keep jsonb) returns text
+create or replace function store_response_6689869a77ab(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -1723,20 +1925,20 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
-  if p_keep is not null then
+  if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
-      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
+      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
     if found then
       return 'replayed';
     end if;
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
-        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_subject_id,
-        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
-      where p_keep is not null
+    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
+        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_subject_id,
+        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
+      where p_response is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
@@ -1744,8 +1946,8 @@ begin
 end;
 $function$;
 
-create or replace function settle_lane_a91aa3e0f0f4(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
-      p_next text, p_tier int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
+create or replace function complete_deliveries_a78727b776ee(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+      p_next text, p_priority_class int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
 language plpgsql volatile as $function$
 declare
   v_failing_since timestamptz(3);
@@ -1800,12 +2002,12 @@ begin
         and w.id = p_webhook_id and w.status = 'disabled') then
       v_due := p_now;
     end if;
-    -- A backlog waits behind those that have waited longer: its lane has just had its turn.
+    -- A backlog waits behind those that have waited longer: its queue was drained just now.
     update lanes set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
         lease_id = null, lease_until = null, worker_id = null, listening = false,
         lost_leases = 0, alone_id = null, alone_since = null,
         alone_left = case when alone_left > 0 and v_due <= p_now then alone_left - 1 else 0 end,
-        tier = case when p_tier >= 2 then p_tier when v_due <= p_now then 1 else 0 end
+        tier = case when p_priority_class >= 2 then p_priority_class when v_due <= p_now then 1 else 0 end
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   else
     -- Until then only its holder has to look at it.
@@ -1964,7 +2166,7 @@ begin
 end;
 $function$;
 
-create or replace function fan_out_piece_31432cee9252(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+create or replace function fan_out_piece_eac7fac66e3e(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_id uuid;
@@ -2030,7 +2232,7 @@ begin
             'the endpoint was disabled: ' || v_reason, case when v_reason is null then p_now end, p_now, p_now
           from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
       if v_reason is null then
-        -- The lane is locked, not only woken, as by a commit.
+        -- The queue is locked, not only woken, as by a commit.
         perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = v_webhook_id for update;
         update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = v_webhook_id
           and (due_at is null or due_at > p_now) and (lease_id is null or listening);
@@ -2077,7 +2279,7 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_c3097c34afcd(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_keep jsonb) returns text
+create or replace function create_webhook_3c221c2aba6d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2087,10 +2289,10 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
-  if p_keep is not null then
+  if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
-      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
+      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
     if found then
       return 'replayed';
     end if;
@@ -2105,16 +2307,16 @@ begin
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
-        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
-      where p_keep is not null
+    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
+        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_webhook_id,
+        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
+      where p_response is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
-  insert into webhooks (organization_id, id, url, description, events, status, api_key_id, created_at, updated_at)
-    select p_organization_id, p_webhook_id, r.url, r.description, r.events, 'active', r.api_key_id, p_now, p_now
-      from jsonb_to_record(p_row) as r(url text, description text, events text[], api_key_id uuid);
+  insert into webhooks (organization_id, id, url, description, events, signatures, status, api_key_id, created_at, updated_at)
+    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, 'active', r.api_key_id, p_now, p_now
+      from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], api_key_id uuid);
   insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
     values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
   insert into webhook_health (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
@@ -2123,7 +2325,7 @@ begin
 end;
 $function$;
 
-create or replace function change_webhook_744c9fa55466(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
+create or replace function update_webhook_0842f4e225fd(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2135,15 +2337,15 @@ begin
       and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now)) then
     return 'registrant_gone';
   end if;
-  update webhooks w set url = r.url, description = r.description, events = r.events, status = r.status,
-      disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, api_key_id = r.api_key_id, updated_at = r.updated_at
-    from jsonb_to_record(p_row) as r(url text, description text, events text[], status text, disabled_reason text,
-      disabled_at timestamptz, api_key_id uuid, updated_at timestamptz)
+  update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
+      status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, api_key_id = r.api_key_id, updated_at = r.updated_at
+    from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[],
+      status text, disabled_reason text, disabled_at timestamptz, api_key_id uuid, updated_at timestamptz)
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
   if not found then
     return 'conflict';
   end if;
-  -- The lane before the record of its health, as a settling takes them: the other way round the two could wait for each other.
+  -- The queue before the record of its health, as completing locks them: the other way round the two could wait for each other.
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   update lanes set due_at = least(due_at, p_now)
     where organization_id = p_organization_id and webhook_id = p_webhook_id;
@@ -2155,7 +2357,7 @@ begin
 end;
 $function$;
 
-create or replace function remove_webhook_4a65ee9787e5(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+create or replace function delete_webhook_4a65ee9787e5(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2175,7 +2377,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_webhook_secret_d2cf80d9cdb8(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_keep jsonb) returns text
+create or replace function rotate_webhook_secret_4305b20f0c1d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2185,10 +2387,10 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
-  if p_keep is not null then
+  if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
-      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
+      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
     if found then
       return 'replayed';
     end if;
@@ -2205,10 +2407,10 @@ begin
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
-        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
-      where p_keep is not null
+    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
+        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_webhook_id,
+        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
+      where p_response is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
@@ -2244,7 +2446,7 @@ begin
 end;
 $function$;
 
-create or replace function ping_webhook_25121f1a816b(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_keep jsonb) returns text
+create or replace function ping_webhook_64338b1cdf83(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2252,10 +2454,10 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
-  if p_keep is not null then
+  if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
-      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
+      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
     if found then
       return 'replayed';
     end if;
@@ -2266,10 +2468,10 @@ begin
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
-        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
-      where p_keep is not null
+    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
+        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_webhook_id,
+        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
+      where p_response is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
@@ -2286,7 +2488,7 @@ begin
 end;
 $function$;
 
-create or replace function retry_delivery_370bba4363b6(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_keep jsonb) returns text
+create or replace function retry_delivery_046cf6647061(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2294,10 +2496,10 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
-  if p_keep is not null then
+  if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
-      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
+      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
     if found then
       return 'replayed';
     end if;
@@ -2314,10 +2516,10 @@ begin
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
-        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
-      where p_keep is not null
+    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
+        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_webhook_id,
+        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
+      where p_response is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
@@ -2495,7 +2697,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_webhook_49b3635d631d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_keep jsonb) returns text
+create or replace function recover_webhook_c414b942835a(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2503,10 +2705,10 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
-  if p_keep is not null then
+  if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
-      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
+      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
     if found then
       return 'replayed';
     end if;
@@ -2518,10 +2720,10 @@ begin
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
-        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_webhook_id,
-        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
-      where p_keep is not null
+    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
+        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_webhook_id,
+        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
+      where p_response is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
@@ -2531,7 +2733,7 @@ begin
 end;
 $function$;
 
-create or replace function create_api_key_893153d3cba5(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_keep jsonb) returns text
+create or replace function create_api_key_91a8cd36b3ee(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2541,10 +2743,10 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
-  if p_keep is not null then
+  if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
-      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
+      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
     if found then
       return 'replayed';
     end if;
@@ -2560,10 +2762,10 @@ begin
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
-        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_api_key_id,
-        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
-      where p_keep is not null
+    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
+        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_api_key_id,
+        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
+      where p_response is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
@@ -2576,7 +2778,7 @@ begin
 end;
 $function$;
 
-create or replace function change_api_key_da5c6e7b3bcc(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean) returns text
+create or replace function update_api_key_da5c6e7b3bcc(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2613,7 +2815,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_api_key_7a987f7cd267(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_keep jsonb) returns text
+create or replace function rotate_api_key_23476920df1a(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2621,10 +2823,10 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
-  if p_keep is not null then
+  if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
-      and k.key = p_keep->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
+      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
     if found then
       return 'replayed';
     end if;
@@ -2641,10 +2843,10 @@ begin
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
-        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, p_api_key_id,
-        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
-      where p_keep is not null
+    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
+        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_api_key_id,
+        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
+      where p_response is not null
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
@@ -2687,7 +2889,7 @@ begin
 end;
 $function$;
 
-create or replace function revoke_api_key_cdb1c13ed831(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
+create or replace function revoke_api_key_88d47c7f4008(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
@@ -2697,17 +2899,19 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
-  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
+  if p_caller_id is not null then
+    perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
     and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
   if not found then
     return 'caller_changed';
+  end if;
   end if;
   perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
     and k.updated_at = p_expected;
   if not found then
     return 'conflict';
   end if;
-  if exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
+  if p_caller_id is not null and exists (select 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_api_key_id
       and k.scopes && array['*', 'api_keys:manage'] and (k.expires_at is null or k.expires_at > p_now)) then
     perform 1 from api_keys k where k.organization_id = p_organization_id and k.id <> p_api_key_id
       and k.scopes && array['*', 'api_keys:manage'] and (k.expires_at is null or k.expires_at > p_now);

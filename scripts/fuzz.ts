@@ -3,21 +3,20 @@
  * an answer that the document does not have, and on an error in the service's log. Needs Python 3.10 or later, and
  * fetches schemathesis once. What follows goes to schemathesis: `npm run fuzz -- --max-examples 500 --seed 7`.
  */
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { newToken } from '../packages/service/src/access/token.ts'
 import { fuzzArguments, fuzzConfig } from './fuzz/config.ts'
 import { makeDesk } from './fuzz/desk.ts'
+import { installPython } from './python.ts'
+import { startService } from './service-process.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
-const schemathesis = install()
+const schemathesis = join(installPython('deskwire-fuzz', 'scripts/fuzz/requirements.txt'), 'schemathesis')
 const scratch = mkdtempSync(join(tmpdir(), 'deskwire-fuzz-'))
 const key = newToken()
-const service = await startService()
+const service = await startService(join(scratch, 'data'), key)
 try {
   const config = join(scratch, 'schemathesis.toml')
   writeFileSync(config, fuzzConfig(key, await makeDesk(service.url, key)))
@@ -30,56 +29,4 @@ try {
 } finally {
   await service.stop()
   rmSync(scratch, { recursive: true, force: true })
-}
-
-/** The command, installed at the pinned versions where npm keeps what can be made again. */
-function install(): string {
-  const home = join(root, 'node_modules', '.cache', 'deskwire-fuzz')
-  const command = join(home, 'bin', 'schemathesis')
-  if (existsSync(command)) return command
-  console.log('installing schemathesis')
-  must('python3', ['-m', 'venv', home])
-  must(join(home, 'bin', 'pip'), ['install', '--quiet', '-r', join(root, 'scripts/fuzz/requirements.txt')])
-  return command
-}
-
-function must(command: string, args: readonly string[]): void {
-  const { status, error } = spawnSync(command, args, { stdio: 'inherit' })
-  if (status === 0) return
-  console.error(
-    `${command} failed${error === undefined ? '' : `: ${error.message}`}; the fuzz needs Python 3.10`,
-  )
-  process.exit(1)
-}
-
-/** A service on data of its own. It delivers nothing, and resolves no name that a fuzz makes up. */
-async function startService() {
-  const child = spawn(
-    process.execPath,
-    [
-      join(root, 'packages/cli/src/main.ts'),
-      'serve',
-      ...['--role', 'api', '--port', '0', '--data-dir', join(scratch, 'data')],
-      ...['--rate-limit', '0', '--dns-servers', '127.0.0.1:1', '--log-level', 'error'],
-    ],
-    { env: { ...process.env, DESKWIRE_BOOTSTRAP_KEY: key }, stdio: ['ignore', 'pipe', 'inherit'] },
-  )
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const errors: string[] = []
-  const listening = new Promise<string>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      if (line.startsWith('{')) errors.push(line)
-      const [, url] = /^listening on (\S+)$/.exec(line) ?? []
-      if (url !== undefined) resolve(url)
-    })
-    void ended.then(() => reject(new Error('the service did not start')))
-  })
-  return {
-    url: await listening,
-    errors,
-    async stop() {
-      child.kill('SIGTERM')
-      await ended
-    },
-  }
 }

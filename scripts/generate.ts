@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { apiDocument } from '../packages/service/src/api-document.ts'
 import { kinds } from '../packages/service/src/desk/index.ts'
 import { accessTypes } from './generate/access-types.ts'
+import { documentsFile } from './generate/documents.ts'
 import { errorPage } from './generate/errors.ts'
 import { eventPage } from './generate/events.ts'
 import { fieldPage } from './generate/fields.ts'
@@ -33,6 +34,8 @@ const files: Readonly<Record<string, () => string>> = {
   'packages/sdk/src/generated.ts': () =>
     formatted('generated.ts', `${sdkTypes(kinds)}\n${accessTypes(kinds)}`),
   ...swaggerUiFiles(),
+  // Last: of documents that were made before.
+  'packages/service/assets/documents.json': () => documentsFile(join(root, 'docs')),
 }
 
 const check = process.argv.includes('--check')

@@ -2,6 +2,7 @@
  * Neighbours: what five organizations see of a sixth that does its worst, beside the same without it. Each of the five makes
  * 20 requests and has 20 deliveries a second; a request's time counts from when it was due.
  */
+import { constants } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool as Connections } from 'undici'
 import { startAttacker } from '../harness/attacker.ts'
@@ -23,6 +24,8 @@ const searchable = 100_000
 const fullSamples = 5_000
 const warmUpSeconds = 3
 const keys = 8
+/** What shows how much of the rest is the load, and none of the service's doing. */
+const loads: readonly AttackName[] = ['batches with a refused key', 'a foreign load']
 
 interface Measured {
   readonly request: number[]
@@ -35,8 +38,7 @@ interface Measured {
 
 export async function* neighbours({ runs, full, only }: Scale): AsyncGenerator<Result> {
   const seconds = full ? fullSamples / (organizations * requestsEach) : 10
-  const memory: Run[] = []
-  const together = attackNames.filter((name) => name !== 'batches with a refused key')
+  const together = attackNames.filter((name) => !loads.includes(name))
   for (const [name, attacks] of [
     ...attackNames.map((one) => [one, [one]] as const),
     ['all together', together] as const,
@@ -44,6 +46,7 @@ export async function* neighbours({ runs, full, only }: Scale): AsyncGenerator<R
     if (!name.includes(only)) continue
     const requests: Run[] = []
     const deliveries: Run[] = []
+    const memory: Run[] = []
     const refused: number[] = []
     const told: string[] = []
     for (let run = 0; run < (full ? 1 : runs); run++) {
@@ -65,9 +68,8 @@ export async function* neighbours({ runs, full, only }: Scale): AsyncGenerator<R
     }
     yield summarize(`neighbours: ${name}: a request of another's`, 'ms', conditions, requests)
     yield summarize(`neighbours: ${name}: a delivery of another's`, 'ms', conditions, deliveries)
+    yield summarize(`neighbours: ${name}: memory of the API, at its most`, 'MB', { seconds }, memory)
   }
-  const most = Math.max(...memory.map(({ value }) => value))
-  yield summarize('neighbours: memory of the API, at its most', 'MB', { seconds }, [{ value: most }])
 }
 
 function runOf(during: readonly number[], without: readonly number[]): Run {
@@ -83,7 +85,8 @@ async function measure(attacks: readonly AttackName[], seconds: number) {
     '100/s, burst 500',
   ])
   const { receiver, service } = installation
-  await using theirs = await receiver.another()
+  // As the attacker's own process: in life it would be another machine.
+  await using theirs = await receiver.another(constants.priority.PRIORITY_LOW)
   const others: Organization[] = []
   for (let n = 0; n < organizations; n++) {
     const one = await installation.newOrganization()
@@ -127,7 +130,8 @@ async function prepareAttacker(
     await call('POST', '/v1/tickets/batch', { items })
   }
   const { data } = await call<{ data: { id: string }[] }>('GET', '/v1/webhooks?limit=100')
-  return { url, tokens, webhookIds: data.map(({ id }) => id) }
+  const { connection } = installation
+  return { url, tokens, webhookIds: data.map(({ id }) => id), connection }
 }
 
 function caller(url: string, token: string) {

@@ -9,6 +9,8 @@ interface Asked {
   readonly name: string
   readonly method?: 'GET'
   readonly path: string
+  /** What the client takes an answer in; as it is unless told. */
+  readonly coding?: 'br' | 'gzip'
   /** The statuses that it may be answered with. */
   readonly expected: number
   readonly body?: () => string
@@ -180,13 +182,17 @@ function lawful(customerId: string, conversationId: string): Asked[] {
   ]
 }
 
+const largeList: Asked = {
+  name: 'a list of 100 tickets of 16 to 192 KB',
+  method: 'GET',
+  path: '/v1/tickets?limit=100',
+  expected: 200,
+}
+
 const reads: readonly Asked[] = [
-  {
-    name: 'a list of 100 tickets of 16 to 192 KB',
-    method: 'GET',
-    path: '/v1/tickets?limit=100',
-    expected: 200,
-  },
+  largeList,
+  { ...largeList, name: `${largeList.name}, as br`, coding: 'br' },
+  { ...largeList, name: `${largeList.name}, as gzip`, coding: 'gzip' },
   {
     name: 'a sync page of 100 tickets of 16 to 192 KB',
     method: 'GET',
@@ -214,6 +220,7 @@ async function send({ url }: RunningService, { token }: Organization, asked: Ask
     method: asked.method ?? 'POST',
     headers: {
       authorization: `Bearer ${token}`,
+      'accept-encoding': asked.coding ?? 'identity',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body }),

@@ -3,12 +3,11 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { constants, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { createPool } from '../../packages/service/src/db/pool.ts'
 import type { AttackerOrder, AttackerReport } from './attacker.ts'
-import { type Arms, attackOf } from './attacks.ts'
+import { type Arms, type AttackName, attackOf } from './attacks.ts'
 import { connectPlain, type PlainClient, type PlainRequest } from './plain-client.ts'
-
-// In life it would be another machine: what it spends on its own requests is not to be taken from those that it attacks.
-setPriority(constants.priority.PRIORITY_LOW)
 
 let going = true
 const answers: Record<string, number> = {}
@@ -29,6 +28,10 @@ process.on('message', async (order: AttackerOrder) => {
     report({ answers })
     return
   }
+  const { foreign } = attackOf(order.attacks[0] as AttackName)
+  if (foreign !== undefined) burden(foreign, order.arms)
+  // In life it would be another machine: what it spends on its own requests is not to be taken from those that it attacks.
+  setPriority(constants.priority.PRIORITY_LOW)
   for (const name of order.attacks) {
     const { connections, request, holds, deaf, deletes } = attackOf(name)
     for (let n = 0; n < connections; n++) {
@@ -112,6 +115,25 @@ async function remove({ url, tokens }: Arms, tickets: number): Promise<void> {
       await delay(100)
     }
   }
+}
+
+/** Threads that only count, with the priority that the service has, and connections to its database that do. */
+function burden(
+  { threads, statements }: { threads: number; statements: number },
+  { connection }: Arms,
+): void {
+  for (let n = 0; n < threads; n++) {
+    const thread = new Worker('for (;;);', { eval: true })
+    sockets.add({ destroy: () => void thread.terminate() })
+  }
+  const pool = createPool(connection, { max: statements, onIdleError: () => {} })
+  const counting = async () => {
+    while (going) {
+      await pool.query('select count(*) from generate_series(1, 300000)')
+      count('counted')
+    }
+  }
+  for (let n = 0; n < statements; n++) loops.push(counting())
 }
 
 process.on('disconnect', () => process.exit(0))

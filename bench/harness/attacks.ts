@@ -3,6 +3,7 @@
  * busy all the time; what of it is lawful is to be done, and what is not to be refused, at nobody else's cost.
  */
 import { newToken } from '../../packages/service/src/access/token.ts'
+import type { EmbeddedConnection } from '../../packages/service/src/db/embedded/index.ts'
 import type { PlainRequest } from './plain-client.ts'
 
 /** What an attack is made with: an organization that has what `prepareAttacker` gave it. */
@@ -12,6 +13,8 @@ export interface Arms {
   /** Several, as an organization has: a limit of each key by itself stops nobody. */
   readonly tokens: readonly string[]
   readonly webhookIds: readonly string[]
+  /** The service's database. */
+  readonly connection: EmbeddedConnection
 }
 
 export type AttackName = keyof typeof attacks
@@ -26,6 +29,8 @@ interface Attack {
   readonly deaf?: true
   /** Beside the connections, customers with so many tickets are made and deleted, one after the other. */
   readonly deletes?: number
+  /** Asks the service nothing, and takes as much of the processor: so many busy threads, and statements of the database that read nothing. */
+  readonly foreign?: { readonly threads: number; readonly statements: number }
 }
 
 export const attacks = {
@@ -77,6 +82,13 @@ export const attacks = {
   'metrics and readiness': {
     connections: 30,
     request: (_arms, n) => ({ method: 'GET', path: n % 2 === 0 ? '/metrics' : '/readyz', headers: {} }),
+  },
+  'a foreign load': {
+    connections: 0,
+    request: () => {
+      throw new Error('a foreign load has no requests')
+    },
+    foreign: { threads: 1, statements: 4 },
   },
 } satisfies Record<string, Attack>
 

@@ -46,12 +46,12 @@ const reaches: readonly Reach[] = [
   },
   { of: /^memory: a worker/, text: '≤ 512 MB', met: ({ value }) => value <= 512 },
   {
-    of: /^neighbours: (?!memory|batches with a refused key)/,
+    of: /^neighbours: (?!batches with a refused key|a foreign load).*another's$/,
     text: '≤ 3× of without, nothing refused',
     met: ({ ratio = 9, conditions }) =>
       ratio <= 3 && !/[1-9]/.test(String(conditions['refused of the neighbours'])),
   },
-  { of: /^neighbours: memory/, text: '≤ 400 MB', met: ({ value }) => value <= 400 },
+  { of: /^neighbours: .*: memory/, text: '≤ 400 MB', met: ({ value }) => value <= 400 },
   {
     of: /^recover: latency of another organization/,
     text: 'p50 ≤ 2× of before',

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type Authority, createAuthority } from '../../packages/service/test/harness/certificates.ts'
 
 export type ReceiverOrder =
-  | { readonly do: 'listen'; readonly key: string; readonly cert: string }
+  | { readonly do: 'listen'; readonly key: string; readonly cert: string; readonly priority?: number }
   | { readonly do: 'reset'; readonly recording: boolean }
   | { readonly do: 'tell' }
 
@@ -25,8 +25,11 @@ export interface BenchReceiver extends AsyncDisposable {
   readonly origin: string
   /** PEM file of the authority that issued its certificate. */
   readonly caFile: string
-  /** Another, in a process of its own, certified by the same authority: its caller's to dispose of. */
-  another(): Promise<BenchReceiver>
+  /**
+   * Another, in a process of its own, certified by the same authority: its caller's to dispose of. With a priority as the
+   * system has them, or its parent's.
+   */
+  another(priority?: number): Promise<BenchReceiver>
   /** Forgets what came; `recording` keeps each subject's time from now on. */
   reset(recording: boolean): Promise<void>
   tell(): Promise<Received>
@@ -40,14 +43,23 @@ export async function startReceiver(directory: string): Promise<BenchReceiver> {
   return startCertified(authority, caFile)
 }
 
-async function startCertified(authority: Authority, caFile: string): Promise<BenchReceiver> {
+async function startCertified(
+  authority: Authority,
+  caFile: string,
+  priority?: number,
+): Promise<BenchReceiver> {
   const { key, cert } = authority.issue(['127.0.0.1'])
   const child = fork(new URL('./receiver-process.ts', import.meta.url))
-  const { port } = await ask<{ port: number }>(child, { do: 'listen', key, cert })
+  const { port } = await ask<{ port: number }>(child, {
+    do: 'listen',
+    key,
+    cert,
+    ...(priority === undefined ? {} : { priority }),
+  })
   return {
     origin: `https://127.0.0.1:${port}`,
     caFile,
-    another: () => startCertified(authority, caFile),
+    another: (priority) => startCertified(authority, caFile, priority),
     async reset(recording) {
       await ask(child, { do: 'reset', recording })
     },

@@ -52,6 +52,16 @@ test('a case that its group does not have any more goes, and a new one comes', (
   ])
 })
 
+test('a run of some cases of a group leaves the others where they are', () => {
+  const results = [result('write: three', 7), result('write: two', 6)]
+  expect(told(mergeRun(held, run({ results, partial: true }), order))).toEqual([
+    'write: one = 1, 2026-01-01',
+    'write: two = 6, 2026-02-02',
+    'write: three = 7, 2026-02-02',
+    'sync: one = 1, 2026-01-01',
+  ])
+})
+
 test('the cases of a group that does not exist any more go', () => {
   expect(told(mergeRun(held, run({ results: [result('write: one', 5)] }), ['write']))).toEqual([
     'write: one = 5, 2026-02-02',

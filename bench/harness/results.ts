@@ -20,11 +20,13 @@ export interface Results {
   readonly cases: readonly Measured[]
 }
 
-/** A whole run of one group. */
+/** A run of one group. */
 export interface GroupRun {
   readonly group: string
   readonly measured: string
   readonly full: boolean
+  /** It was asked for some of its cases only. */
+  readonly partial?: boolean
   readonly machine: readonly string[]
   readonly results: readonly (Result | Skipped)[]
 }
@@ -35,7 +37,7 @@ export interface GroupRun {
  * this order; those that are not among them go.
  */
 export function mergeRun(held: Results, run: GroupRun, order: readonly string[]): Results {
-  const { group, measured, full, machine, results } = run
+  const { group, measured, full, partial = false, machine, results } = run
   const latest = results.flatMap((result): Measured[] =>
     'skipped' in result ? [] : [{ group, measured, ...(full ? { full } : {}), ...result }],
   )
@@ -43,9 +45,16 @@ export function mergeRun(held: Results, run: GroupRun, order: readonly string[])
   const skipped = new Set(results.flatMap((result) => ('skipped' in result ? [result.case] : [])))
   const kept = held.cases
     .filter((entry) => !came.has(entry.case))
-    .filter((entry) => entry.group !== group || skipped.has(entry.case) || (entry.full === true && !full))
+    .filter(
+      (entry) =>
+        entry.group !== group || partial || skipped.has(entry.case) || (entry.full === true && !full),
+    )
     .map((entry) => placed(entry, entry.machine ?? held.machine, machine))
   const all = [...latest, ...kept]
+  // Where the rest of the group stays, so does the order.
+  const place = new Map(held.cases.map((entry, at) => [entry.case, at]))
+  const placeOf = (entry: Measured) => place.get(entry.case) ?? held.cases.length
+  if (partial) all.sort((one, other) => placeOf(one) - placeOf(other))
   return { machine, cases: order.flatMap((name) => all.filter((entry) => entry.group === name)) }
 }
 

@@ -3,7 +3,8 @@
  * from the service's own functions, and clock, counters and digest are written with the rows. `assertExact` holds
  * this against what a client sees. Events, which no reader of rows looks at, are left out.
  */
-import { checkpointOf, createClient } from '@deskwire/sdk'
+import { isDeepStrictEqual } from 'node:util'
+import { type Customer, checkpointOf, contentDigestOf, createClient } from '@deskwire/sdk'
 import { Client } from 'pg'
 import { customer } from '../../packages/service/src/desk/customer/index.ts'
 import {
@@ -119,16 +120,21 @@ function insertStatement(organizationId: string, worded: boolean): { text: strin
             else ${removalRecord('customer', 'r.id', 'r.time')} end,
           ${columns.join(', ')}
         from r
-        returning removed_at is null as live, octet_length(body) as bytes),${words}
+        returning removed_at is null as live, octet_length(body) as bytes, content_term(body) as content),${words}
     counted as (
-      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, removed_count, last_number)
-        select $1, 'customer', count(*) filter (where r.live),
-            mod(mod(coalesce(sum(digest_term(r.id, r.time)) filter (where r.live), 0), m.two64) + m.two64, m.two64),
-            (select coalesce(sum(a.bytes), 0) from added a where a.live), count(*) filter (where not r.live), 0
-          from r cross join (select ${digestModulus} as two64) m group by m.two64
+      insert into kind_counters as c (organization_id, kind, live_count, digest, content_digest, content_of_digest,
+          stored_bytes, removed_count, last_number)
+        select $1, 'customer', n.live, n.digest, n.content, n.digest, n.bytes, n.removed, 0
+          from (select count(*) filter (where r.live) as live, count(*) filter (where not r.live) as removed,
+              mod(mod(coalesce(sum(digest_term(r.id, r.time)) filter (where r.live), 0), m.two64) + m.two64, m.two64) as digest,
+              (select coalesce(sum(a.bytes), 0) from added a where a.live) as bytes,
+              (select mod(mod(coalesce(sum(a.content), 0), m.two64) + m.two64, m.two64) from added a where a.live) as content
+            from r cross join (select ${digestModulus} as two64) m group by m.two64) n
         on conflict (organization_id, kind) do update set live_count = c.live_count + excluded.live_count,
           stored_bytes = c.stored_bytes + excluded.stored_bytes, removed_count = c.removed_count + excluded.removed_count,
-          digest = mod(c.digest + excluded.digest, ${digestModulus}))
+          digest = mod(c.digest + excluded.digest, ${digestModulus}),
+          content_digest = mod(c.content_digest + excluded.content_digest, ${digestModulus}),
+          content_of_digest = mod(c.digest + excluded.digest, ${digestModulus}))
     update organization_clocks c set last_stamp = greatest(c.last_stamp, (select max(r.at) from r))
       where c.organization_id = $1`
   return { text, values }
@@ -147,13 +153,13 @@ function insertedWords(state: Readonly<Record<string, unknown>>, values: unknown
 /** Throws unless a client's first sync finds what was seeded, with the checkpoint that its rows add up to. */
 export async function assertExact(installation: Installation, seeded: Seeded): Promise<void> {
   const client = createClient({ baseUrl: `${installation.service.url}/v1`, apiKey: seeded.token })
-  const rows: { id: string; updatedAt: string }[] = []
+  const rows: Customer[] = []
   for await (const page of client.customers.sync({ limit: 100 })) {
     for (const change of page.changes) if (change.type === 'upsert') rows.push(change.row)
     if (page.checkpoint === undefined) continue
-    const held = await checkpointOf(rows)
-    const { count, digest } = page.checkpoint
-    if (held.count !== seeded.live || held.count !== count || held.digest !== digest) {
+    const held = { ...(await checkpointOf(rows)), contentDigest: await contentDigestOf(rows) }
+    const { count } = page.checkpoint
+    if (held.count !== seeded.live || !isDeepStrictEqual(held, page.checkpoint)) {
       throw new Error(`seeded ${seeded.live} rows; the service says ${count}, a client has ${held.count}`)
     }
   }

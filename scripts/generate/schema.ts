@@ -19,7 +19,8 @@ const tables: Readonly<Record<string, string>> = {
   schema_migrations: 'Which migrations the database has had.',
   installation:
     'One row. The epoch changes when the stream may have gone back in time: cursors of another one are refused.',
-  organizations: 'What owns everything else.',
+  organizations:
+    'What owns everything else. One that is suspended has its keys refused and its deliveries held; one whose deletion has begun is suspended for good.',
   organization_clocks:
     'One row an organization, locked first by every commit; last_stamp is the latest it gave. Updated constantly: room for HOT updates.',
   kind_counters:
@@ -34,9 +35,10 @@ const tables: Readonly<Record<string, string>> = {
     ]),
   ),
   events: 'What happened, of the same commit. A partition a week; the week follows from the id.',
-  idempotency_keys: 'Answers kept for requests that may be repeated, for 24 hours.',
-  erasures: 'Removed objects of which events and kept answers still hold something.',
-  detachments: 'Objects that a removal took a reference from, whose payloads and kept answers still have it.',
+  idempotency_keys: 'Stored responses to requests that may be repeated, for 24 hours.',
+  erasures: 'Removed objects of which events and stored responses still hold something.',
+  detachments:
+    'Objects that a removal took a reference from, whose payloads and stored responses still have it.',
   restores:
     'Of each restore the span that was lost: stamps after restored_to and up to restored_at are of a past that is gone.',
   api_keys: 'Who may do what.',
@@ -47,9 +49,9 @@ const tables: Readonly<Record<string, string>> = {
   webhook_secrets: 'Their signing secrets, sealed.',
   webhook_health: 'How they fare. Beside the endpoint, so that counting moves nothing of it.',
   lanes:
-    'One row an endpoint: when somebody has to look at it, which worker has it, and in which tier it waits.',
+    'Endpoint queues, one row each: when somebody has to look at it, which worker leases it, and in which priority class (tier) it waits.',
   deliveries:
-    'Events on their way to endpoints: what is pending in a partition of its own, what is settled in one a week.',
+    'Events on their way to endpoints: what is pending in a partition of its own, what is completed in one a week.',
   attempts: 'Attempts before the last, which stands with its delivery. In the week of the delivery.',
   recoveries: 'Jobs that bring back what an endpoint has missed, piece by piece.',
   fan_outs:

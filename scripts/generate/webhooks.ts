@@ -18,9 +18,9 @@ import { madeBy, table } from './markdown.ts'
 export function webhookPage(kinds: readonly Kind[]): string {
   const types = createEventTypes(kinds).names
   const { creation, change } = webhookShapes(types)
-  const yours = Object.entries(change.fields).map(([name, { accepts, description, nullable }]) => [
+  const yours = Object.entries(change.fields).map(([name, { accepts, description, nullable, initial }]) => [
     `\`${name}\``,
-    name in creation.fields ? (nullable ? 'any time' : 'any time, required') : 'by a change',
+    name in creation.fields ? (initial === undefined ? 'any time, required' : 'any time') : 'by a change',
     `${name === 'events' ? `a list of 1 to ${mostWords} [event types](events.md)` : accepts}${nullable ? ' or null' : ''}`,
     description,
   ])

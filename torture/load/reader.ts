@@ -59,9 +59,12 @@ export function createReader(
 
   function proofOf(checkpoint: unknown): Record<string, Checkpoint> | null {
     if (checkpoint === undefined) return null
-    return source === 'changes'
-      ? (checkpoint as Record<string, Checkpoint>)
-      : { [source]: checkpoint as Checkpoint }
+    const ofKinds =
+      source === 'changes'
+        ? (checkpoint as Record<string, Checkpoint>)
+        : { [source]: checkpoint as Checkpoint }
+    const told = Object.entries(ofKinds).map(([kind, { count, digest }]) => [kind, { count, digest }])
+    return Object.fromEntries(told)
   }
 
   const start = (call: Call) => page(call, 'start', beginning)

@@ -1,7 +1,11 @@
+import { startLean } from './start-lean.ts'
+
 /** The commands. Each has a module of its own, loaded when it is asked for: most need little of the service. */
 export interface Command {
   help(): string
   run(args: readonly string[]): Promise<void>
+  /** What its own words can be, where those are few and known: for the completion of a shell. */
+  words?(): readonly string[]
 }
 
 export interface NamedCommand {
@@ -15,7 +19,10 @@ export const commands: readonly NamedCommand[] = [
   {
     name: 'serve',
     summary: 'run the service',
-    load: async () => (await import('./commands/serve.ts')).serveCommand,
+    load: async () => {
+      startLean()
+      return (await import('./commands/serve.ts')).serveCommand
+    },
   },
   {
     name: 'migrate',
@@ -28,9 +35,39 @@ export const commands: readonly NamedCommand[] = [
     load: async () => (await import('./commands/org-create.ts')).orgCreate,
   },
   {
+    name: 'org list',
+    summary: 'print the organizations, with what they store',
+    load: async () => (await import('./commands/org-list.ts')).orgList,
+  },
+  {
+    name: 'org suspend',
+    summary: 'refuse the keys of an organization and hold its deliveries',
+    load: async () => (await import('./commands/org-suspend.ts')).orgSuspend,
+  },
+  {
+    name: 'org resume',
+    summary: 'end the suspension of an organization',
+    load: async () => (await import('./commands/org-suspend.ts')).orgResume,
+  },
+  {
+    name: 'org delete',
+    summary: 'delete an organization and everything of it',
+    load: async () => (await import('./commands/org-delete.ts')).orgDelete,
+  },
+  {
     name: 'keys create',
     summary: 'make another API key of an organization',
     load: async () => (await import('./commands/keys-create.ts')).keysCreate,
+  },
+  {
+    name: 'keys list',
+    summary: 'print the API keys of an organization',
+    load: async () => (await import('./commands/keys-list.ts')).keysList,
+  },
+  {
+    name: 'keys revoke',
+    summary: 'revoke an API key at once',
+    load: async () => (await import('./commands/keys-revoke.ts')).keysRevoke,
   },
   {
     name: 'listen',
@@ -76,6 +113,11 @@ export const commands: readonly NamedCommand[] = [
     name: 'demo',
     summary: 'see deliveries and the sync agree, a killed worker included',
     load: async () => (await import('./commands/demo.ts')).demoCommand,
+  },
+  {
+    name: 'completion',
+    summary: 'print a script that completes commands in a shell',
+    load: async () => (await import('./commands/completion.ts')).completionCommand,
   },
 ]
 

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { createClient } from '@deskwire/sdk'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createClient, verifyWebhook } from '@deskwire/sdk'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventTypes } from '../src/triggers.ts'
 import {
   type Background,
@@ -120,6 +120,135 @@ test('each trigger causes the events that it says it causes', async () => {
   ).toBe(true)
   expect((await listening.stop('SIGTERM')).code).toBe(0)
   expect(await webhooksLeft()).toBe(0)
+})
+
+describe('--forward-to', () => {
+  /** An application that answers what it is told to, and keeps what it got. */
+  async function application(answer: () => number) {
+    const got: { type: string; verdict: Awaited<ReturnType<typeof verifyWebhook>> }[] = []
+    let secret = ''
+    const server = createServer(async (request, response) => {
+      const body = Buffer.concat(await request.toArray())
+      got.push({
+        type: String(request.headers['x-service-event-type']),
+        verdict: await verifyWebhook(body, request.headers['x-service-signature'], secret),
+      })
+      response.writeHead(answer()).end('thanks')
+    })
+    await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle))
+    return {
+      got,
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+      verifyWith(known: string) {
+        secret = known
+      },
+      async [Symbol.asyncDispose]() {
+        server.closeAllConnections()
+        await new Promise((settle) => server.close(settle))
+      },
+    }
+  }
+
+  test('passes on what was subscribed to, which the application verifies, and answers what that answers', async () => {
+    let status = 200
+    await using app = await application(() => status)
+    await using listening = listen(
+      '--events',
+      'customer.created,customer.deleted',
+      '--forward-to',
+      app.url,
+      ...at(),
+    )
+    await until('the ping', () => listening.output.stdout.includes('ping'))
+    const [, secret = ''] = /with the secret (whsec_\S+)$/m.exec(listening.output.stdout) ?? []
+    app.verifyWith(secret)
+    await deskwire(['trigger', 'customer.created', ...at()])
+    await until('one is passed on', () => app.got.length === 1)
+    status = 418
+    await deskwire(['trigger', 'customer.updated', ...at()])
+    await until('both are printed', () => listening.output.stdout.includes(' 418 from '))
+    expect(app.got).toMatchObject([
+      { type: 'customer.created', verdict: { ok: true, event: { type: 'customer.created' } } },
+      { type: 'customer.created', verdict: { ok: true } },
+    ])
+    expect(listening.output.stdout).toMatch(
+      /customer\.created +\S{36} {2}verified {2}200 from http:\S+\/hook in \d+ ms {2}customer /,
+    )
+    const [webhook] = (await client().webhooks.list()).data
+    const log = async () => (await client().webhooks.deliveries(webhook?.id ?? '')).data
+    await until('the service was answered alike', async () =>
+      (await log()).some(({ responseStatus }) => responseStatus === 418),
+    )
+    expect((await log()).map(({ eventType, responseStatus }) => [eventType, responseStatus])).toEqual([
+      ['customer.created', 418],
+      ['customer.created', 200],
+      ['ping', 204],
+    ])
+    expect(await listening.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' })
+    expect(await webhooksLeft()).toBe(0)
+  })
+
+  test('tells of an application that does not answer, and registers again what somebody deleted', async () => {
+    const { url, ...app } = await application(() => 200)
+    await app[Symbol.asyncDispose]()
+    await using listening = listen('--json', '--events', 'customer.created', '--forward-to', url, ...at())
+    await until('the ping', () => records(listening).length === 2)
+    const [ready] = records(listening)
+    expect(ready).toMatchObject({ forwardTo: url, secret: expect.stringMatching(/^whsec_/) })
+    await client().webhooks.remove(ready.webhookId)
+    await until('it is registered again', () => records(listening).length === 3)
+    const [, , anew] = records(listening)
+    expect(anew).toMatchObject({ found: 'deleted', forwardTo: url })
+    expect(anew.secret).not.toBe(ready.secret)
+    await deskwire(['trigger', 'customer.created', ...at()])
+    await until('the event', () => records(listening).length === 4)
+    expect(records(listening)[3]).toMatchObject({
+      eventType: 'customer.created',
+      verified: true,
+      forwarded: { url, error: 'ECONNREFUSED' },
+    })
+    const log = async () => (await client().webhooks.deliveries(anew.webhookId)).data
+    await until('the service is told', async () => (await log())[0]?.responseStatus === 502)
+    expect((await listening.stop('SIGTERM')).code).toBe(0)
+    expect(await webhooksLeft()).toBe(0)
+  })
+
+  test('waits for a service that does not answer, and ends when the key may do nothing more', async () => {
+    const { apiKeys } = client()
+    const scopes = ['webhooks:read', 'webhooks:write', 'customers:read'] as const
+    const made = await apiKeys.create({ name: 'listener', scopes: [...scopes] })
+    // Between the two, to be told not to answer.
+    let answers = true
+    let looked = false
+    const proxy = createServer(async (request, response) => {
+      if (!answers) return response.destroy()
+      looked ||= /^\/v1\/webhooks\/[^/]+$/.test(request.url ?? '')
+      const body = Buffer.concat(await request.toArray())
+      const passed = await fetch(`${service.url}${request.url}`, {
+        method: request.method ?? 'GET',
+        headers: { authorization: `Bearer ${made.token}`, 'content-type': 'application/json' },
+        ...(body.length === 0 ? {} : { body: new Uint8Array(body) }),
+      })
+      const type = passed.headers.get('content-type') ?? 'application/json'
+      return response.writeHead(passed.status, { 'content-type': type }).end(await passed.text())
+    })
+    await new Promise<void>((settle) => proxy.listen(0, '127.0.0.1', settle))
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    await using listening = listen('--events', 'customer.created', '--url', url, '--key', made.token)
+    await until('it is ready, and looks after its endpoint', () => looked)
+    answers = false
+    await until('it says so', () => listening.output.stdout.includes('the service does not answer: waiting'))
+    answers = true
+    await until('it says so', () => listening.output.stdout.includes('the service answers again'))
+    await apiKeys.remove(made.id)
+    await until('it ends', () => listening.output.stderr !== '')
+    const ended = await listening.stop('SIGTERM')
+    proxy.closeAllConnections()
+    await new Promise((settle) => proxy.close(settle))
+    expect(ended.code).toBe(1)
+    const [left] = (await client().webhooks.list()).data
+    if (left !== undefined) await client().webhooks.remove(left.id)
+  })
 })
 
 test('a wrong secret, no secret, and what no service sent are shown as such', async () => {

@@ -23,6 +23,8 @@ test('npm start makes a first key, says where it listens, and stops on SIGTERM a
     await using service = await npmStart(settings)
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
     expect(service.output.stdout).toContain('its API key, shown this once: dwk_')
+    const [, welcome = ''] = /^guides and reference at (\S+)$/m.exec(service.output.stdout) ?? []
+    expect(await (await fetch(welcome)).text()).toContain('<title>Deskwire</title>')
     token = tokenPattern.exec(service.output.stdout)?.[0] as string
     expect((await get(`${service.url}/v1/customers`, token)).status).toBe(200)
     expect(service.output.stderr).not.toContain(token)
@@ -149,7 +151,7 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
     { words: 'serve now', line: /'now'; see deskwire serve --help$/ },
     {
       words: 'org',
-      line: /^there is no command "org"; there are: serve, migrate, org create, keys create, listen, /,
+      line: /^there is no command "org"; there are: serve, migrate, org create, org list, .*, keys create, /,
     },
     { words: 'frobnicate the desk', line: /^there is no command "frobnicate the";/ },
     { words: 'org create', line: /^org create needs --name with 1 to 255 characters$/ },
@@ -165,6 +167,8 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
       words: `keys create --org ${org} --name x --scopes tickets:reed`,
       line: /there is no scope tickets:reed$/,
     },
+    { words: 'org delete x', line: /^org delete needs the id of an organization \(a UUID\)$/ },
+    { words: `keys revoke ${org}`, line: /^keys revoke needs --org with the id/ },
     { words: 'migrate twice', line: /'twice'; accepted: / },
     { words: 'trigger', line: /^trigger needs an event type; there are: customer\.created, / },
     {
@@ -177,6 +181,10 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
     { words: 'listen --port 70000', line: /^--port: "70000" is not accepted/ },
     { words: 'listen --secret abc', line: /^--secret: what is given is not accepted; .* whsec_…$/ },
     { words: 'listen --events ticket.created', line: /^--events needs --url and --key as well$/ },
+    {
+      words: 'listen --forward-to ftp://x',
+      line: /^--forward-to: "ftp:\/\/x" is not accepted; .* http:\/\/localhost:3000\/hook$/,
+    },
     { words: 'listen --key dwk_x', line: /^--key needs --url as well/ },
     { words: 'demo --url nowhere --key x', line: /^--url: "nowhere" is not accepted; it must be like http:/ },
   ]
@@ -212,7 +220,8 @@ describe('help', () => {
     expect(ran.stdout).toMatch(new RegExp(`^deskwire ${name}[: ]`))
     // How each says where it works: on a service, or on its database.
     const overHttp = ['listen', 'trigger', 'import', 'export', 'demo']
-    const works = name === 'conform' ? 'BASE_URL' : overHttp.includes(name) ? '--url' : '--data-dir'
+    const elsewhere: Record<string, string> = { conform: 'BASE_URL', completion: 'SHELL' }
+    const works = elsewhere[name] ?? (overHttp.includes(name) ? '--url' : '--data-dir')
     expect(ran.stdout).toContain(works)
   })
 })

@@ -1,5 +1,6 @@
 /** The stream of every kind that the client's key may read, as one (`GET /v1/changes`; specification 7.7). */
 import type { Checkpoint } from './envelope.ts'
+import { type FollowOptions, followPages } from './follow.ts'
 import type { AnyRow } from './generated.ts'
 import { type SyncOptions, type SyncPage, syncPages } from './sync.ts'
 import type { Send } from './transport.ts'
@@ -21,5 +22,10 @@ export class Changes {
    */
   sync(options: SyncOptions = {}): AsyncGenerator<SyncPage<AnyRow, Checkpoints>, void, undefined> {
     return syncPages<AnyRow, Checkpoints>(this.#send, '/changes', options)
+  }
+
+  /** The same without an end: waits for news, and goes on after failures. See `followPages`. */
+  follow(options: FollowOptions = {}): AsyncGenerator<SyncPage<AnyRow, Checkpoints>, never, undefined> {
+    return followPages<AnyRow, Checkpoints>(this.#send, '/changes', options)
   }
 }

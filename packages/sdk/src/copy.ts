@@ -1,5 +1,5 @@
 /** A copy of one kind in memory that can prove itself exact. */
-import { Digest } from './checkpoint.ts'
+import { ContentDigest, Digest } from './checkpoint.ts'
 import type { Checkpoint, Row } from './envelope.ts'
 import type { Change } from './sync.ts'
 
@@ -15,15 +15,16 @@ export type Verdict =
 export class MemoryCopy<T extends Row> {
   readonly #rows = new Map<string, T>()
   readonly #digest = new Digest()
+  readonly #contents = new ContentDigest()
 
-  /** The rows by id, live. Do not change a row: its proof rests on the `updatedAt` that it came with. */
+  /** The rows by id, live. Do not change a row: its proof rests on what it came with. */
   get rows(): ReadonlyMap<string, T> {
     return this.#rows
   }
 
   /** The copy's own checkpoint, of every change whose `apply` has settled. */
   get checkpoint(): Checkpoint {
-    return this.#digest.checkpoint
+    return { ...this.#digest.checkpoint, contentDigest: this.#contents.value }
   }
 
   /** Takes one change in. `rows` shows it at once; await it before asking for the checkpoint. */
@@ -33,18 +34,20 @@ export class MemoryCopy<T extends Row> {
     if (change.type === 'upsert') this.#rows.set(id, change.row)
     else this.#rows.delete(id)
     await Promise.all([
-      before && this.#digest.remove(before),
-      change.type === 'upsert' && this.#digest.add(change.row),
+      ...(before ? [this.#digest.remove(before), this.#contents.remove(before)] : []),
+      ...(change.type === 'upsert' ? [this.#digest.add(change.row), this.#contents.add(change.row)] : []),
     ])
   }
 
   /**
-   * Compares the copy with the checkpoint of a page that was applied in full. Nothing is thrown for a copy that
-   * differs: that is an answer.
+   * Compares the copy with the checkpoint of a page that was applied in full; its contents too, where the checkpoint
+   * says something of them. Nothing is thrown for a copy that differs: that is an answer.
    */
   verify(expected: Checkpoint): Verdict {
     const held = this.checkpoint
-    const exact = held.count === expected.count && held.digest === expected.digest
+    const contents = expected.contentDigest ?? held.contentDigest
+    const exact =
+      held.count === expected.count && held.digest === expected.digest && held.contentDigest === contents
     return exact ? { exact, held } : { exact, held, expected }
   }
 }

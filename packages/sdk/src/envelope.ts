@@ -35,10 +35,40 @@ export interface RemovalRecord {
   removedAt: string
 }
 
-/** The proof of a copy: how many rows exist, and one number over all of them as 16 hex digits. */
+/** The proof of a copy: how many rows exist, and two numbers over all of them as 16 hex digits. */
 export interface Checkpoint {
   count: number
+  /** Over the ids and versions of the rows. */
   digest: string
+  /**
+   * Over their bytes. Null while the service counts it, after an upgrade from a release that had none; that release leaves
+   * it out.
+   */
+  contentDigest?: string | null
+}
+
+/** The ids after `after`, up to and including `before`. Neither need be the id of anything. */
+export interface IdRange {
+  after: string
+  before: string
+}
+
+/** What stands in a range of ids (specification 7.9). */
+export interface RangeDigest extends IdRange {
+  count: number
+  digest: string
+  contentDigest: string
+  /** The ids, lowest first, where they are no more than `idsUpTo`. */
+  ids?: string[]
+}
+
+/** Ranges of ids, lowest first, all at one moment. */
+export interface RangeDigests {
+  /** The moment: every `updatedAt` and `removedAt` up to it is counted in, and no later one. */
+  asOf: string
+  /** The same moment in the sync of the kind. */
+  cursor: string
+  data: RangeDigest[]
 }
 
 /** Fields that all list answers carry beside their rows (specification 6.1). */

@@ -1,5 +1,5 @@
 /** Everything of one kind in one answer, with a proof at its end. */
-import { Digest } from './checkpoint.ts'
+import { Digest, type RowsDigest } from './checkpoint.ts'
 import type { Checkpoint, RemovalRecord, Row } from './envelope.ts'
 import { connectionFailed, unexpectedAnswer } from './error.ts'
 import { type Change, changeOf } from './sync.ts'
@@ -31,7 +31,7 @@ export class Export<T extends Row> implements AsyncIterable<Change<T>> {
     return this.#end?.nextCursor
   }
 
-  /** How many rows there are, and their digest; undefined as long as `cursor` is. */
+  /** How many rows there are, and their digests; undefined as long as `cursor` is. */
   get checkpoint(): Checkpoint | undefined {
     return this.#end?.checkpoint
   }
@@ -125,7 +125,7 @@ class Proof {
     if (this.#hashing.length >= hashesAtOnce) await this.#settle()
   }
 
-  async checkpoint(): Promise<Checkpoint> {
+  async checkpoint(): Promise<RowsDigest> {
     await this.#settle()
     return this.#digest.checkpoint
   }

@@ -44,7 +44,7 @@ export interface Customer extends Row {
   object: 'customer'
   /** Full name. */
   name: string | null
-  /** The company the contact belongs to. */
+  /** The company that the customer belongs to. */
   company: string | null
   /** Stored in lower case. */
   email: string | null
@@ -65,7 +65,7 @@ export interface Customer extends Row {
 export interface CustomerInput {
   /** Full name. */
   name?: string | null
-  /** The company the contact belongs to. */
+  /** The company that the customer belongs to. */
   company?: string | null
   /** Stored in lower case. */
   email?: string | null
@@ -86,7 +86,7 @@ export interface CustomerInput {
 export interface CustomerPatch {
   /** Full name. */
   name?: string | null
-  /** The company the contact belongs to. */
+  /** The company that the customer belongs to. */
   company?: string | null
   /** Stored in lower case. */
   email?: string | null
@@ -584,6 +584,8 @@ export interface Webhook extends Row {
   description: string | null
   /** The event types it receives. */
   events: Open<keyof EventData>[]
+  /** How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well. */
+  signatures: Open<'service' | 'standard'>[]
   /** A disabled endpoint gets no events. */
   status: Open<'active' | 'disabled'>
   /** Why it is disabled; null while active. */
@@ -609,6 +611,8 @@ export interface WebhookInput {
   description?: string | null
   /** The event types it receives. */
   events: (keyof EventData)[]
+  /** How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well. */
+  signatures?: ('service' | 'standard')[]
 }
 
 export interface WebhookPatch {
@@ -618,6 +622,8 @@ export interface WebhookPatch {
   description?: string | null
   /** The event types it receives. */
   events?: (keyof EventData)[]
+  /** How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well. */
+  signatures?: ('service' | 'standard')[]
   /** active resets the failure count. */
   status?: 'active' | 'disabled'
 }

@@ -2,18 +2,47 @@
  * @deskwire/sdk: typed calls, sync, the proof that a copy is exact, and webhook signatures. Everything public is
  * named here, but for `@deskwire/sdk/testing`.
  */
+export {
+  type FastifyLike,
+  fastifyPlugin,
+  fetchHandler,
+  type HonoContext,
+  honoHandler,
+  type NodeRequest,
+  type NodeResponse,
+  nodeHandler,
+} from './adapters.ts'
 export type { ApiKeys, ApiKeyWithToken } from './api-keys.ts'
 export type { BatchAnswer, ItemOutcome, ItemProblem, UpsertOf } from './batch.ts'
 export type { Changes, Checkpoints } from './changes.ts'
-export { checkpointOf, Digest, type Digestible } from './checkpoint.ts'
+export {
+  type Content,
+  ContentDigest,
+  checkpointOf,
+  contentDigestOf,
+  Digest,
+  type Digestible,
+  type RowsDigest,
+} from './checkpoint.ts'
 export { type Client, createClient } from './client.ts'
+export {
+  type ComparedCopy,
+  comparedRows,
+  type Difference,
+  findDifferences,
+  type Moment,
+  type ServedRows,
+} from './compare.ts'
 export { MemoryCopy, type Verdict } from './copy.ts'
 export {
   type Checkpoint,
+  type IdRange,
   isRemoval,
   type ListPage,
   type Open,
   type Pagination,
+  type RangeDigest,
+  type RangeDigests,
   type RemovalRecord,
   type Row,
   type Written,
@@ -22,8 +51,10 @@ export { DeskwireError, type Problem, type ProblemError } from './error.ts'
 export { etagOf } from './etag.ts'
 export type { Envelope, EventType, WebhookEvent } from './event.ts'
 export type { Export } from './export.ts'
+export type { FollowOptions } from './follow.ts'
 export type * from './generated.ts'
 export type { OwnOrganization } from './organization.ts'
+export { createReceiver, type Receiver, type ReceiverOptions, type Reply } from './receive.ts'
 export type {
   ActionOptions,
   BatchOptions,
@@ -31,12 +62,14 @@ export type {
   ChangeableResource,
   ChangeOptions,
   CreateOptions,
+  DigestOptions,
   GetOptions,
   ListParams,
   RemovableResource,
   Resource,
 } from './resource.ts'
 export type { RetryPolicy } from './retry.ts'
+export { type Begun, type OnceOptions, once, type SeenEvents, SeenInMemory } from './seen.ts'
 export {
   type RawBody,
   type Rejected,
@@ -47,6 +80,13 @@ export {
   verifySignature,
   verifyWebhook,
 } from './signature.ts'
-export { type Change, changeOf, type SyncOptions, type SyncPage } from './sync.ts'
+export {
+  type RequestHeaders,
+  type StandardHeaders,
+  signStandardWebhook,
+  verifyStandardSignature,
+  verifyStandardWebhook,
+} from './standard-webhooks.ts'
+export { type Change, changeOf, changesUpTo, type SyncOptions, type SyncPage } from './sync.ts'
 export type { ClientOptions, Fetch } from './transport.ts'
 export type { DeliveryPage, Webhooks, WebhookWithSecret } from './webhooks.ts'

@@ -1,7 +1,8 @@
 /** The calls that every kind has, once. */
 import type { BatchAnswer, UpsertOf } from './batch.ts'
-import type { ListPage, Row } from './envelope.ts'
+import type { ListPage, RangeDigests, Row } from './envelope.ts'
 import { Export } from './export.ts'
+import { type FollowOptions, followPages } from './follow.ts'
 import { type SyncOptions, type SyncPage, syncPages } from './sync.ts'
 import type { Answer, Call, Send } from './transport.ts'
 
@@ -35,6 +36,21 @@ export interface BatchOptions extends CreateOptions {
   /** `upsert` changes the row that has an item's `externalId`, and creates it where there is none. */
   operation?: 'create' | 'upsert'
 }
+
+/** All ids and 16 ranges unless told. */
+export interface DigestOptions extends CallOptions {
+  /** Where the ids begin, exclusive. */
+  after?: string
+  /** Where they end, inclusive. */
+  before?: string
+  /** Equal ranges to divide them into, at most 256. */
+  parts?: number
+  /** Ranges of no more than so many rows also have their `ids`: at most 100, none unless told. */
+  idsUpTo?: number
+}
+
+/** Ids of one call of `getMany`. */
+const idsOfCall = 100
 
 /** Newest first (specification 6.2). `limit` is 20 unless told, at most 100. */
 export type ListParams<Filters> = Filters & { limit?: number; offset?: number }
@@ -70,6 +86,27 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
     return answer.status === 304 ? 'not_modified' : (answer.body as T)
   }
 
+  /** Reads the rows with these ids, however many, in no order; those that do not exist are left out. */
+  async getMany(ids: Iterable<string>, { signal }: CallOptions = {}): Promise<T[]> {
+    const left = [...new Set(ids)]
+    const rows: T[] = []
+    while (left.length > 0) {
+      const query = { ids: left.splice(0, idsOfCall).join(',') }
+      const answer = await this.#send({ method: 'GET', path: this.#path, query, signal })
+      rows.push(...(answer.body as ListPage<T>).data)
+    }
+    return rows
+  }
+
+  /**
+   * Counts and digests of equal ranges of ids at one moment: compared with those of a copy at the same moment they say where it
+   * differs (`findDifferences`).
+   */
+  async digests({ signal, ...query }: DigestOptions = {}): Promise<RangeDigests> {
+    const answer = await this.#send({ method: 'GET', path: `${this.#path}/digests`, query, signal })
+    return answer.body as RangeDigests
+  }
+
   /** A page for display. It holds no removals and is no way to keep a copy: use `sync`. */
   async list(params?: ListParams<Filters>, { signal }: CallOptions = {}): Promise<ListPage<T>> {
     const answer = await this.#send({ method: 'GET', path: this.#path, query: params ?? {}, signal })
@@ -82,6 +119,11 @@ export class Resource<T extends Row, Create extends object, Filters extends obje
    */
   sync(options: SyncOptions = {}): AsyncGenerator<SyncPage<T>, void, undefined> {
     return syncPages<T>(this.#send, this.#path, options)
+  }
+
+  /** A sync that does not end: waits for news, and goes on after failures. See `followPages`. */
+  follow(options: FollowOptions = {}): AsyncGenerator<SyncPage<T>, never, undefined> {
+    return followPages<T>(this.#send, this.#path, options)
   }
 
   /**

@@ -34,11 +34,11 @@ export interface SyncOptions {
    */
   updatedAfter?: string
   /** Where an earlier sync stopped. It wins over `updatedAfter`. */
-  cursor?: string
+  cursor?: string | undefined
   /** Rows per page: 20 unless told, at most 100. */
   limit?: number
   /** Seconds (at most 50) for which the service holds an answer that would be empty, until something changes. */
-  wait?: number
+  wait?: number | undefined
   signal?: AbortSignal
 }
 
@@ -61,20 +61,47 @@ export const changeOf = <T extends Row>(row: T | RemovalRecord): Change<T> =>
 export async function* syncPages<T extends Row, C = Checkpoint>(
   send: Send,
   path: string,
-  { updatedAfter = beginning, cursor, limit, wait, signal }: SyncOptions,
+  options: SyncOptions,
 ): AsyncGenerator<SyncPage<T, C>, void, undefined> {
-  let position = cursor
+  let cursor = options.cursor
   for (;;) {
-    const start = position === undefined ? { updatedAfter } : { cursor: position }
-    const answer = await send({ method: 'GET', path, query: { ...start, limit, wait }, signal })
-    const page = pageOf<T, C>(answer.body as SyncAnswer<T, C>)
-    if (page.hasMore && page.cursor === position) {
-      throw unexpectedAnswer(answer.status, 'The service promises more but its cursor does not move.')
-    }
+    const page = await nextPage<T, C>(send, path, { ...options, cursor })
     yield page
     if (!page.hasMore) return
-    position = page.cursor
+    cursor = page.cursor
   }
+}
+
+/**
+ * The changes of these pages up to a moment, inclusive: a copy that has taken them in, and nothing later, goes on from the
+ * `cursor` that came with this `asOf`. The pages are to be asked for after the moment was told. Rows that have changed since
+ * are not among them: they come behind the moment, as they are then.
+ */
+export async function* changesUpTo<T extends Row>(
+  pages: AsyncIterable<SyncPage<T, unknown>>,
+  asOf: string,
+): AsyncGenerator<Change<T>, void, undefined> {
+  for await (const { changes } of pages) {
+    for (const change of changes) {
+      if ((change.type === 'upsert' ? change.row.updatedAt : change.removedAt) > asOf) return
+      yield change
+    }
+  }
+}
+
+/** One page: that behind the cursor or, without one, behind the watermark. Throws DeskwireError. */
+export const nextPage = async <T extends Row, C = Checkpoint>(
+  send: Send,
+  path: string,
+  { updatedAfter = beginning, cursor, limit, wait, signal }: SyncOptions,
+): Promise<SyncPage<T, C>> => {
+  const start = cursor === undefined ? { updatedAfter } : { cursor }
+  const answer = await send({ method: 'GET', path, query: { ...start, limit }, wait, signal })
+  const page = pageOf<T, C>(answer.body as SyncAnswer<T, C>)
+  if (page.hasMore && page.cursor === cursor) {
+    throw unexpectedAnswer(answer.status, 'The service promises more but its cursor does not move.')
+  }
+  return page
 }
 
 const pageOf = <T extends Row, C>({ data, pagination }: SyncAnswer<T, C>): SyncPage<T, C> => {

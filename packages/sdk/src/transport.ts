@@ -12,6 +12,7 @@ import {
   pauseBefore,
   type RetryPolicy,
 } from './retry.ts'
+import { TimeLimit } from './time-limit.ts'
 
 /** The part of `fetch` that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
@@ -25,6 +26,11 @@ export interface ClientOptions {
   fetch?: Fetch
   /** How often to repeat, or any part of the policy; 0 turns repetition off. */
   retries?: number | Partial<RetryPolicy>
+  /**
+   * Milliseconds for each sending of a request, to the end of its answer, and beyond them the `wait` that was asked for; of a
+   * stream, the longest silence. Default 30,000; Infinity turns it off. What takes longer is `connection_failed`.
+   */
+  timeoutMs?: number
 }
 
 export interface Call {
@@ -37,6 +43,8 @@ export interface Call {
   signal?: AbortSignal | undefined
   /** Answers the body of a success as it arrives. Reading it may still fail, and is not repeated. */
   stream?: boolean
+  /** Seconds for which the service may hold the answer back. */
+  wait?: number | undefined
 }
 
 /** `body` is the parsed JSON, undefined for an answer without one (204, 304); of a stream, a ReadableStream of bytes. */
@@ -58,12 +66,15 @@ export const createSend = (options: ClientOptions): Send => {
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
   const given = typeof options.retries === 'number' ? { limit: options.retries } : options.retries
   const policy: RetryPolicy = { ...defaultRetries, ...given }
+  const { timeoutMs = 30_000 } = options
+  if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs must be above 0, not ${timeoutMs}`)
 
   return async (call) => {
-    const url = base + call.path + queryOf(call.query ?? {})
+    const url = base + call.path + queryOf({ ...call.query, wait: call.wait })
     const init = initOf(call, common)
+    const limitMs = timeoutMs + 1_000 * (call.wait ?? 0)
     for (let attempt = 0; ; attempt++) {
-      const outcome = await sendOnce(() => fetch(url, init), call, policy.now)
+      const outcome = await sendOnce((signal) => fetch(url, { ...init, signal }), call, limitMs, policy.now)
       if (outcome.ok) return outcome.answer
       const { failure, error } = outcome
       const { method } = call
@@ -108,28 +119,31 @@ const initOf = (call: Call, common: Record<string, string>): RequestInit => {
     credentials: 'omit',
     cache: 'no-store',
     ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-    ...(call.signal === undefined ? {} : { signal: call.signal }),
   }
 }
 
 const sendOnce = async (
-  fetch: () => Promise<Response>,
+  fetch: (signal: AbortSignal) => Promise<Response>,
   { signal, stream }: Call,
+  limitMs: number,
   now: () => number,
 ): Promise<Outcome> => {
   let response: Response
   let text: string
   signal?.throwIfAborted()
+  const limit = new TimeLimit(limitMs, signal)
   try {
-    response = await fetch()
-    if (stream && response.ok) {
-      return { ok: true, answer: { status: response.status, body: response.body } }
+    response = await fetch(limit.signal)
+    if (stream && response.ok && response.body !== null) {
+      return { ok: true, answer: { status: response.status, body: limit.watch(response.body) } }
     }
     text = await response.text()
   } catch (cause) {
+    limit.end()
     signal?.throwIfAborted()
     return { ok: false, failure: 'unknown', error: connectionFailed(cause) }
   }
+  limit.end()
   return read(response, text, now)
 }
 

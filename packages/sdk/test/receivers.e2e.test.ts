@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { testDelivery } from '../src/testing.ts'
 import type { Vector } from './signature-vectors.ts'
+import { receiverSecrets, wrongAnswers } from './standard-receiver.ts'
 
 const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const published = readFileSync(pathOf('../vectors/signature.json'), 'utf8')
@@ -107,9 +108,15 @@ const secrets = ['whsec_new', 'whsec_old']
 const environment = { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local' }
 
 /** Starts a receiver as a server, for as long as the test lasts. */
-const start = async ([command, ...args]: Command, complaints: 'inherit' | 'ignore' = 'inherit') => {
+const start = async (
+  [command, ...args]: Command,
+  {
+    complaints = 'inherit',
+    known = secrets.join(','),
+  }: { complaints?: 'inherit' | 'ignore'; known?: string } = {},
+) => {
   const child = spawn(command, args, {
-    env: { ...environment, PORT: '0', DESKWIRE_WEBHOOK_SECRET: secrets.join(',') },
+    env: { ...environment, PORT: '0', DESKWIRE_WEBHOOK_SECRET: known },
     stdio: ['ignore', 'pipe', complaints],
   })
   const ended = new Promise((resolve) => child.once('close', resolve))
@@ -198,7 +205,7 @@ describe.each(receivers)('$file', ({ file, version, build, run: runOf, compares,
     compile(source)
     rmSync(gate, { force: true })
 
-    const { url, next } = await start(runOf(source), 'ignore')
+    const { url, next } = await start(runOf(source), { complaints: 'ignore' })
     const [first, second] = [
       await testDelivery({ type: 'ticket.created' }, secrets),
       await testDelivery({ type: 'ping' }, secrets),
@@ -223,4 +230,9 @@ describe.each(receivers)('$file', ({ file, version, build, run: runOf, compares,
       expect(stderr).toContain('Set DESKWIRE_WEBHOOK_SECRET')
     }
   })
+})
+
+test('standard.ts, with the package of npm, accepts what is signed and refuses the rest', async () => {
+  const { url } = await start([process.execPath, join(folder, 'standard.ts')], { known: receiverSecrets })
+  expect(await wrongAnswers(url)).toEqual([])
 })

@@ -48,11 +48,22 @@ export const ticket = (n: number, customerId: string): Ticket => ({
   closedAt: null,
 })
 
-export const referenceCheckpoint = (rows: { id: string; updatedAt: string }[]) => {
-  const modulus = 2n ** 64n
-  const sum = rows
-    .map(({ id, updatedAt }) => createHash('sha256').update(`${id}:${updatedAt}`).digest('hex'))
+const sumOf = (texts: string[]): string =>
+  texts
+    .map((text) => createHash('sha256').update(text).digest('hex'))
     .map((hex) => BigInt(`0x${hex.slice(0, 16)}`))
-    .reduce((total, number) => (total + number) % modulus, 0n)
-  return { count: rows.length, digest: sum.toString(16).padStart(16, '0') }
-}
+    .reduce((total, number) => (total + number) % 2n ** 64n, 0n)
+    .toString(16)
+    .padStart(16, '0')
+
+/** Count and digest of rows. */
+export const referenceDigest = (rows: { id: string; updatedAt: string }[]) => ({
+  count: rows.length,
+  digest: sumOf(rows.map(({ id, updatedAt }) => `${id}:${updatedAt}`)),
+})
+
+/** The whole checkpoint of rows. */
+export const referenceCheckpoint = (rows: { id: string; updatedAt: string }[]) => ({
+  ...referenceDigest(rows),
+  contentDigest: sumOf(rows.map((row) => JSON.stringify(row))),
+})

@@ -25,6 +25,8 @@ export interface Vector {
 const secret = 'whsec_c2VjcmV0LW9mLXRoZS1kb2N1bWVudGF0aW9uLTAwMDE'
 const oldSecret = 'whsec_c2VjcmV0LW9mLXRoZS1kb2N1bWVudGF0aW9uLTAwMDA'
 const otherSecret = 'whsec_c2VjcmV0LW9mLXNvbWVib2R5LWVsc2UtMDAwMDAwMDA'
+/** As new secrets are; those above are of earlier releases. */
+const paddedSecret = `whsec_${Buffer.from('secret-of-the-documentation+0002').toString('base64')}`
 const now = 1_769_851_800
 const event = (data: unknown) =>
   JSON.stringify({
@@ -76,6 +78,16 @@ export const makeVectors = (): Vector[] => [
   accept('valid, body with a byte order mark', { body: `\ufeff${body}` }),
   accept('valid, binary body', { body: Uint8Array.from({ length: 256 }, (_, byte) => byte) }),
   accept('valid, empty body', { body: '' }),
+  accept('a secret in base64 with padding: its text is the key', {
+    secrets: [paddedSecret],
+    header: `t=${now},v1=${hmac(paddedSecret, now, body)}`,
+  }),
+  mismatch('a secret in base64: what it stands for is not the key', {
+    secrets: [paddedSecret],
+    header: `t=${now},v1=${createHmac('sha256', Buffer.from(paddedSecret.slice(6), 'base64'))
+      .update(`${now}.${body}`)
+      .digest('hex')}`,
+  }),
   mismatch('the body lost its final line break', { header: `t=${now},v1=${hmac(secret, now, `${body}\n`)}` }),
   mismatch('the body was parsed and written anew', {
     body: JSON.stringify(JSON.parse(body), null, 2),
@@ -186,12 +198,17 @@ export const makeVectors = (): Vector[] => [
 ]
 
 /** As committed: one line a member, so that a difference shows where it is. */
-export const vectorFile = (): string =>
-  `[\n${makeVectors()
+export const vectorFile = (vectors: readonly object[]): string =>
+  `[\n${vectors
     .map((one) => {
       const members = Object.entries(one).map(
-        ([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)}`,
+        ([name, value]) => `    ${JSON.stringify(name)}: ${textOf(value)}`,
       )
       return `  {\n${members.join(',\n')}\n  }`
     })
     .join(',\n')}\n]\n`
+
+const textOf = (value: unknown) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value)
+  return JSON.stringify(value, null, 2).replaceAll('\n', '\n    ')
+}

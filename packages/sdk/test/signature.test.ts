@@ -30,7 +30,7 @@ const reference = ({ header, secrets, body, now, tolerance }: Vector): 'accept' 
 test('the published vectors are the ones made here (vitest -u writes them)', async () => {
   expect(new Set(vectors.map(({ name }) => name)).size).toBe(vectors.length)
   expect(makeVectors().filter(({ expected }) => expected === 'accept').length).toBeGreaterThan(10)
-  await expect(vectorFile()).toMatchFileSnapshot('../vectors/signature.json')
+  await expect(vectorFile(makeVectors())).toMatchFileSnapshot('../vectors/signature.json')
 })
 
 describe.each(vectors)('published vector: $name', (vector) => {

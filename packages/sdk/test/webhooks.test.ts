@@ -4,7 +4,7 @@ import { idOf, timeOf } from './rows.ts'
 import { scripted } from './scripted.ts'
 
 const apiKey = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
-const secret = `whsec_${'a'.repeat(43)}`
+const secret = `whsec_${'a'.repeat(43)}=`
 
 const webhook: Webhook = {
   id: idOf(1),
@@ -13,6 +13,7 @@ const webhook: Webhook = {
   url: 'https://example.com/hooks',
   description: null,
   events: ['ticket.created'],
+  signatures: ['service'],
   status: 'active',
   disabledReason: null,
   disabledAt: null,

@@ -3,6 +3,7 @@ import { docsPart } from './docs/routes.ts'
 import { healthPart } from './http/health.ts'
 import { keyPart } from './keys/routes.ts'
 import { bulkPart } from './kinds/bulk-routes.ts'
+import { digestPart } from './kinds/digest-routes.ts'
 import type { Kind } from './kinds/kind.ts'
 import { kindPart } from './kinds/routes.ts'
 import { streamPart } from './kinds/stream-routes.ts'
@@ -20,6 +21,7 @@ export function apiParts(kinds: readonly Kind[], metricsHere = true): readonly A
     ...kinds.map((kind) => kindPart(kind, kinds)),
     streamPart(kinds),
     bulkPart,
+    digestPart,
     endpointPart(kinds),
     deliveryPart(kinds),
     recoveryPart,

@@ -14,6 +14,7 @@ import { attemptsOf, type DeliverySettings } from './delivery/model.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { createDocs, docsPart } from './docs/routes.ts'
+import { compressAnswers } from './http/compression.ts'
 import type { HandOver } from './http/hand-over.ts'
 import { createHealth, healthPart } from './http/health.ts'
 import { createIdempotencyStore } from './http/idempotency.ts'
@@ -22,7 +23,7 @@ import { createServer, refuseOtherMethods } from './http/server.ts'
 import { limitShares } from './http/shares.ts'
 import type { StorageLimits } from './journal/change.ts'
 import { type CallUnderClock, createJournal } from './journal/journal.ts'
-import { createNotifier } from './journal/notifier.ts'
+import { createNotifier, type WorkerBeside } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import { loggable } from './kernel/loggable.ts'
 import { isWithin, type Networks, noNetworks } from './kernel/networks.ts'
@@ -90,6 +91,8 @@ export interface AppOptions {
   readonly metricsElsewhere?: boolean
   /** What does not work beside the API, for `/readyz`; null when all does. */
   readonly degraded?: () => string | null
+  /** The worker beside this process; without one, workers hear of deliveries by way of the database, and look for them. */
+  readonly worker?: WorkerBeside
   /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told: tests move it. */
   readonly maxClockSkew?: number
   /** Answers requests whose bodies take long to read; without it they are answered here. */
@@ -101,10 +104,18 @@ export interface AppOptions {
 /** The service on a migrated database. The pool stays its caller's. */
 export function createApp(options: AppOptions): App {
   const { pool, clock, log, settings, kinds = deskKinds, maxClockSkew, part = 'api' } = options
-  const { storage, otherMetrics = async () => [], trustedProxies = noNetworks, corsOrigins = [] } = options
+  const {
+    storage,
+    otherMetrics = async () => [],
+    worker = null,
+    trustedProxies = noNetworks,
+    corsOrigins = [],
+  } = options
   const register = createRegistry(part)
-  const notifier = createNotifier(pool, (error) =>
-    log.warn({ err: loggable(error) }, 'workers and waiting readers could not be notified'),
+  const notifier = createNotifier(
+    pool,
+    (error) => log.warn({ err: loggable(error) }, 'workers and waiting readers could not be notified'),
+    worker,
   )
   const wake = notifier.deliveries
   // What comes to the thread has had its organization's turn before.
@@ -130,6 +141,7 @@ export function createApp(options: AppOptions): App {
     ),
     ...(maxClockSkew === undefined ? {} : { maxClockSkew }),
     ...(storage && { storage }),
+    worker,
   })
   const access = {
     admission: admissionOf(server, options),
@@ -182,6 +194,7 @@ function registerOwnRoutes(
 ): void {
   timeRequests(server, register)
   const { standing } = limitShares(server)
+  compressAnswers(server)
   countShares(server, register, () => ({ ...standing(), pending: pending() }))
   registerRoutes(server, healthPart.routes, createHealth({ pool, clock, degraded }), null)
   const docs = createDocs(() => apiDocument(kinds, !metricsElsewhere))

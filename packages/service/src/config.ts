@@ -168,6 +168,14 @@ export const settings = {
     accepts: 'an API key: dwk_ and 36 characters with a right checksum',
     parse: (text) => (isToken(text) ? text : undefined),
   }),
+  firstKeyFile: setting<string | null>({
+    variable: 'DESKWIRE_FIRST_KEY_FILE',
+    default: null,
+    defaultShown: 'none: the key is printed',
+    help: 'file that the first API key is written to, readable by its owner alone, in the place of printing it; one that exists is not overwritten',
+    accepts: 'the path of a file',
+    parse: (text) => text || undefined,
+  }),
   role: setting<Role>({
     variable: 'DESKWIRE_ROLE',
     default: 'all',

@@ -1,7 +1,8 @@
 /** Starting and stopping: the database, the schema, the roles; SIGTERM shuts down. */
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import { bootstrapOrganization } from './access/organizations.ts'
+import { bootstrapOrganization, type NewKey } from './access/organizations.ts'
 import { type Config, unknownVariables } from './config.ts'
 import { askDatabaseClock } from './db/clock.ts'
 import { EmbeddedDatabaseError } from './db/embedded/index.ts'
@@ -9,6 +10,8 @@ import { migrate } from './db/migrate.ts'
 import { type OpenDatabase, openDatabase } from './db/open.ts'
 import { giveBackQueues } from './delivery/leases.ts'
 import type { DeliverySettings } from './delivery/model.ts'
+import { deliveryTuning, leaseOf } from './delivery/tuning.ts'
+import type { WorkerBeside } from './journal/notifier.ts'
 import type { Clock } from './kernel/timestamps.ts'
 import { makeLogWeeks } from './retention/log-weeks.ts'
 import { startApi } from './roles/api.ts'
@@ -16,6 +19,7 @@ import {
   deliverySettingsOf,
   requireEncryptionKey,
   requireKeyOfDatabase,
+  SettingError,
   summarySettingsOf,
 } from './roles/delivery-settings.ts'
 import { createLog, type Running } from './roles/running.ts'
@@ -25,6 +29,9 @@ import { startMetricsServer, startWorkerServer, workerMetrics } from './roles/wo
 import { schemaOf } from './schema.ts'
 import { createJobs } from './summarizer/jobs.ts'
 import type { SummarySettings } from './summarizer/summarizer.ts'
+
+/** What a timer counts at most, in milliseconds. */
+const longestTimer = 2 ** 31 - 1
 
 /**
  * Runs the service until SIGTERM or SIGINT, and resolves when it has stopped cleanly; throws
@@ -49,7 +56,10 @@ export async function serve(config: Config): Promise<void> {
     const settings = await deliverySettingsOf(config)
     await requireKeyOfDatabase(database.pool, config, settings.encryptionKey)
     const running = await startRoles(config, { database, clock, settings, summaries, log })
+    // A worker that runs alone has nothing else that keeps its process while the database is away.
+    const staying = setInterval(() => {}, longestTimer)
     const ending = await Promise.race([stopped, database.lost.then((how) => new EmbeddedDatabaseError(how))])
+    clearInterval(staying)
     log.info({ reason: String(ending) }, 'stopping: finishing what is under way')
     await Promise.all(running.map((role) => role.stop()))
     if (ending instanceof EmbeddedDatabaseError) throw ending
@@ -83,7 +93,7 @@ async function startRoles(
     return await startWorkerAlone(config, startWorker({ address, log, settings, summaries }), log)
   }
   // Where a stream begins it may not be ahead either.
-  const first = await bootstrapOrganization(pool, clock, config.bootstrapKey)
+  const first = await makeFirstKey(pool, clock, config)
   if (first !== null) announceFirstKey(first, config)
   warnOfTrust(settings, log)
   let worker: Supervised | null = null
@@ -98,6 +108,7 @@ async function startRoles(
     storage: { rows: config.maxRows, bytes: config.maxBytes },
     otherMetrics,
     degraded: () => worker?.trouble() ?? null,
+    ...(config.role === 'all' ? { worker: besideOf(() => worker, settings) } : {}),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
     metricsElsewhere: config.metricsPort !== null,
@@ -111,8 +122,19 @@ async function startRoles(
       { address, settings, summaries, logLevel: config.logLevel },
       { log, clock, giveBack: (workerId) => giveBackLeases(pool, workerId) },
     )
-  process.stdout.write(`listening on ${api.address}\n`)
+  process.stdout.write(`listening on ${api.address}\nguides and reference at ${api.address}/\n`)
   return [api, ...metrics, ...(worker === null ? [] : [worker])]
+}
+
+/** What the API sees of the worker that is supervised, once it is. */
+function besideOf(worker: () => Supervised | null, { schedule }: DeliverySettings): WorkerBeside {
+  return {
+    get id() {
+      return worker()?.takerId ?? null
+    },
+    leaseFor: leaseOf(schedule, deliveryTuning.leases),
+    tell: (due) => worker()?.tell(due) ?? false,
+  }
 }
 
 /** Everything that a worker held which has died. Answers how many leases that were. */
@@ -163,11 +185,45 @@ function warnOfTrust({ trustedTargets }: DeliverySettings, log: Logger): void {
   log.warn('receivers may have addresses that are not public: DESKWIRE_TRUSTED_TARGETS is set')
 }
 
+/**
+ * The first organization and its key, when there is no key yet. The key is kept in its file, if it has one, before it is
+ * committed; nothing is left of it when the commit fails. @throws SettingError when it cannot be kept.
+ */
+async function makeFirstKey(pool: Pool, clock: Clock, config: Config): Promise<NewKey | null> {
+  const { bootstrapKey, firstKeyFile } = config
+  if (firstKeyFile === null) return bootstrapOrganization(pool, clock, bootstrapKey)
+  let file: FileHandle | null = null
+  try {
+    return await bootstrapOrganization(pool, clock, bootstrapKey, async ({ token }) => {
+      file = await open(firstKeyFile, 'wx', 0o600).catch(refuseFirstKeyFile)
+      await file.writeFile(`${token}\n`)
+      await file.sync()
+    })
+  } catch (error) {
+    if (file !== null) await rm(firstKeyFile, { force: true })
+    throw error
+  } finally {
+    await (file as FileHandle | null)?.close()
+  }
+}
+
+function refuseFirstKeyFile({ code, message }: NodeJS.ErrnoException): never {
+  const why = code === 'EEXIST' ? 'something is there already, which is not overwritten' : message
+  throw new SettingError(
+    `the first key cannot be written to DESKWIRE_FIRST_KEY_FILE: ${why}; nothing was created. Set it to a file that does not exist yet`,
+  )
+}
+
 function announceFirstKey(first: { organizationId: string; token: string }, config: Config): void {
   process.stdout.write(`organization ${first.organizationId} was created\n`)
-  const shown = `, shown this once: ${first.token}`
-  const told = ' is the one in DESKWIRE_BOOTSTRAP_KEY'
-  process.stdout.write(`its API key${config.bootstrapKey === null ? shown : told}\n`)
+  const { bootstrapKey, firstKeyFile } = config
+  const shown =
+    firstKeyFile !== null
+      ? ` is in ${firstKeyFile}`
+      : bootstrapKey !== null
+        ? ' is the one in DESKWIRE_BOOTSTRAP_KEY'
+        : `, shown this once: ${first.token}`
+  process.stdout.write(`its API key${shown}\n`)
 }
 
 /** Handlers that stay: Ctrl-C under npm arrives twice, and the second would end the process in mid-stop. */

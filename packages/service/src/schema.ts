@@ -8,6 +8,7 @@ import {
   lastAttemptMigrations,
   logWeekMigrations,
   recoveryMigrations,
+  signatureMigrations,
   webhookMigrations,
 } from './db/migrations/webhooks.ts'
 import { completeFunction } from './delivery/complete.ts'
@@ -43,6 +44,7 @@ export function schemaOf(
       ...restoreMigrations,
       ...lastAttemptMigrations,
       ...deliveryMigrations,
+      ...signatureMigrations,
       ...searchMigrations,
       ...kinds.flatMap((kind) => kind.migrations),
     ],

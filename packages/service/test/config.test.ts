@@ -26,6 +26,7 @@ const examples: Record<keyof typeof settings, Example> = {
   },
   dataDir: { default: './data', text: '/var/lib/deskwire', value: '/var/lib/deskwire', bad: [] },
   bootstrapKey: { default: null, text: key, value: key, bad: [`${key.slice(0, -1)}3`, 'hidden'] },
+  firstKeyFile: { default: null, text: '/run/key', value: '/run/key', bad: [] },
   role: { default: 'all', text: 'worker', value: 'worker', bad: ['both', 'API'] },
   encryptionKey: {
     default: null,

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { testService } from './harness/service.ts'
 
@@ -14,9 +16,11 @@ async function blocks(document: string, language: string): Promise<string[]> {
   )
 }
 
-function run(program: string, environment: Record<string, string> = {}): Promise<string> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module'], {
+function run(program: string, environment: Record<string, string> = {}, type = 'module'): Promise<string> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', `--input-type=${type}`], {
     env: { ...process.env, ...environment },
+    // From here the packages are found by their names.
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
     stdio: 'pipe',
   })
   let output = ''
@@ -36,6 +40,30 @@ test('the checkpoint that the specification computes is the one that it shows', 
   const [program = ''] = await blocks('specification.md', 'js')
   const [shown] = await blocks('specification.md', 'text')
   expect(await run(program)).toBe(shown)
+})
+
+test('the copy that the guide mends has what the service has', async () => {
+  await using service = await testService()
+  const { api } = service
+  const customerId = (await api.post('/v1/customers', { name: 'Ada' })).json.id
+  for (let n = 0; n < 9; n++) await api.post('/v1/tickets', { customerId, subject: `No. ${n}` })
+  const [, mend = ''] = await blocks('guides/sync.md', 'ts')
+  const program = `${mend.replace('http://127.0.0.1:8080/v1', `${service.url}/v1`)}
+const client = createClient({ baseUrl: '${service.url}/v1', apiKey: process.env.KEY ?? '' })
+const rows = new Map<string, Ticket>()
+let cursor = ''
+for await (const page of client.tickets.sync()) {
+  for (const change of page.changes) if (change.type === 'upsert') rows.set(change.row.id, change.row)
+  cursor = page.cursor
+}
+const [gone, changed] = [...rows.values()] as [Ticket, Ticket]
+rows.delete(gone.id)
+rows.set(changed.id, { ...changed, subject: 'Mangled' })
+await mend(rows, cursor)
+console.log([...rows.values()].map(({ subject }) => subject).sort().join())
+`
+  const shown = await run(program, { KEY: api.token }, 'module-typescript')
+  expect(shown).toBe(`${Array.from({ length: 9 }, (_, n) => `No. ${n}`).join()}\n`)
 })
 
 test('the copy that the guide keeps over plain HTTP stays exact, also over a restore', async () => {
@@ -61,6 +89,16 @@ test('the copy that the guide keeps over plain HTTP stays exact, also over a res
     await api.delete(`/v1/tickets/${created[7]?.json.id}`)
     expect(await catchUp()).toBe('120 tickets, exact\n')
     expect(await catchUp()).toBe('120 tickets, exact\n')
+
+    // A value that somebody changes under the version that it has.
+    const copy = new DatabaseSync(join(directory, 'tickets.db'))
+    const ofKept = `from tickets where id = '${kept.json.id}'`
+    const { body } = copy.prepare(`select body ${ofKept}`).get() as { body: string }
+    const change = copy.prepare('update tickets set body = ? where id = ?')
+    change.run(body.replace('Stays', 'Changed'), kept.json.id)
+    expect(await catchUp()).toMatch(/^120 tickets, not exact/)
+    change.run(body, kept.json.id)
+    copy.close()
 
     await api.delete(`/v1/customers/${customerId}`)
     await database.pool.query('update installation set epoch = epoch + 1')

@@ -4,11 +4,13 @@ import { sdkTypes } from '../../../scripts/generate/sdk-types.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { createStreamTable } from '../src/db/migrations/stream-table.ts'
 import { kinds } from '../src/desk/index.ts'
-import { problem } from '../src/kernel/errors.ts'
-import { fail, ok } from '../src/kernel/result.ts'
+import { type Problem, problem } from '../src/kernel/errors.ts'
+import { fail, ok, type Result } from '../src/kernel/result.ts'
 import { commonFields } from '../src/kinds/common-fields.ts'
 import { defineKind } from '../src/kinds/define-kind.ts'
 import { choice, flag, integer, reference, sequence, text, timestamp } from '../src/kinds/fields.ts'
+import { action } from '../src/kinds/kind.ts'
+import { explore } from '../src/kinds/transitions.ts'
 import { schemaOf } from '../src/schema.ts'
 import { type TestDatabase, testDatabase } from './harness/database.ts'
 import { testService } from './harness/service.ts'
@@ -206,6 +208,16 @@ test('a declared kind has scopes of its own, stands in the OpenAPI document and 
   expect(types).toContain("status: Open<'draft' | 'sent' | 'paid'>")
 })
 
+test.each(kinds)('each event of a $name is caused by something that its rules let through', (kind) => {
+  const { created, transitions } = explore(kind)
+  const caused = new Set([
+    ...created.flatMap((state) => kind.rules.events(null, state)),
+    ...transitions.flatMap(({ events }) => events),
+    kind.removedEvent,
+  ])
+  expect(Object.keys(kind.events).filter((type) => !caused.has(type))).toEqual([])
+})
+
 test('a declaration that does not fit together is refused when it is read', () => {
   const declaration = {
     name: 'note',
@@ -231,6 +243,12 @@ test('a declaration that does not fit together is refused when it is read', () =
   )
   const rules = { ...declaration.rules, create: () => fail(problem('invalid_transition', 'Not today.')) }
   expect(() => defineKind({ ...declaration, rules })).toThrow('the example of note is refused: Not today.')
+  const no = (_note: object): Result<object, Problem> => fail(problem('invalid_transition', 'No.'))
+  const pin = action({ description: 'Pins it.', fields: {}, apply: no })
+  const unpin = action({ description: 'Unpins it.', fields: {}, apply: (before: object) => ok(before) })
+  expect(() => defineKind({ ...declaration, actions: { pin, unpin } })).toThrow(
+    'note: nothing that was tried lets pin, unpin through',
+  )
   const gone = { events: { 'note.gone': '' }, removedEvent: 'note.gone' }
   expect(() => defineKind({ ...declaration, ...gone })).toThrow('removedEvent')
 })

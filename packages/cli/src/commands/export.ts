@@ -21,6 +21,7 @@ held against. A row that changes meanwhile stands a second time, further down; o
 
 Exit code 0: whole and proved. 1: it broke off, or did not add up; there is no FILE. 2: the command is not accepted.
 `,
+  words: () => plurals,
   async run(args) {
     const { texts, switches, words } = parseFlags(args, {
       texts: ['out', 'url', 'key'],

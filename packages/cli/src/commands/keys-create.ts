@@ -8,6 +8,7 @@ import {
 } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withDatabase } from '../database.ts'
+import { readId } from '../ids.ts'
 import { UsageError } from '../usage-error.ts'
 
 const scopes = scopeNames(kinds.map(({ plural }) => plural))
@@ -19,13 +20,14 @@ export const keysCreate: Command = {
   --name NAME            what the key is for
   --scopes SCOPE,…       what it may do, from: ${scopes.join(', ')}
   --json                 print JSON
-${databaseHelp}`,
+${databaseHelp}
+Example:
+  deskwire keys create --org 01980000-0000-7000-8000-000000000001 --name reporting --scopes customers:read,tickets:read
+`,
   async run(args) {
     const { given, json, config } = readCommand(args, ['org', 'name', 'scopes'])
-    const { org, name } = given
-    if (org === undefined || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(org)) {
-      throw new UsageError('keys create needs --org with the id of an organization (a UUID)')
-    }
+    const organizationId = readId(given.org, 'keys create needs --org with the id of an organization')
+    const { name } = given
     if (name === undefined || name.length < 1 || name.length > 255) {
       throw new UsageError('keys create needs --name with 1 to 255 characters')
     }
@@ -37,8 +39,8 @@ ${databaseHelp}`,
     }
     await withDatabase(config, async (pool) => {
       await migrate(pool, schemaOf())
-      const key = await createApiKey(pool, systemClock, { organizationId: org, name, scopes: wanted })
-      if (key === null) throw new UsageError(`there is no organization ${org}`)
+      const key = await createApiKey(pool, systemClock, { organizationId, name, scopes: wanted })
+      if (key === null) throw new UsageError(`there is no organization ${organizationId}`)
       process.stdout.write(json ? `${JSON.stringify(key)}\n` : `API key, shown this once: ${key.token}\n`)
     })
   },

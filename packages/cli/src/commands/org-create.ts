@@ -8,7 +8,10 @@ export const orgCreate: Command = {
 
   --name NAME            what it is called, 1 to 255 characters
   --json                 print JSON
-${databaseHelp}`,
+${databaseHelp}
+Example:
+  deskwire org create --name 'Analytical Engines' --json
+`,
   async run(args) {
     const { given, json, config } = readCommand(args, ['name'])
     const { name } = given

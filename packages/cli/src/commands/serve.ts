@@ -8,6 +8,9 @@ export const serveCommand: Command = {
 Each setting is a flag or an environment variable; the flag wins.
 
 ${settingsHelp()}
+
+Example:
+  deskwire serve --port 9000 --first-key-file ./first-key
 `,
   async run(args) {
     const config = readConfig(process.env, args)

@@ -12,6 +12,7 @@ export const triggerCommand: Command = {
 ${clientHelp}
 The key needs the write scopes of what is changed. What is made stays, unless the event is its removal.
 `,
+  words: () => eventTypes,
   async run(args) {
     const { texts, switches, words } = parseFlags(args, {
       texts: ['url', 'key'],

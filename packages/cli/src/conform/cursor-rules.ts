@@ -66,12 +66,12 @@ export const cursorRules: readonly Rule[] = [
   },
   {
     id: 'sync.no-filters',
-    says: 'Filters and offset beside a sync parameter are 400 filter_not_allowed_in_sync.',
+    says: 'Filters, and an offset other than 0, beside a sync parameter are 400 filter_not_allowed_in_sync.',
     section: 'Sync',
     async check(desk) {
       const { cursor } = await desk.drain('/customers', justBefore(await desk.customer()))
       for (const start of [beginning, { cursor }]) {
-        for (const [name, value] of Object.entries({ offset: '0', q: 'a', tag: desk.tag })) {
+        for (const [name, value] of Object.entries({ offset: '1', q: 'a', tag: desk.tag })) {
           const found = await refusal(desk, '/customers', { ...start, [name]: value })
           requireSame(`${Object.keys(start)[0]} and ${name}`, found, [400, 'filter_not_allowed_in_sync'])
         }

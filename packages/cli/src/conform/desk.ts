@@ -27,7 +27,7 @@ export interface Pagination {
   readonly offset: number
   readonly hasMore: boolean
   readonly nextCursor?: string
-  readonly checkpoint?: unknown
+  readonly checkpoint?: { readonly contentDigest?: unknown }
 }
 
 export interface Page {
@@ -66,6 +66,16 @@ export interface Desk {
   drain(path: string, start: Query, limit?: number): Promise<Drained>
   /** Deletes everything that was made here. Answers what could not be deleted. */
   cleanUp(): Promise<readonly string[]>
+}
+
+/** The rows that a copy holds which began empty and took these records in. */
+export function copyOf(records: readonly StreamRecord[]): readonly Row[] {
+  const copy = new Map<string, Row>()
+  for (const record of records) {
+    if (record.object === 'removed') copy.delete(record.id)
+    else copy.set(record.id, record as Row)
+  }
+  return [...copy.values()]
 }
 
 /** Earlier than any organization: where a first sync starts. */

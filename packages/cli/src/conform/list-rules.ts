@@ -53,6 +53,25 @@ export const listRules: readonly Rule[] = [
     },
   },
   {
+    id: 'list.ids',
+    says: 'ids reads the rows that it names in one page, newest first, and leaves out those that do not exist; more than 100 are 400.',
+    section: 'Filters',
+    async check(desk) {
+      const [first, gone, last] = [await desk.customer(), await desk.customer(), await desk.customer()]
+      await desk.customer()
+      await desk.remove(`/customers/${gone.id}`)
+      const ids = [first, gone, last].map(({ id }) => id)
+      const { data, pagination } = await desk.page('/customers', { ids: ids.join(',') })
+      const places = [first, last].map(({ createdAt, id }) => `${createdAt} ${id}`)
+      const found = data.map(({ createdAt, id }) => `${createdAt} ${id}`)
+      requireSame('the rows', found, places.toSorted().toReversed())
+      requireSame('total and hasMore', [pagination.total, pagination.hasMore], [2, false])
+      const tooMany = Array.from({ length: 101 }, () => first.id).join(',')
+      const { status, json } = await desk.call('GET', '/customers', { ids: tooMany })
+      requireSame('101 ids', [status, json?.code], [400, 'invalid_parameter'])
+    },
+  },
+  {
     id: 'list.unknown-parameter',
     says: 'A query parameter that there is not is 400, and named.',
     section: 'Lists',

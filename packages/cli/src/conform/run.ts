@@ -1,11 +1,12 @@
 /** Tries every rule, one after the other, and tells what holds. */
 import { cursorRules } from './cursor-rules.ts'
 import type { Desk } from './desk.ts'
+import { digestRules } from './digest-rules.ts'
 import { listRules } from './list-rules.ts'
 import { Broken, type Rule } from './rule.ts'
 import { syncRules } from './sync-rules.ts'
 
-export const rules: readonly Rule[] = [...listRules, ...syncRules, ...cursorRules]
+export const rules: readonly Rule[] = [...listRules, ...syncRules, ...digestRules, ...cursorRules]
 
 export interface Finding {
   readonly rule: string
@@ -16,13 +17,14 @@ export interface Finding {
   readonly seen: string | null
 }
 
-/** `told` hears of each finding as it is made. Rejects when the deployment does not answer at all. */
+/** `told` hears of each finding as it is made; `tried` are all rules unless told. Rejects when the deployment does not answer at all. */
 export async function tryRules(
   desk: Desk,
   told: (finding: Finding) => void = () => {},
+  tried: readonly Rule[] = rules,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = []
-  for (const { id, says, section, check } of rules) {
+  for (const { id, says, section, check } of tried) {
     const seen = await check(desk).then(
       () => null,
       (error: unknown) => {

@@ -1,6 +1,15 @@
 /** Rules of what a sync reports, and in which order. */
-import { checkpointOf } from '@deskwire/sdk'
-import { beginning, type Desk, justBefore, names, placeOf, type Row, type StreamRecord } from './desk.ts'
+import { checkpointOf, contentDigestOf } from '@deskwire/sdk'
+import {
+  beginning,
+  copyOf,
+  type Desk,
+  justBefore,
+  names,
+  placeOf,
+  type Row,
+  type StreamRecord,
+} from './desk.ts'
 import { type Rule, require, requireSame } from './rule.ts'
 
 /** Some tickets, one of them changed and one removed, and the stream of that as it has to be. */
@@ -151,24 +160,22 @@ export const syncRules: readonly Rule[] = [
   },
   {
     id: 'sync.checkpoint',
-    says: 'The last page, and no other, carries count and digest of what exists: a copy that began empty has the same.',
+    says: 'The last page, and no other, carries count and digests of what exists (contentDigest may be null): a copy that began empty has the same.',
     section: 'The checkpoint',
     async check(desk) {
       await someTickets(desk)
       for (const path of ['/customers', '/tickets']) {
         const { records, pages } = await desk.drain(path, beginning)
-        const copy = new Map<string, { id: string; updatedAt: string }>()
-        for (const { object, id, updatedAt = '' } of records) {
-          if (object === 'removed') copy.delete(id)
-          else copy.set(id, { id, updatedAt })
-        }
+        const rows = copyOf(records)
         for (const { pagination } of pages) {
           requireSame('checkpoint and hasMore', pagination.checkpoint === undefined, pagination.hasMore)
           requireSame('offset', pagination.offset, 0)
         }
         const last = pages.at(-1)?.pagination
-        requireSame(`the checkpoint of ${path}`, last?.checkpoint, await checkpointOf(copy.values()))
-        requireSame(`the total of ${path}`, last?.total, copy.size)
+        const contentDigest = last?.checkpoint?.contentDigest === null ? null : await contentDigestOf(rows)
+        const checkpoint = { ...(await checkpointOf(rows)), contentDigest }
+        requireSame(`the checkpoint of ${path}`, last?.checkpoint, checkpoint)
+        requireSame(`the total of ${path}`, last?.total, rows.length)
       }
     },
   },

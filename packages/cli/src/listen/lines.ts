@@ -1,8 +1,9 @@
 /** How a delivery is shown: a line for people, or a line of JSON. */
+import type { Forwarded } from './forward.ts'
 import type { Received } from './receiver.ts'
 
-/** `repeat`: an event with this id has come before. */
-export function humanLine(received: Received, repeat: boolean): string {
+/** `repeat`: an event with this id has come before. `forwarded`: null where deliveries are not passed on. */
+export function humanLine(received: Received, repeat: boolean, forwarded: Forwarded | null): string {
   const { at, eventId, eventType, body, verdict } = received
   const shown = verdict.ok ? summary(verdict.event.data) : cut(body.toString('utf8'))
   const judged = verdict.ok ? 'verified' : `NOT VERIFIED, ${verdict.reason}: ${verdict.detail}`
@@ -11,15 +12,26 @@ export function humanLine(received: Received, repeat: boolean): string {
     cut(eventType || '(no type)').padEnd(21),
     cut(eventId || '(no id)'),
   ]
-  return `${[...parts, repeat ? `${judged}, again` : judged, shown].join('  ')}\n`
+  const passed = forwarded === null ? [] : [answered(forwarded)]
+  return `${[...parts, repeat ? `${judged}, again` : judged, ...passed, shown].join('  ')}\n`
 }
 
-export function jsonLine({ at, eventId, eventType, body, verdict }: Received, repeat: boolean): string {
-  const common = { at: at.toISOString(), eventType, eventId, verified: verdict.ok, repeat }
+export function jsonLine(received: Received, repeat: boolean, forwarded: Forwarded | null): string {
+  const { at, eventId, eventType, body, verdict } = received
+  const passed = forwarded === null ? {} : { forwarded }
+  const common = { at: at.toISOString(), eventType, eventId, verified: verdict.ok, repeat, ...passed }
   const rest = verdict.ok
     ? { event: verdict.event }
     : { reason: verdict.reason, detail: verdict.detail, body: body.toString('utf8') }
   return `${JSON.stringify({ ...common, ...rest })}\n`
+}
+
+/** `200 from http://localhost:3000/hook in 12 ms`. */
+function answered(forwarded: Forwarded): string {
+  const { url, durationMs } = forwarded
+  return 'status' in forwarded
+    ? `${forwarded.status} from ${url} in ${durationMs} ms`
+    : `NO ANSWER from ${url}: ${cut(forwarded.error)}`
 }
 
 /** An object in a few words: what it is, what it is called, where it stands. */

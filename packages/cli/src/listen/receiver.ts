@@ -1,4 +1,5 @@
 /** A receiver on the loopback: HTTPS, one POST a delivery, verified with the SDK. */
+import type { IncomingHttpHeaders } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type Rejection, verifyWebhook, type WebhookEvent } from '@deskwire/sdk'
@@ -15,6 +16,7 @@ export interface Received {
   /** As the headers say: only as true as the verdict. */
   readonly eventId: string
   readonly eventType: string
+  readonly headers: IncomingHttpHeaders
   /** The raw bytes. */
   readonly body: Buffer
   readonly verdict: Verdict
@@ -35,7 +37,7 @@ export async function startReceiver(options: {
   readonly port: number
   /** The endpoint's secret, as it is known when a delivery comes; null when it is not known. */
   readonly secret: () => string | null
-  readonly receive: (received: Received) => number
+  readonly receive: (received: Received) => number | Promise<number>
 }): Promise<Receiver> {
   const { certified, port, secret, receive } = options
   const server = createServer({ key: certified.key, cert: certified.cert }, async (request, response) => {
@@ -60,10 +62,11 @@ export async function startReceiver(options: {
     }
     const body = Buffer.concat(chunks)
     const headerOf = (name: string) => String(request.headers[name] ?? '')
-    const status = receive({
+    const status = await receive({
       at: new Date(),
       eventId: headerOf('x-service-event-id'),
       eventType: headerOf('x-service-event-type'),
+      headers: request.headers,
       body,
       verdict: await verify(body, request.headers['x-service-signature'], secret()),
     })

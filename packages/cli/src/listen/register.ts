@@ -1,12 +1,6 @@
 /** An endpoint at a running service for as long as a command takes, tried with a ping. */
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  type Client,
-  type Delivery,
-  DeskwireError,
-  type EventType,
-  type WebhookWithSecret,
-} from '@deskwire/sdk'
+import { type Client, DeskwireError, type EventType, type WebhookWithSecret } from '@deskwire/sdk'
 import { CommandFailure } from '../failure.ts'
 
 /** What a service has to be started with to deliver to a receiver on this machine. */
@@ -38,21 +32,33 @@ export async function register(
 /** Deletes an endpoint again. Somebody else may have done it: that is what was wanted. */
 export async function unregister(client: Client, webhookId: string): Promise<void> {
   await client.webhooks.remove(webhookId).catch((error: unknown) => {
-    if (error instanceof DeskwireError && error.code === 'not_found') return
+    if (isGone(error)) return
     throw new CommandFailure(
       `webhook ${webhookId} could not be deleted (${(error as Error).message}): delete it when the service is there again`,
     )
   })
 }
 
-/** Sends a ping and waits for its end. @throws CommandFailure when it did not arrive. */
+/** Whether a call failed as the endpoint was deleted. */
+export function isGone(error: unknown): boolean {
+  return error instanceof DeskwireError && error.code === 'not_found'
+}
+
+/** Whether a call failed for what may pass: no answer, too many calls, or a service that is in trouble. */
+export function mayPass(error: unknown): boolean {
+  return error instanceof DeskwireError && (error.status === 0 || error.status === 429 || error.status >= 500)
+}
+
+/**
+ * Sends a ping and waits for its end, or for somebody to delete the endpoint. @throws CommandFailure when it did not arrive.
+ */
 export async function tryWithPing(client: Client, webhookId: string, caPath: string): Promise<void> {
   const sent = await client.webhooks.ping(webhookId)
   const deadline = Date.now() + pingWithin
   for (;;) {
-    const ping: Delivery = await client.webhooks.delivery(webhookId, sent.id)
-    if (ping.status === 'succeeded') return
-    if (ping.status === 'failed') {
+    const ping = await client.webhooks.delivery(webhookId, sent.id).catch(notYet)
+    if (ping === 'gone' || ping?.status === 'succeeded') return
+    if (ping?.status === 'failed') {
       const { code, message } = ping.lastError ?? { code: 'unknown', message: 'no reason was given' }
       const advice = code === 'tls_error' ? `: restart the service with ${serverSettings(caPath)}` : ''
       throw new CommandFailure(`the service cannot deliver here (${code}, ${message})${advice}`)
@@ -64,4 +70,10 @@ export async function tryWithPing(client: Client, webhookId: string, caPath: str
     }
     await delay(50)
   }
+}
+
+function notYet(error: unknown): 'gone' | null {
+  if (isGone(error)) return 'gone'
+  if (mayPass(error)) return null
+  throw error
 }

@@ -11,11 +11,11 @@ import { startProxy } from './proxy.ts'
 
 const shared = sharedService()
 
-/** The rules that do not hold there, with what was seen. */
-async function broken(url: string, token: string): Promise<Record<string, string | null>> {
+/** Those of the rules that do not hold there, with what was seen. */
+async function broken(url: string, token: string, tried = rules): Promise<Record<string, string | null>> {
   const desk = createDesk(`${url}/v1`, token)
-  const findings = await tryRules(desk)
-  expect(findings).toHaveLength(rules.length)
+  const findings = await tryRules(desk, () => {}, tried)
+  expect(findings).toHaveLength(tried.length)
   expect(await desk.cleanUp()).toEqual([])
   return Object.fromEntries(findings.filter(({ holds }) => !holds).map(({ rule, seen }) => [rule, seen]))
 }
@@ -44,8 +44,12 @@ test('every rule holds against our service, while others write, and nothing stay
 test.concurrent.each(Object.entries(faults))('it notices: %s', async (_, { fault, rule }) => {
   const api = await shared().newOrganization()
   await using proxy = await startProxy(shared().url, fault)
-  const found = await broken(proxy.url, api.token)
-  expect(Object.keys(found)).toContain(rule)
+  const found = await broken(
+    proxy.url,
+    api.token,
+    rules.filter(({ id }) => id === rule),
+  )
+  expect(Object.keys(found)).toEqual([rule])
   expect(found[rule]).toMatch(/\S/)
 })
 

@@ -5,7 +5,7 @@ import type { Answered, Asked, Fault } from './proxy.ts'
 type AnyRecord = any
 
 const isSync = ({ query }: Asked) => query.has('cursor') || query.has('updatedAfter')
-const isPage = ({ json }: Answered) => Array.isArray(json?.data)
+const isPage = ({ json }: Answered) => Array.isArray(json?.data) && json.pagination !== undefined
 
 /** Changes the records of every page of a sync. */
 const ofSync = (change: (records: AnyRecord[], asked: Asked) => AnyRecord[]): Fault => ({
@@ -24,6 +24,12 @@ const ofList = (change: (records: AnyRecord[]) => AnyRecord[]): Fault => ({
 const ofPagination = (change: (pagination: AnyRecord, asked: Asked) => void, sync: boolean): Fault => ({
   answer(asked, answered) {
     if (isSync(asked) === sync && isPage(answered)) change(answered.json.pagination, asked)
+  },
+})
+
+const ofDigests = (change: (answer: AnyRecord) => void): Fault => ({
+  answer({ path }, { status, json }) {
+    if (path.endsWith('/digests') && status === 200) change(json)
   },
 })
 
@@ -168,6 +174,67 @@ export const faults: Readonly<Record<string, { readonly fault: Fault; readonly r
       pagination.checkpoint = { ...checkpoint, digest }
     }, true),
     rule: 'sync.checkpoint',
+  },
+  'the contents are others': {
+    fault: ofPagination((pagination) => {
+      const { checkpoint } = pagination
+      if (typeof checkpoint?.contentDigest === 'string')
+        pagination.checkpoint = { ...checkpoint, contentDigest: checkpoint.digest }
+    }, true),
+    rule: 'sync.checkpoint',
+  },
+  'ids come as they were asked for': {
+    fault: {
+      answer({ query }, answered) {
+        const ids = query.get('ids')?.split(',')
+        if (ids === undefined || !isPage(answered)) return
+        answered.json.data.sort((a: AnyRecord, b: AnyRecord) => ids.indexOf(a.id) - ids.indexOf(b.id))
+      },
+    },
+    rule: 'list.ids',
+  },
+  'ids are ignored': { fault: without('ids'), rule: 'list.ids' },
+  'a range less than was asked for': {
+    fault: ofDigests((answer) => {
+      answer.data = answer.data.slice(0, -1)
+    }),
+    rule: 'digests.ranges',
+  },
+  'ranges take any number of parts': {
+    fault: {
+      ask(asked) {
+        if (Number(asked.query.get('parts')) > 256) asked.query.set('parts', '256')
+        return undefined
+      },
+    },
+    rule: 'digests.ranges',
+  },
+  'a range counts one more': {
+    fault: ofDigests((answer) => {
+      answer.data[0].count++
+    }),
+    rule: 'digests.rows',
+  },
+  'the contents of ranges are their versions': {
+    fault: ofDigests((answer) => {
+      for (const part of answer.data) part.contentDigest = part.digest
+    }),
+    rule: 'digests.rows',
+  },
+  'ids are told of any range': {
+    fault: {
+      ask(asked) {
+        if (asked.query.has('idsUpTo')) asked.query.set('idsUpTo', '100')
+        return undefined
+      },
+    },
+    rule: 'digests.rows',
+  },
+  'digests are of an earlier moment than they say': {
+    fault: ofDigests((answer) => {
+      answer.asOf = '2999-01-01T00:00:00.000Z'
+    }),
+    rule: 'digests.cursor',
   },
   'there is no checkpoint': {
     fault: ofPagination((pagination) => {

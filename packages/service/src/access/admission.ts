@@ -13,7 +13,9 @@ import type { UseRecorder } from './uses.ts'
 /** What becomes of a request that carries a token. `quota` is null when nothing is limited. */
 export type Authentication =
   | { readonly outcome: 'authenticated'; readonly caller: Caller; readonly quota: Quota | null }
-  | Exclude<Lookup, { outcome: 'authenticated' }>
+  | Exclude<Lookup, { readonly caller: Caller }>
+  /** The key is good, but its organization is suspended. */
+  | { readonly outcome: 'suspended'; readonly quota: Quota | null }
   /** The key has made too many calls. */
   | { readonly outcome: 'limited'; readonly quota: Quota }
   /** Too many tokens that were not seen before wait to be looked up: of this address, or of all. */
@@ -49,7 +51,7 @@ export function createAdmission(options: {
       if (!isToken(token)) return { outcome: 'unknown' }
       const hash = hashToken(token)
       const found = await (good.has(hash) ? lookUp(token) : unseen.find(token, networkOf(address)))
-      if (found.outcome !== 'authenticated') {
+      if (found.outcome !== 'authenticated' && found.outcome !== 'suspended') {
         if (found.outcome !== 'throttled' && found.outcome !== 'full') good.delete(hash)
         return found
       }
@@ -57,6 +59,7 @@ export function createAdmission(options: {
       const { caller } = found
       const quota = keys?.count(caller.apiKeyId) ?? null
       if (quota?.allowed === false) return { outcome: 'limited', quota }
+      if (found.outcome === 'suspended') return { outcome: 'suspended', quota }
       uses.note(caller)
       return { outcome: 'authenticated', caller, quota }
     },

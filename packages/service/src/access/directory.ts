@@ -26,6 +26,8 @@ export type Lookup =
   | { readonly outcome: 'expired' }
   /** The key lives, but this token of it was replaced, and its time is over. */
   | { readonly outcome: 'replaced' }
+  /** The key lives, but its organization is suspended. */
+  | { readonly outcome: 'suspended'; readonly caller: Caller }
 
 /** Finds keys by their tokens, and nothing else. */
 export type LookUp = (token: string) => Promise<Lookup>
@@ -34,6 +36,7 @@ interface Found {
   readonly caller: Caller
   readonly tokenExpiresAt: number | null
   readonly keyExpiresAt: number | null
+  readonly suspended: boolean
 }
 
 /** Looks tokens up in the database; those that are asked for at the same time, together. */
@@ -42,7 +45,8 @@ export function createLookUp(pool: Pool, clock: Clock): LookUp {
     name: 'recognize_tokens',
     text: `select encode(d.token_hash, 'hex') as token_hash, d.organization_id, ${milliseconds('o.created_at')} as organization_created_at,
              d.api_key_id, array_to_json(k.scopes) as scopes, ${milliseconds('d.expires_at')} as token_expires_at,
-             ${milliseconds('k.expires_at')} as key_expires_at
+             ${milliseconds('k.expires_at')} as key_expires_at,
+             case when o.suspended_at is not null then true end as suspended
            from api_key_tokens d
            join api_keys k on k.organization_id = d.organization_id and k.id = d.api_key_id
            join organizations o on o.organization_id = d.organization_id
@@ -63,12 +67,12 @@ export function createLookUp(pool: Pool, clock: Clock): LookUp {
     const isOver = (at: number | null) => at !== null && at <= clock.now()
     if (isOver(found.keyExpiresAt)) return { outcome: 'expired' }
     if (isOver(found.tokenExpiresAt)) return { outcome: 'replaced' }
-    return { outcome: 'authenticated', caller: found.caller }
+    return { outcome: found.suspended ? 'suspended' : 'authenticated', caller: found.caller }
   }
 }
 
 function foundIn(columns: TextRow): Found {
-  const [, organizationId, createdAt, apiKeyId, scopes, tokenExpiresAt, keyExpiresAt] = columns
+  const [, organizationId, createdAt, apiKeyId, scopes, tokenExpiresAt, keyExpiresAt, suspended] = columns
   const time = (text: string | null | undefined) => (text == null ? null : Number(text))
   return {
     caller: {
@@ -79,5 +83,6 @@ function foundIn(columns: TextRow): Found {
     },
     tokenExpiresAt: time(tokenExpiresAt),
     keyExpiresAt: time(keyExpiresAt),
+    suspended: suspended != null,
   }
 }

@@ -22,18 +22,22 @@ const bootstrapLock = 6_737_201_102
 
 /**
  * The first organization and its key, when the installation has no key at all; otherwise null. `token` is the
- * key to use, or null to make one. Any number of processes may ask at once: one of them is told.
+ * key to use, or null to make one. Any number of processes may ask at once: one of them is told. `handOver` gets the key
+ * before anything of it is committed: when that fails, nothing was made.
  */
 export function bootstrapOrganization(
   pool: Pool,
   clock: Clock,
   token: string | null,
+  handOver: (first: NewKey) => Promise<void> = async () => {},
 ): Promise<NewKey | null> {
   return transaction(pool, async (tx) => {
     await tx.query(`select pg_advisory_xact_lock(${bootstrapLock})`)
     const { rows } = await tx.query('select 1 from api_keys limit 1')
     if (rows.length > 0) return null
-    return insertOrganization(tx, clock, 'My organization', token ?? newToken())
+    const first = await insertOrganization(tx, clock, 'My organization', token ?? newToken())
+    await handOver(first)
+    return first
   })
 }
 

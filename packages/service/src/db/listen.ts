@@ -1,6 +1,8 @@
 /** LISTEN on a connection of its own. Notifications are hints: what is lost with a connection, a poll finds. */
 import { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
+import { periodic } from '../kernel/periodic.ts'
 import { type DatabaseAddress, keepAlive } from './pool.ts'
 
 export interface Listener {
@@ -13,8 +15,9 @@ const retryAfter = 1_000
 const askEvery = 10_000
 /** How long a server may take to say anything, in milliseconds. */
 const answerAfter = 5_000
-/** How long it may take to say good-bye. */
+/** How long it may take to say good-bye, in milliseconds; and how long closing takes at most. */
 const closeAfter = 1_000
+const stopWithin = 2 * closeAfter
 
 /**
  * Calls `notify` with what every notification on the channel says, and with nothing after each time the connection is
@@ -26,64 +29,58 @@ export function listen(
   notify: (payload: string) => void,
   onLost: (error: Error) => void,
 ): Listener {
-  let closed = false
-  let client: Client | null = null
-  let socket = new Socket()
-  /** Until the next connection is tried, or this one is asked. */
-  let timer: NodeJS.Timeout | undefined
+  // A run is the life of a connection.
+  const connections = periodic({
+    every: retryAfter,
+    stopWithin,
+    run: (signal) => listenUntilLost(address, channel, notify, signal),
+    onFailure: onLost,
+  })
+  connections.start()
+  return { close: () => connections.stop() }
+}
 
-  async function connect(): Promise<void> {
-    const ownSocket = new Socket()
-    socket = ownSocket
-    const fresh = new Client({
-      ...('url' in address ? { connectionString: address.url } : address),
-      application_name: 'deskwire listener',
-      ...keepAlive,
-      connectionTimeoutMillis: answerAfter,
-      query_timeout: answerAfter,
-      stream: () => ownSocket,
-    })
-    client = fresh
-    const lost = (error: Error) => {
-      if (closed || client !== fresh) return
-      client = null
-      ownSocket.destroy()
-      clearTimeout(timer)
-      onLost(error)
-      timer = setTimeout(reconnect, retryAfter)
-    }
-    fresh.on('error', lost)
-    fresh.on('end', () => lost(new Error('the connection ended')))
-    fresh.on('notification', ({ payload }) => notify(payload ?? ''))
-    try {
-      await fresh.connect()
-      await fresh.query(`listen ${channel}`)
-      notify('')
-      askInTime()
-    } catch (error) {
-      lost(error as Error)
-    }
-
-    function askInTime(): void {
-      if (closed || client !== fresh) return
+/** Rejects when the connection is lost, or soon after the signal. */
+async function listenUntilLost(
+  address: DatabaseAddress,
+  channel: string,
+  notify: (payload: string) => void,
+  closing: AbortSignal,
+): Promise<never> {
+  const socket = new Socket()
+  const client = new Client({
+    ...('url' in address ? { connectionString: address.url } : address),
+    application_name: 'deskwire listener',
+    ...keepAlive,
+    connectionTimeoutMillis: answerAfter,
+    query_timeout: answerAfter,
+    stream: () => socket,
+  })
+  const lost = new AbortController()
+  client.on('error', (error) => lost.abort(error))
+  client.on('end', () => lost.abort(new Error('the connection ended')))
+  client.on('notification', ({ payload }) => notify(payload ?? ''))
+  const over = AbortSignal.any([closing, lost.signal])
+  let cut: NodeJS.Timeout | undefined
+  const cutSoon = () => {
+    cut = setTimeout(() => socket.destroy(), closeAfter)
+  }
+  closing.addEventListener('abort', cutSoon, { once: true })
+  try {
+    await client.connect()
+    await client.query(`listen ${channel}`)
+    notify('')
+    for (;;) {
+      await delay(askEvery, undefined, { signal: over })
       // What it listens to already, it may be told again.
-      timer = setTimeout(() => fresh.query(`listen ${channel}`).then(askInTime, lost), askEvery)
+      await client.query(`listen ${channel}`)
     }
-  }
-
-  function reconnect(): void {
-    if (!closed) connecting = connect()
-  }
-
-  let connecting = connect()
-  return {
-    async close() {
-      closed = true
-      clearTimeout(timer)
-      const cut = setTimeout(() => socket.destroy(), closeAfter)
-      await connecting
-      await client?.end().catch(() => {})
-      clearTimeout(cut)
-    },
+  } catch (error) {
+    throw lost.signal.aborted ? lost.signal.reason : error
+  } finally {
+    if (closing.aborted) await client.end().catch(() => {})
+    socket.destroy()
+    clearTimeout(cut)
+    closing.removeEventListener('abort', cutSoon)
   }
 }

@@ -120,7 +120,7 @@ async function outcomeOf(
       'user-agent': `Deskwire/${version}`,
       'x-service-event-id': event.id,
       'x-service-event-type': event.type,
-      'x-service-signature': sign(Math.floor(clock.now() / 1000), body),
+      ...sign(event.id, Math.floor(clock.now() / 1000), body),
     },
     body,
     ownConnection: doubtful,

@@ -41,6 +41,8 @@ interface EndpointColumns {
   /** Separated by spaces, as the secrets are. */
   readonly scopes: string | null
   readonly secrets: string | null
+  readonly standardSignatures: boolean
+  readonly suspended: boolean
 }
 
 interface DeliveryColumns {
@@ -107,6 +109,8 @@ export function createClaim(database: Database, tables: readonly StreamTable[]):
         disabledReason: endpoint.disabledReason,
         scopes: endpoint.scopes?.split(' ') ?? null,
         sealedSecrets: endpoint.secrets?.split(' ').map((hex) => Buffer.from(hex, 'hex')) ?? [],
+        standardSignatures: endpoint.standardSignatures,
+        suspended: endpoint.suspended,
       },
       deliveries: claimed.map((row) => claimedDelivery(row, dataOf(row))),
       aloneLeft: endpoint.aloneLeft,
@@ -146,16 +150,26 @@ function claimedDelivery(row: DeliveryColumns, data: string | null): ClaimedDeli
 
 /** Null when the queue is another worker's. */
 function endpointIn(rows: readonly TextRow[]): EndpointColumns | null {
-  for (const [url, disabledReason = null, scopes = null, secrets = null, left, lostId, lostSince] of rows) {
+  for (const row of rows) {
+    const [url, disabledReason = null, scopes = null, secrets = null, ...others] = row
+    const [standard, left, lostId, lostSince, suspended] = others
     if (url == null) continue
-    const lost = lostId == null ? null : { id: lostId, since: Number(lostSince) }
-    return { url, disabledReason, scopes, secrets, aloneLeft: Number(left), lost }
+    return {
+      url,
+      disabledReason,
+      scopes,
+      secrets,
+      standardSignatures: standard != null,
+      aloneLeft: Number(left),
+      lost: lostId == null ? null : { id: lostId, since: Number(lostSince) },
+      suspended: suspended != null,
+    }
   }
   return null
 }
 
 /** Those that `endpointIn` reads, before those of the delivery. */
-const columnsOfEndpoint = 7
+const columnsOfEndpoint = 9
 
 /** Null where nothing is due: then there is one row, of the endpoint. */
 function deliveryIn(row: TextRow): DeliveryColumns | null {
@@ -218,8 +232,10 @@ function claimStatement(tables: readonly StreamTable[], limit: number): Prepared
         and (k.expires_at is null or k.expires_at > $4))`)} as scopes,
       ${once(`(select string_agg(encode(s.sealed, 'hex'), ' ' order by s.created_at desc, s.id desc) from webhook_secrets s
         where s.organization_id = $1 and s.webhook_id = $2 and (s.expires_at is null or s.expires_at > $4))`)} as secrets,
+      case when coalesce(d.place, 1) = 1 and 'standard' = any(w.signatures) then true end as standard,
       ${once('l.alone_left')} as alone_left, ${once('l.alone_id')} as alone_id,
       ${once(milliseconds('l.alone_since'))} as alone_since,
+      ${once('(select true from organizations o where o.organization_id = $1 and o.suspended_at is not null)')} as suspended,
       d.id, d.attempt_count, d.attempts_before, d.max_attempts, d.lost_worker, ${milliseconds('d.next_attempt_at')} as due_at,
       ${milliseconds('d.updated_at')} as updated_at, d.event_id, d.event_type,
       ${timestampText('d.event_created_at')} as event_created_at, d.subject_kind, d.payload,

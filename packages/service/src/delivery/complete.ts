@@ -42,7 +42,7 @@ interface Column<Told> {
 
 const roundColumns: readonly Column<Omit<Completion, 'results'>>[] = [
   { name: 'next', type: 'text', value: ({ next }) => next },
-  { name: 'tier', type: 'int', value: ({ priority }) => priorityClasses.indexOf(priority) },
+  { name: 'priority_class', type: 'int', value: ({ priority }) => priorityClasses.indexOf(priority) },
   { name: 'known', type: 'uuid[]', value: ({ known }) => arrayParameter(known) },
   { name: 'succeeded_at', type: 'timestamptz', value: ({ health }) => timeText(health.succeededAt) },
   { name: 'failures', type: 'int', value: ({ health }) => health.failures },
@@ -118,7 +118,7 @@ const time = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`
  * that, and what was started over meanwhile, by a retry or a recovery, is not to end with an attempt from before.
  */
 export const completeFunction: SchemaFunction = schemaFunction(
-  'settle_lane',
+  'complete_deliveries',
   {
     arguments: `p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
       ${completionArguments}`,
@@ -169,12 +169,12 @@ begin
         and w.id = p_webhook_id and w.status = 'disabled') then
       v_due := p_now;
     end if;
-    -- A backlog waits behind those that have waited longer: its lane has just had its turn.
+    -- A backlog waits behind those that have waited longer: its queue was drained just now.
     update lanes set due_at = case when v_due > p_now then v_due when v_due is not null then p_now end,
         lease_id = null, lease_until = null, worker_id = null, listening = false,
         lost_leases = 0, alone_id = null, alone_since = null,
         alone_left = case when alone_left > 0 and v_due <= p_now then alone_left - 1 else 0 end,
-        tier = case when p_tier >= 2 then p_tier when v_due <= p_now then 1 else 0 end
+        tier = case when p_priority_class >= 2 then p_priority_class when v_due <= p_now then 1 else 0 end
       where organization_id = p_organization_id and webhook_id = p_webhook_id;
   else
     -- Until then only its holder has to look at it.

@@ -181,6 +181,11 @@ export class EndpointLimiter {
     return this.#usage.priority
   }
 
+  /** Whether an attempt was answered since the drain began, and the last of them in time. */
+  get isProven(): boolean {
+    return this.#usage.isProven
+  }
+
   get isSpent(): boolean {
     return this.#usage.isSpent
   }

@@ -41,7 +41,7 @@ export interface DisablePolicy {
    * it is about to be. What is pending then is left to the next drain, as some may be under way. Times in milliseconds since the
    * Unix epoch; `failingSince` is null while it does not fail.
    */
-  judge(
+  apply(
     endpoint: EndpointKey,
     results: readonly AttemptResult[],
     failingSince: number | null,
@@ -75,9 +75,9 @@ export function createDisablePolicy(services: {
   /** By endpoint, since when it fails and the stage that the log has warned of; in the order in which it did. */
   const warned = new Map<string, string>()
 
-  return { judge, disable, stop: () => stopped.abort() }
+  return { apply, disable, stop: () => stopped.abort() }
 
-  async function judge(
+  async function apply(
     endpoint: EndpointKey,
     results: readonly AttemptResult[],
     failingSince: number | null,

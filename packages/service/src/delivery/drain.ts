@@ -53,10 +53,12 @@ export class Drain {
   readonly #services: DrainServices
   readonly #worker: WorkerServices
   readonly #endpoint: EndpointKey
-  readonly #leaseId = randomUUID()
+  readonly #leaseId: string
   readonly #limiter: EndpointLimiter
   readonly #inHand: InHand
   #mode: DrainMode = 'claiming'
+  /** What a commit has claimed for it; null otherwise, and once it is accepted. */
+  #given: Claim | null
   /** The last claim, and what signs for it; null before the first. */
   #claimed: { readonly claim: Claim; readonly sign: Sign | null } | null = null
   /** Why the endpoint is disabled, also if that came after it was claimed. */
@@ -66,13 +68,23 @@ export class Drain {
   #wasWoken = false
   /** What is in hand is sent alone: nothing more is claimed. */
   #isAlone = false
+  /** Its organization is suspended: what is under way is completed, and the queue left until it is resumed. */
+  #isSuspended = false
   /** Claims that brought as much as they could. */
   #fullClaims = 0
   #quietTicks = 0
   #signal = Promise.withResolvers<void>()
 
-  /** `limiter` is closed when the drain ends. */
-  constructor(services: DrainServices, worker: WorkerServices, queue: DueQueue, limiter: EndpointLimiter) {
+  /** `limiter` is closed when the drain ends; `given` is the first claim, where it was made by a commit. */
+  constructor(
+    services: DrainServices,
+    worker: WorkerServices,
+    queue: DueQueue,
+    limiter: EndpointLimiter,
+    given: Claim | null = null,
+  ) {
+    this.#given = given
+    this.#leaseId = given?.leaseId ?? randomUUID()
     this.#services = services
     this.#worker = worker
     this.#endpoint = { organizationId: queue.organizationId, webhookId: queue.webhookId }
@@ -152,7 +164,8 @@ export class Drain {
       return { lease: { id: this.#leaseId, workerId, until, listening: priority === 'light' }, now, limit }
     }
     this.#wasWoken = false
-    const claim = await queues.claim(this.#endpoint, asking, this.#inHand.ids)
+    const claim = this.#given ?? (await queues.claim(this.#endpoint, asking, this.#inHand.ids))
+    this.#given = null
     // Counted from here, so that it is sent however long the claim took: what would be too old to be sent when it comes
     // would be claimed again for ever.
     this.#inHand.claimedAt = clock.now()
@@ -172,6 +185,13 @@ export class Drain {
   /** Puts in hand what of the claim is to be sent now; false when the lease was lost by then. */
   async #accept(claim: Claim): Promise<boolean> {
     const { queues, clock, log, tuning } = this.#services
+    this.#isSuspended = claim.endpoint.suspended
+    if (this.#isSuspended) {
+      this.#claimed = { claim, sign: this.#claimed?.sign ?? null }
+      this.#leaveWaiting()
+      this.#hasMore = false
+      return true
+    }
     this.#disabled = claim.endpoint.disabledReason
     if (this.#disabled === null && claim.endpoint.scopes === null) {
       this.#claimed = { claim, sign: this.#claimed?.sign ?? null }
@@ -244,8 +264,12 @@ export class Drain {
 
   async #release(): Promise<void> {
     this.#leaveWaiting()
-    if (await this.#write('release')) this.#move('ended')
-    else this.#lose()
+    if (!(await this.#write('release'))) return this.#lose()
+    if (this.#isSuspended) {
+      await this.#services.queues.holdSuspended(this.#endpoint)
+      this.#hasMore = false
+    }
+    this.#move('ended')
   }
 
   async #untilAttemptsEnd(): Promise<void> {
@@ -267,7 +291,8 @@ export class Drain {
       isOverdue: shutdown.isOverdue,
       priority,
       hasMore: this.#hasMore,
-      mayClaim: !this.#isAlone && !(this.#hasMore && this.#limiter.mustYield(hasHadItsTurn)),
+      mayClaim:
+        !this.#isAlone && !this.#isSuspended && !(this.#hasMore && this.#limiter.mustYield(hasHadItsTurn)),
       mayStart,
       waiting: inHand.waiting,
       underWay,
@@ -347,7 +372,7 @@ export class Drain {
     this.#inHand.forget(results)
     this.#hasMore = completed.more || this.#wasWoken
     const { failingSince } = completed
-    const disabled = await this.#worker.disablePolicy.judge(this.#endpoint, results, failingSince, now)
+    const disabled = await this.#worker.disablePolicy.apply(this.#endpoint, results, failingSince, now)
     // What is left is not sent any more; what is under way may still arrive, and the next drain fails the rest.
     if (disabled === null) return true
     this.#disabled = disabled

@@ -6,18 +6,26 @@ import { randomUUID } from 'node:crypto'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
-import { stopwatch } from '../kernel/timestamps.ts'
 import { ConcurrencyLimiter } from './concurrency.ts'
+import { noChange } from './decide.ts'
 import { createDisablePolicy } from './disable-policy.ts'
 import { Drain, type DrainEnd, type DrainServices, Shutdown, type WorkerServices } from './drain.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
-import { type DueQueue, keyOf, priorityClasses } from './model.ts'
+import { type Claim, type DueQueue, keyOf, type PriorityClass, priorityClasses } from './model.ts'
+import { Pace } from './pace.ts'
 import { createSweeper } from './sweep.ts'
 import { type DeliveryTuning, deliveryTuning } from './tuning.ts'
 
 export interface Engine {
-  /** Something may be due: look at once. */
-  wake(): void
+  /**
+   * Something may be due: look at once, or at that time, in milliseconds since the Unix epoch. What is due to whoever says so may not
+   * be yet by this worker's clock, and a look before that finds nothing.
+   */
+  wake(at?: number): void
+  /** Drains what was claimed for this worker, or gives it back where it has no room. */
+  take(claims: readonly Claim[]): void
+  /** Something is due at these queues, since that time: drain them, without searching for them where that is fair to others. */
+  drain(queues: readonly DueQueue[], at: number): void
   /** Looks again and again until stopped. */
   start(): void
   /**
@@ -55,7 +63,8 @@ export function createEngine(
     clockTurns = createKeyedQueue(),
     tuning = deliveryTuning,
   } = options
-  const { foundAtOnce, looksApart, pollEvery, slowApart, attemptsMayTake, completingMayTake } = tuning.engine
+  const { foundAtOnce, looksApart, pollEvery, slowApart, freshApart, attemptsMayTake, completingMayTake } =
+    tuning.engine
   const stopWithin = attemptsMayTake + completingMayTake
   const drainServices: DrainServices = { ...services, tuning }
   const limiter = new ConcurrencyLimiter(tuning.concurrency)
@@ -93,12 +102,15 @@ export function createEngine(
   let behind = false
   /** Somebody drains by hand, and looks again by himself. */
   let draining = false
-  let sinceSlow = () => Number.POSITIVE_INFINITY
-  /** Wakes when slow queues may be looked for again. */
-  let slowTimer: NodeJS.Timeout | null = null
+  const paces: Readonly<Partial<Record<PriorityClass, Pace>>> = {
+    slow: new Pace({ apart: slowApart / foundAtOnce.slow, atLeast: slowApart }, looking.wake),
+    fresh: new Pace({ apart: freshApart }, looking.wake),
+  }
 
   return {
-    wake: looking.wake,
+    take: (claims) => claims.forEach(take),
+    wake: (at = 0) => when(at, looking.wake),
+    drain: (due, at) => when(at, () => drainMore(due)),
     start() {
       looking.start()
       sweeper.start()
@@ -114,29 +126,71 @@ export function createEngine(
     if (!draining) looking.wake()
   }
 
+  /** Does it at once, or when it is time by this worker's clock; of what is further off than the next look, that sees. */
+  function when(at: number, act: () => void): void {
+    const early = at - clock.now()
+    if (early <= 0) act()
+    else if (early < pollEvery) setTimeout(act, early).unref()
+  }
+
+  /** Those with a class that has a pace, or is served in turn, wait to be found: nobody goes ahead of others by being told of. */
+  function drainMore(due: readonly DueQueue[]): void {
+    let search = false
+    for (const queue of due) {
+      const known = running.get(keyOf(queue))
+      known?.drain.wake()
+      if (known !== undefined) continue
+      if (behind || queue.priority !== 'light' || launch(queue) === null) search = true
+    }
+    if (search) looking.wake()
+  }
+
+  function take(claim: Claim): void {
+    const known = running.get(keyOf(claim))
+    // It has given back its lease, and is about to learn that.
+    if (known !== undefined) void known.ended.then(() => take(claim))
+    else if (launch({ ...claim, priority: 'light' }, claim) === null) void giveBack(claim)
+  }
+
+  /** Never rejects: what cannot be given back ends by itself. */
+  async function giveBack(claim: Claim): Promise<void> {
+    const nothing = { results: [], health: noChange, next: 'release', priority: 'light', known: [] } as const
+    const now = clock.now()
+    behind = true
+    await queues.complete(claim, nothing, now, now).catch((error: Error) => {
+      const { organizationId, webhookId } = claim
+      log.warn(
+        { organizationId, webhookId, err: loggable(error) },
+        'a lease could not be given back; it will expire',
+      )
+    })
+  }
+
   /** Begins drains of what is due, as many as there is room for. */
   async function look(): Promise<readonly RunningDrain[]> {
     const now = clock.now()
     await sweeper.noticed(now, draining)
     const withRoom = priorityClasses.filter((priority) => limiter.hasRoom(priority))
-    const open = draining || mayBeSlow() ? withRoom : withRoom.filter((priority) => priority !== 'slow')
+    const open = withRoom.filter((priority) => draining || paces[priority]?.ask() !== false)
     const due = open.length === 0 ? [] : await queues.findDue(workerId, now, open)
     const begun: RunningDrain[] = []
-    behind = withRoom.length < priorityClasses.length
-    const foundOf = Map.groupBy(due, ({ priority }) => priority)
-    const isFull = open.some((priority) => foundOf.get(priority)?.length === foundAtOnce[priority])
-    let slow = 0
-    for (const queue of due) {
-      if (queue.priority === 'slow' && !draining && slow++ > 0) {
-        // One after another: each may have a handshake to make, and whoever is well waits for those.
-        setTimeout(begin, ((slow - 1) * slowApart) / foundAtOnce.slow, queue)
-        continue
-      }
+    const beginOf = (queue: DueQueue) => {
       const drain = begin(queue)
       if (drain !== null) begun.push(drain)
     }
+    behind = withRoom.length < priorityClasses.length
+    const foundOf = Map.groupBy(due, ({ priority }) => priority)
+    const isFull = open.some((priority) => foundOf.get(priority)?.length === foundAtOnce[priority])
+    let paced = 0
+    for (const priority of open) {
+      const found = foundOf.get(priority) ?? []
+      const pace = draining ? undefined : paces[priority]
+      if (pace === undefined) found.forEach(beginOf)
+      else pace.begin(found, beginOf)
+      if (pace !== undefined) paced += found.length
+    }
     // There are more where those came from.
-    if (isFull && (begun.length > 0 || slow > 1)) wakeUnlessDraining()
+    if (isFull && (begun.length > 0 || paced > 1)) wakeUnlessDraining()
     return begun
   }
 
@@ -149,25 +203,12 @@ export function createEngine(
     return begun
   }
 
-  /** Whether slow queues may be looked for now; if not, they are when it is time. */
-  function mayBeSlow(): boolean {
-    const since = sinceSlow()
-    if (since >= slowApart) {
-      sinceSlow = stopwatch()
-      return true
-    }
-    slowTimer ??= setTimeout(() => {
-      slowTimer = null
-      looking.wake()
-    }, slowApart - since)
-    return false
-  }
-
-  function launch(queue: DueQueue): RunningDrain | null {
+  /** Null when there is no room; `claim` is what was claimed of it already. */
+  function launch(queue: DueQueue, claim: Claim | null = null): RunningDrain | null {
     const own = shutdown.isRequested ? null : limiter.open(queue.priority)
     if (own === null) return null
     const servedBy = queue.priority === 'light' ? queues : otherQueues
-    const drain = new Drain({ ...drainServices, queues: servedBy }, workerServices, queue, own)
+    const drain = new Drain({ ...drainServices, queues: servedBy }, workerServices, queue, own, claim)
     const ended = drain
       .run()
       .catch((error: Error) => {
@@ -184,8 +225,11 @@ export function createEngine(
     const begun = { drain, ended }
     running.set(keyOf(queue), begun)
     void ended.then(({ more }) => {
+      if (draining) return
+      // One that was answered goes on; of any other it may be known only now why it does not.
+      if (more && own.isProven) drainMore([{ ...queue, priority: own.priority }])
       // At this endpoint, or at one that has waited for room.
-      if (more || behind) wakeUnlessDraining()
+      else if (more || behind) looking.wake()
     })
     return begun
   }
@@ -193,7 +237,7 @@ export function createEngine(
   async function stop(): Promise<void> {
     shutdown.request()
     disablePolicy.stop()
-    if (slowTimer !== null) clearTimeout(slowTimer)
+    for (const pace of Object.values(paces)) pace.stop()
     const drains = () => Promise.all([...running.values()].map(({ ended }) => ended))
     const ended = Promise.all([sweeper.stop(), looking.stop().then(drains)])
     await atMost(attemptsMayTake, ended)

@@ -11,6 +11,7 @@ import { lockClock } from '../journal/sql-fragments.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
+import { suspendedOrganizations } from './sweep.ts'
 import { deliveryTuning, type FanOutTuning } from './tuning.ts'
 
 export interface FanOuts {
@@ -98,11 +99,11 @@ export function createFanOuts(services: {
   }
 }
 
-/** Organizations that have a piece due, that which had one last at the end. */
+/** Organizations that have a piece due, that which had one last at the end; what is suspended makes no deliveries that wait. */
 async function findDue(database: Database, now: number, foundAtOnce: number): Promise<readonly string[]> {
   const { rows } = await database.together.query<{ organization_id: string }>({
     name: 'find_due_fan_outs',
-    text: `select f.organization_id from fan_outs f where f.due_at <= $1
+    text: `select f.organization_id from fan_outs f where f.due_at <= $1 and f.organization_id <> all(${suspendedOrganizations})
              group by f.organization_id order by max(f.due_at) limit ${foundAtOnce}`,
     values: [formatTimestamp(now)],
   })
@@ -191,7 +192,7 @@ begin
             'the endpoint was disabled: ' || v_reason, case when v_reason is null then p_now end, p_now, p_now
           from events e where e.organization_id = p_organization_id and e.id = any(v_events) and e.id <> all(v_known);
       if v_reason is null then
-        -- The lane is locked, not only woken, as by a commit.
+        -- The queue is locked, not only woken, as by a commit.
         perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = v_webhook_id for update;
         update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = v_webhook_id
           and (due_at is null or due_at > p_now) and (lease_id is null or listening);

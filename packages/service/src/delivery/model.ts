@@ -74,6 +74,10 @@ export interface Endpoint {
   readonly scopes: readonly string[] | null
   /** The secrets that sign now, the newest first, as stored. */
   readonly sealedSecrets: readonly Buffer[]
+  /** Whether they sign by Standard Webhooks as well. */
+  readonly standardSignatures: boolean
+  /** Its organization is suspended: nothing is sent, and what is pending stays so. */
+  readonly suspended: boolean
 }
 
 /** What one claim brought. */

@@ -15,6 +15,7 @@ import { atMost, periodic } from '../kernel/periodic.ts'
 import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
 import { restartSchedule, wakeQueue } from './endpoint-queues.ts'
 import type { EndpointKey } from './model.ts'
+import { suspendedOrganizations } from './sweep.ts'
 import { deliveryTuning, type RecoveryTuning } from './tuning.ts'
 
 export interface Recoverer {
@@ -94,10 +95,10 @@ export function createRecoverer(services: {
     }
   }
 
-  /** Takes the recovery and does its pieces while there are some, it is active, and this worker goes on. */
+  /** Claims the recovery and does its pieces while there are some, it is active, and this worker goes on. */
   async function run(recovery: RecoveryKey): Promise<Piece> {
     const leaseId = randomUUID()
-    if (!(await recoveries.take(recovery, leaseId, clock.now(), clock.now() + leaseFor))) return 'lost'
+    if (!(await recoveries.claim(recovery, leaseId, clock.now(), clock.now() + leaseFor))) return 'lost'
     let came: Piece = 'more'
     for (let pieces = 0; came === 'more' && pieces < piecesInARow && !isStopped(); pieces++) {
       const now = clock.now()
@@ -122,7 +123,7 @@ export interface Recoveries {
   /** Recoveries with a piece due that nobody does, the longest due first, but for those of the organizations `except`. */
   findDue(now: number, limit: number, except?: readonly string[]): Promise<readonly RecoveryKey[]>
   /** Whether it is this worker's now, until then. */
-  take(recovery: RecoveryKey, leaseId: string, now: number, leaseUntil: number): Promise<boolean>
+  claim(recovery: RecoveryKey, leaseId: string, now: number, leaseUntil: number): Promise<boolean>
   piece(recovery: RecoveryKey, leaseId: string, now: number, leaseUntil: number): Promise<Piece>
   /** Gives it back: to be gone on with by whoever comes first. */
   release(recovery: RecoveryKey, leaseId: string): Promise<void>
@@ -140,6 +141,7 @@ export function createRecoveries(
         name: `find_due_recoveries_${limit}`,
         text: `select r.organization_id, r.webhook_id, r.id from recoveries r
                where r.due_at <= $1 and (r.lease_until is null or r.lease_until <= $1)
+                 and r.organization_id <> all(${suspendedOrganizations})
                  and r.organization_id <> all($2) order by r.due_at limit ${limit}`,
         values: [formatTimestamp(now), except],
       })
@@ -150,7 +152,7 @@ export function createRecoveries(
       }))
     },
 
-    async take({ organizationId, webhookId, recoveryId }, leaseId, now, leaseUntil) {
+    async claim({ organizationId, webhookId, recoveryId }, leaseId, now, leaseUntil) {
       const { rowCount } = await pool.query(
         `update recoveries set lease_id = $4, lease_until = $6
            where organization_id = $1 and webhook_id = $2 and id = $3 and due_at <= $5

@@ -5,32 +5,43 @@
  */
 import { createHmac, createSecretKey } from 'node:crypto'
 import { type Hmac, signatureHeader } from '@deskwire/sdk/signature'
-import type { EndpointKey } from './model.ts'
+import { standardHeaders } from '@deskwire/sdk/standard-webhooks'
+import type { Endpoint, EndpointKey } from './model.ts'
 import { deliveryTuning } from './tuning.ts'
 
-/** The value of X-Service-Signature for a body sent at `timestamp`, in whole unix seconds. */
-export type Sign = (timestamp: number, body: string | Uint8Array) => string
+/** The headers that sign the body of an event, sent at `timestamp`, in whole unix seconds. */
+export type Sign = (
+  eventId: string,
+  timestamp: number,
+  body: string | Uint8Array,
+) => Readonly<Record<string, string>>
 
-/** What signs with these secrets of an endpoint, sealed, newest first: one `v1` for each. Throws what opening one throws. */
-export type Signer = (sealedSecrets: readonly Buffer[], owner: EndpointKey) => Sign
+/**
+ * What signs with these secrets of an endpoint, sealed, newest first: one signature for each, of each scheme that the
+ * endpoint wants. Throws what opening one throws.
+ */
+export type Signer = (
+  endpoint: Pick<Endpoint, 'sealedSecrets' | 'standardSignatures'>,
+  owner: EndpointKey,
+) => Sign
 
 /** As a SecretBox opens it. */
 export type Open = (sealed: Buffer, owner: EndpointKey) => string
 
 /**
- * A signer that keeps the key objects of the `capacity` secrets used last, so that few are opened again; a secret that signs
- * no more leaves as others come.
+ * A signer that keeps the `capacity` key objects used last, one a secret and scheme, so that few are opened again; a secret
+ * that signs no more leaves as others come.
  */
 export function createSigner(
   open: Open,
   { capacity = deliveryTuning.sender.rememberedSecrets }: { capacity?: number } = {},
 ): Signer {
   const kept = new Map<string, Hmac>()
-  const hmacOf = (sealed: Buffer, owner: EndpointKey): Hmac => {
+  const hmacOf = (scheme: Scheme, sealed: Buffer, owner: EndpointKey): Hmac => {
     // With its owner: whose it is said to be is part of what opening it proves.
-    const name = `${owner.organizationId} ${owner.webhookId} ${sealed.toString('base64')}`
+    const name = `${owner.organizationId} ${owner.webhookId} ${scheme} ${sealed.toString('base64')}`
     const known = kept.get(name)
-    const hmac = known ?? newHmac(open(sealed, owner))
+    const hmac = known ?? newHmac[scheme](open(sealed, owner))
     // A Map holds its entries in the order they came: used last stands last.
     if (known !== undefined) kept.delete(name)
     kept.set(name, hmac)
@@ -40,15 +51,36 @@ export function createSigner(
     }
     return hmac
   }
-  return (sealedSecrets, owner) => {
+  return ({ sealedSecrets, standardSignatures }, owner) => {
     // A delivery without a signature would be refused by its receiver six times over, and nobody would know why.
     if (sealedSecrets.length === 0) throw new RangeError('a delivery needs at least one secret to sign with')
-    const hmacs = sealedSecrets.map((sealed) => hmacOf(sealed, owner))
-    return (timestamp, body) => signatureHeader(timestamp, body, hmacs)
+    const service = sealedSecrets.map((sealed) => hmacOf('service', sealed, owner))
+    if (!standardSignatures) {
+      return (_, timestamp, body) => ({ 'x-service-signature': signatureHeader(timestamp, body, service) })
+    }
+    const standard = sealedSecrets.map((sealed) => hmacOf('standard', sealed, owner))
+    return (eventId, timestamp, body) => ({
+      'x-service-signature': signatureHeader(timestamp, body, service),
+      ...standardHeaders(eventId, timestamp, body, standard),
+    })
   }
 }
 
-function newHmac(secret: string): Hmac {
-  const key = createSecretKey(secret, 'utf8')
-  return (prefix, body) => createHmac('sha256', key).update(prefix).update(body).digest('hex')
+type Scheme = keyof typeof newHmac
+
+const newHmac = {
+  /** Keyed with the text of the secret as it is shown. */
+  service(secret: string): Hmac {
+    const key = createSecretKey(secret, 'utf8')
+    return (prefix, body) => createHmac('sha256', key).update(prefix).update(body).digest('hex')
+  },
+
+  /**
+   * Keyed with the bytes that the secret's base64 says. That of earlier releases, in base64url, is read as well: a process of
+   * one, beside this one, may have rotated to such a secret.
+   */
+  standard(secret: string): Hmac {
+    const key = createSecretKey(Buffer.from(secret.slice('whsec_'.length), 'base64'))
+    return (prefix, body) => createHmac('sha256', key).update(prefix).update(body).digest('base64')
+  },
 }

@@ -135,6 +135,10 @@ const behind = 'infinity'
 const noId = '00000000-0000-0000-0000-000000000000'
 const firstPlace: Place = { organizationId: noId, webhookId: noId, dueAt: behind, id: noId }
 
+/** SQL of the organizations whose queues nobody looks at until they are resumed, as an array: read once a statement. */
+export const suspendedOrganizations =
+  'array(select o.organization_id from organizations o where o.suspended_at is not null)'
+
 /** One step down an index a queue: at 10,000 queues and 1,000,000 pending deliveries some 50 ms by estimate, not measured. */
 export async function sweepQueues(pool: Queryable, now: number, longestLease: number): Promise<number> {
   const latest = now + longestLease
@@ -142,7 +146,7 @@ export async function sweepQueues(pool: Queryable, now: number, longestLease: nu
   for (let last: QueueRow = { organization_id: noId, webhook_id: noId }; ; ) {
     const { rows } = await pool.query<QueueRow & { stray: boolean }>({
       text: `select l.organization_id, l.webhook_id, l.lease_until > $2
-               or l.lease_id is null and (l.due_at is null or l.due_at > $3)
+               or l.lease_id is null and (l.due_at is null or l.due_at > $3) and l.organization_id <> all(${suspendedOrganizations})
                  and (select d.next_attempt_at from deliveries d where d.organization_id = l.organization_id
                    and d.webhook_id = l.webhook_id and d.log_day = 'infinity' order by d.next_attempt_at, d.id limit 1) <= $1
                as stray

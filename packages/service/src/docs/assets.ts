@@ -6,15 +6,13 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { type Compressed, compressOnce } from '../http/compression.ts'
 
 export interface Asset {
   /** Where it is served. */
   readonly address: string
   readonly mediaType: string
-  readonly bytes: Buffer
-  readonly gzipped: Buffer
+  readonly forms: Compressed
 }
 
 const own = fileURLToPath(new URL('../../assets/', import.meta.url))
@@ -53,7 +51,6 @@ async function readAsset(directory: string, file: string): Promise<Asset> {
   return {
     address: `/docs/assets/${name}.${hash}.${extension}`,
     mediaType: mediaTypes[extension] as string,
-    bytes,
-    gzipped: await promisify(gzip)(bytes),
+    forms: await compressOnce(bytes),
   }
 }

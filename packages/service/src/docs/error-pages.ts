@@ -2,13 +2,7 @@
 import { STATUS_CODES } from 'node:http'
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import { type ErrorCode, errorPath, exampleProblem } from '../kernel/errors.ts'
-import { type Html, html, inline } from './page.ts'
-
-/** What stands in the frame of a page. */
-export interface Content {
-  readonly title: string
-  readonly content: Html
-}
+import { type Content, html, inline } from './page.ts'
 
 const byStatus = Map.groupBy(
   Object.keys(errorCatalogue) as ErrorCode[],
@@ -26,7 +20,7 @@ export function errorIndex(): Content {
 ${statuses.map(
   (status) => html`<section aria-labelledby="s${status}">
 <h2 id="s${status}">${statusName(status)}</h2>
-<dl class="codes">
+<dl class="entries">
 ${byStatus.get(status)?.map(
   (code) => html`<dt><a href="${errorPath(code)}"><code>${code}</code></a></dt>
 <dd>${errorCatalogue[code].title}</dd>

@@ -10,6 +10,12 @@ export interface Page {
   readonly icon: string
 }
 
+/** What stands in the frame of a page, and what the page is called. */
+export interface Content {
+  readonly title: string
+  readonly content: Html
+}
+
 /** The whole document. */
 export function renderPage({ title, body, styles, scripts = [], icon }: Page): string {
   return html`<!doctype html>
@@ -26,8 +32,9 @@ ${styles.map((address) => html`<link rel="stylesheet" href="${address}">\n`)}${s
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header class="bar">
-<a class="brand" href="/docs">Deskwire</a>
+<a class="brand" href="/">Deskwire</a>
 <nav aria-label="Documentation">
+<a href="/docs/guides">Guides</a>
 <a href="/docs">Reference</a>
 <a href="/docs/errors">Errors</a>
 <a href="/openapi.json">openapi.json</a>

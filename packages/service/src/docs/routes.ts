@@ -1,52 +1,97 @@
 /**
- * The documentation as the service serves it: `/openapi.json`, the interactive reference at `/docs`, a page for each
- * error. Everything comes from here; a page may load nothing from anywhere else, and none needs a key.
+ * The documentation as the service serves it: a page at `/`, `/openapi.json`, the interactive reference at `/docs`, guides, a
+ * page for each error. Everything comes from here; a page may load nothing from anywhere else, and none needs a key.
  */
-import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { entityTag, holdsVersion } from '../http/entity-tag.ts'
+import { chooseCoding, vary } from '../http/compression.ts'
+import { preferred } from '../http/negotiation.ts'
 import { refused, type Sent, sent } from '../http/replies.ts'
-import { routesOf } from '../http/route.ts'
+import { type Answered, type Call, routesOf } from '../http/route.ts'
 import { problem } from '../kernel/errors.ts'
-import type { ApiPart, Json, Parameter } from '../openapi/part.ts'
+import { type Answer, type ApiPart, type Json, type Parameter, ref } from '../openapi/part.ts'
 import { type Asset, type Assets, readAssets } from './assets.ts'
-import { type Content, errorIndex, errorPage, unknownErrorPage } from './error-pages.ts'
-import { html, renderPage } from './page.ts'
+import { type Documents, readDocuments } from './documents.ts'
+import { errorIndex, errorPage, unknownErrorPage } from './error-pages.ts'
+import { guidesList, guidesPage, home, homePage, homeSchema, llmsText } from './home.ts'
+import { type Content, html, renderPage } from './page.ts'
+import { confine, first, sendVersioned, type Versioned, versioned } from './sending.ts'
 
 /** What the routes serve: made, and read from files, for whoever asks first. */
 export interface Docs {
   readonly document: () => Promise<Versioned>
   readonly assets: () => Promise<Assets>
+  readonly documents: () => Promise<Documents>
+  readonly made: (content: Made) => Promise<Versioned>
+}
+
+/** What is the same for everybody who asks for it; made when the first one does. */
+interface Made {
+  /** One of finitely many: never what was sent. */
+  readonly address: string
+  readonly mediaType: string
+  readonly make: () => Promise<string>
 }
 
 export function createDocs(makeDocument: () => Promise<Json>): Docs {
+  const known = new Map<string, () => Promise<Versioned>>()
   return {
-    document: first(async () =>
-      withVersion(JSON.stringify(await makeDocument()), 'application/json; charset=utf-8'),
-    ),
+    document: first(async () => versioned(JSON.stringify(await makeDocument()), 'application/json')),
     assets: first(readAssets),
-  }
-}
-
-/** What the first call makes, for all calls; what failed is tried again by the next. */
-function first<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = null
-      throw error
-    })
-    return made
+    documents: first(readDocuments),
+    made({ address, mediaType, make }) {
+      const name = `${mediaType} ${address}`
+      const found = known.get(name) ?? first(async () => versioned(await make(), mediaType))
+      known.set(name, found)
+      return found()
+    },
   }
 }
 
 const route = routesOf<Docs>()
 const common = { method: 'get', tag: 'service', access: 'public' } as const
 const pageAnswer = { mediaType: 'text/html', schema: { type: 'string' }, headers: ['Cache-Control'] } as const
+const markdownAnswer = {
+  ...pageAnswer,
+  mediaType: 'text/markdown',
+  also: { 'text/html': { type: 'string' } },
+} as const
 const unchanged = {
   description: 'Not changed: If-None-Match names the current version.',
   headers: ['Cache-Control'],
 } as const
+
+const landing = route({
+  ...common,
+  path: '/',
+  id: 'getHome',
+  summary: 'What this is, and where to go',
+  answers: {
+    200: { description: 'A page, or JSON.', ...pageAnswer, also: { 'application/json': ref('Home') } },
+    304: unchanged,
+  },
+  async handle(docs, call) {
+    if (wanted(call, ['text/html', 'application/json']) === 'application/json') {
+      const make = async () => JSON.stringify(home())
+      return sendMade(docs, call, { address: '/', mediaType: 'application/json', make })
+    }
+    return sendContent(docs, call, { address: '/', content: async () => homePage(await docs.documents()) })
+  },
+})
+
+const llms = route({
+  ...common,
+  path: '/llms.txt',
+  id: 'getLlmsText',
+  summary: 'Where to go, for language models',
+  answers: {
+    200: { description: 'As llmstxt.org has it.', ...pageAnswer, mediaType: 'text/plain' },
+    304: unchanged,
+  },
+  handle(docs, call) {
+    const make = async () => llmsText(await docs.documents())
+    return sendMade(docs, call, { address: '/llms.txt', mediaType: 'text/plain', make })
+  },
+})
 
 const openApi = route({
   ...common,
@@ -66,21 +111,106 @@ const reference = route({
   id: 'getReference',
   summary: 'The interactive reference',
   answers: { 200: { description: 'The interactive reference.', ...pageAnswer }, 304: unchanged },
-  async handle({ assets }, { request, reply }) {
-    const { style, icon, reference, swagger, swaggerStyle } = await assets()
-    const page = renderPage({
-      title: 'API reference · Deskwire',
-      body: html`<div id="content"><div id="reference"></div></div>
+  handle(docs, call) {
+    confine(call.reply, "script-src 'self'; connect-src 'self'; ")
+    const make = async () => {
+      const { style, icon, reference, swagger, swaggerStyle } = await docs.assets()
+      return renderPage({
+        title: 'API reference · Deskwire',
+        body: html`<div id="content"><div id="reference"></div></div>
 <noscript><main class="page"><h1>API reference</h1>
 <p>The interactive reference needs JavaScript. What it shows is <a href="/openapi.json">openapi.json</a>; the
 <a href="/docs/errors">errors</a> have pages without.</p></main></noscript>`,
-      styles: [swaggerStyle.address, style.address],
-      scripts: [swagger.address, reference.address],
-      icon: icon.address,
-    })
-    return sendPage(request, reply, page, "script-src 'self'; connect-src 'self'; ")
+        styles: [swaggerStyle.address, style.address],
+        scripts: [swagger.address, reference.address],
+        icon: icon.address,
+      })
+    }
+    return sendMade(docs, call, { address: '/docs', mediaType: 'text/html', make })
   },
 })
+
+const guides = route({
+  ...common,
+  path: '/docs/guides',
+  id: 'listGuides',
+  summary: 'Every guide',
+  answers: { 200: { description: 'Every guide.', ...markdownAnswer }, 304: unchanged },
+  handle: sendGuides,
+})
+
+function sendGuides(docs: Docs, call: Asked): Promise<Sent> {
+  const address = '/docs/guides'
+  if (wanted(call, ['text/markdown', 'text/html']) === 'text/html') {
+    return sendContent(docs, call, { address, content: async () => guidesPage(await docs.documents()) })
+  }
+  const make = async () => guidesList(await docs.documents())
+  return sendMade(docs, call, { address, mediaType: 'text/markdown', make })
+}
+
+const documentRoutes = [
+  served('/docs/guides/{file}', { id: 'getGuide', summary: 'A guide', example: 'sync.md' }),
+  served('/docs/guides/receivers/{file}', {
+    id: 'getReceiver',
+    summary: 'A complete receiver of webhooks',
+    example: 'receiver.py',
+    answer: { ...pageAnswer, mediaType: 'text/plain' },
+  }),
+  served('/docs/guides/consumers/{file}', {
+    id: 'getConsumer',
+    summary: 'What keeps a copy, complete',
+    example: 'deskwire_dlt.py',
+    answer: { ...pageAnswer, mediaType: 'text/plain' },
+  }),
+  served('/docs/reference/{file}', {
+    id: 'getReferencePage',
+    summary: 'A page of the reference',
+    example: 'fields.md',
+  }),
+  served('/docs/{file}', {
+    id: 'getDocument',
+    summary: 'The specification, or the glossary',
+    example: 'specification.md',
+  }),
+]
+
+interface Served {
+  readonly id: string
+  readonly summary: string
+  /** One of the names. */
+  readonly example: string
+  readonly answer?: Omit<Answer, 'description'>
+}
+
+/** The files of a folder that `documents.ts` reads: as they are, or as pages for whoever likes that better. */
+function served(path: `/docs/${string}{file}`, { id, summary, example, answer = markdownAnswer }: Served) {
+  return route({
+    ...common,
+    path,
+    id,
+    summary,
+    params: [text('file', 'Its name.', example)],
+    answers: { 200: { description: `${summary}.`, ...answer }, 304: unchanged },
+    errors: ['not_found'],
+    async handle(docs, call): Promise<Answered> {
+      const { file } = call.params
+      // The folder itself, with the slash that people and links write.
+      if (path === '/docs/guides/{file}' && file === '') return sendGuides(docs, call)
+      const found = (await docs.documents()).get(path.replace('/docs/', '').replace('{file}', file))
+      if (found === undefined) {
+        return refused(
+          problem('not_found', `There is no ${file} here; /docs/guides and /llms.txt list what there is.`),
+        )
+      }
+      const { page, title, source } = found
+      if (page === null || wanted(call, ['text/markdown', 'text/html']) === 'text/markdown') {
+        return sendVersioned(call.request, call.reply, source)
+      }
+      const content = async () => ({ title: `${title} · Deskwire`, content: await page() })
+      return sendContent(docs, call, { address: `/docs/${found.path}`, content })
+    },
+  })
+}
 
 const errorPages = route({
   ...common,
@@ -88,7 +218,8 @@ const errorPages = route({
   id: 'listErrorPages',
   summary: 'Every error code',
   answers: { 200: { description: 'Every error code.', ...pageAnswer }, 304: unchanged },
-  handle: (docs, { request, reply }) => sendContent(docs, request, reply, errorIndex()),
+  handle: (docs, call) =>
+    sendContent(docs, call, { address: '/docs/errors', content: async () => errorIndex() }),
 })
 
 const oneErrorPage = route({
@@ -106,10 +237,17 @@ const oneErrorPage = route({
       schema: { type: 'string' },
     },
   },
-  handle(docs, { request, reply, params: { code } }) {
+  async handle(docs, call) {
+    const { code } = call.params
     const page = errorPage(code)
-    if (page === null) return sendContent(docs, request, reply.code(404), unknownErrorPage(code))
-    return sendContent(docs, request, reply, page)
+    if (page !== null) {
+      return sendContent(docs, call, { address: `/docs/errors/${code}`, content: async () => page })
+    }
+    const { reply } = call
+    confine(reply)
+    reply.code(404).header('cache-control', 'no-cache').header('content-type', 'text/html; charset=utf-8')
+    reply.send(await pageOf(docs, unknownErrorPage(code)))
+    return sent
   },
 })
 
@@ -134,69 +272,50 @@ const asset = route({
 
 export const docsPart = {
   tags: [],
-  routes: [openApi, reference, errorPages, oneErrorPage, asset],
+  routes: [landing, llms, openApi, reference, guides, ...documentRoutes, errorPages, oneErrorPage, asset],
+  schemas: () => ({ Home: homeSchema }),
 } satisfies ApiPart
 
 function text(name: string, description: string, example: string): Parameter {
   return { name, in: 'path', description, schema: { type: 'string', examples: [example] } }
 }
 
-async function sendContent(
-  { assets }: Docs,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { title, content }: Content,
+type Asked = Pick<Call, 'request' | 'reply'>
+
+/** Which of these the request likes best, in doubt the first; the answer says that there are others. */
+function wanted<Type extends string>({ request, reply }: Asked, types: readonly [Type, Type]): Type {
+  vary(reply, 'Accept')
+  return preferred(request.headers.accept, types) ?? types[0]
+}
+
+/** A page without scripts. */
+function sendContent(
+  docs: Docs,
+  call: Asked,
+  { address, content }: { readonly address: string; readonly content: () => Promise<Content> },
 ): Promise<Sent> {
+  confine(call.reply)
+  const make = async () => pageOf(docs, await content())
+  return sendMade(docs, call, { address, mediaType: 'text/html', make })
+}
+
+async function pageOf({ assets }: Docs, { title, content }: Content): Promise<string> {
   const { style, icon } = await assets()
   const body = html`<main class="page" id="content">\n${content}\n</main>`
-  const page = renderPage({ title, body, styles: [style.address], icon: icon.address })
-  return sendPage(request, reply, page)
+  return renderPage({ title, body, styles: [style.address], icon: icon.address })
 }
 
-interface Versioned {
-  readonly body: string
-  readonly mediaType: string
-  /** A hash of the body. */
-  readonly version: string
-}
-
-function withVersion(body: string, mediaType: string): Versioned {
-  return { body, mediaType, version: createHash('sha256').update(body).digest('base64url').slice(0, 22) }
-}
-
-/** May be kept, but is asked for again each time: the next release has other pages at the same addresses. */
-function sendVersioned(request: FastifyRequest, reply: FastifyReply, versioned: Versioned): Sent {
-  const { body, mediaType, version } = versioned
-  reply.header('cache-control', 'no-cache').header('etag', entityTag(version))
-  if (reply.statusCode === 200 && holdsVersion(request.headers['if-none-match'], version)) {
-    reply.code(304).send()
-    return sent
-  }
-  reply.header('content-type', mediaType).send(body)
-  return sent
-}
-
-/** Styles and images come from the service; `more` is what else a page may do. Nothing may frame it. */
-function sendPage(request: FastifyRequest, reply: FastifyReply, page: string, more = ''): Sent {
-  reply
-    .header(
-      'content-security-policy',
-      `default-src 'none'; style-src 'self'; img-src 'self' data:; ${more}base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-    )
-    .header('x-content-type-options', 'nosniff')
-    .header('referrer-policy', 'no-referrer')
-  return sendVersioned(request, reply, withVersion(page, 'text/html; charset=utf-8'))
+async function sendMade({ made }: Docs, { request, reply }: Asked, content: Made): Promise<Sent> {
+  return sendVersioned(request, reply, await made(content))
 }
 
 /** Its address changes with its content: it can be kept for good. */
-function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): Sent {
-  const compressed = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
-  if (compressed) reply.header('content-encoding', 'gzip')
+function sendAsset(request: FastifyRequest, reply: FastifyReply, { mediaType, forms }: Asset): Sent {
+  const form = chooseCoding(request, reply)
   reply
-    .header('content-type', asset.mediaType)
+    .header('content-type', mediaType)
     .header('cache-control', 'public, max-age=31536000, immutable')
-    .header('vary', 'accept-encoding')
     .header('x-content-type-options', 'nosniff')
-    .send(compressed ? asset.gzipped : asset.bytes)
+    .send(forms[form])
   return sent
 }

@@ -1,11 +1,11 @@
-/** Who is calling, before anything else of a request is looked at. */
+/** Who is calling, and from where, before anything else of a request is looked at. */
+import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Admission, Authentication } from '../access/admission.ts'
 import type { Caller } from '../access/directory.ts'
 import type { Quota, RateLimit } from '../access/rate-limit.ts'
 import { grants } from '../access/scopes.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
-import { clientAddress } from './client-address.ts'
 import { sendProblem } from './problem-reply.ts'
 
 declare module 'fastify' {
@@ -80,6 +80,11 @@ function refusal(authentication: Exclude<Authentication, { outcome: 'authenticat
         'key_expired',
         'This token was replaced by a rotation of its key, and its time is over. Use the newer one.',
       )
+    case 'suspended':
+      return problem(
+        'insufficient_scope',
+        'This organization is suspended: none of its keys may do anything until whoever operates the service resumes it. Nothing of it is lost, and the key is not revoked.',
+      )
     case 'unknown':
       return problem(
         'unauthorized',
@@ -126,4 +131,28 @@ function rateLimitHeaders(quota: Quota): Record<string, string> {
 /** When to come again, in whole seconds, never too few. */
 function retryAfterSeconds({ retryAfter }: Quota): number {
   return Math.max(1, Math.ceil(retryAfter / 1_000))
+}
+
+/** What Fastify asks of each hop, from the connection on: whether it is believed about the one before it. */
+export function trustHops(isWithin: (ip: string) => boolean): (hop: string | undefined) => boolean {
+  return (hop) => hop !== undefined && isWithin(bareAddress(hop))
+}
+
+/**
+ * The address that a request came from, where proxies stand in between (DESKWIRE_TRUSTED_PROXIES). Each proxy appends to
+ * `X-Forwarded-For` the address that it was connected from, so the list is read from its end, for as long as whoever appended is
+ * trusted: what stands before, its sender may have made up. It is the address of the first hop that is no trusted proxy; where that one is told as no address, of the proxy that told it.
+ */
+export function clientAddress(request: FastifyRequest): string {
+  const hops = request.ips ?? [request.ip]
+  return hops.map(bareAddress).findLast((hop) => isIP(hop) !== 0) ?? request.ip
+}
+
+/** Without the port that some proxies append; an address of IPv4 as itself, also where a socket of IPv6 shows it as its own. */
+function bareAddress(hop: string): string {
+  const [, bracketed] = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(hop) ?? []
+  const [, beforePort] = /^([\d.]+):\d{1,5}$/.exec(hop) ?? []
+  const address = bracketed ?? beforePort ?? hop
+  const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
+  return mapped ?? address
 }

@@ -1,13 +1,13 @@
 /**
- * Requests whose bodies take long to read are answered elsewhere: here their key is checked and their bytes arrive, and
- * what comes back is sent as it is. So no body holds up the others who are served here.
+ * Requests whose bodies take long to read, or whose answers take long to make, are answered elsewhere: here their key is checked and
+ * their bytes arrive, and what comes back is sent as it is. So none of them holds up the others who are served here.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { callerOf } from './authenticate.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Nothing of its body was parsed here. */
+    /** Nothing of its body was parsed here, and nothing else is done for it. */
     handedOver: boolean
   }
 }

@@ -7,7 +7,7 @@ import type { Pool } from 'pg'
 import { cached } from '../kernel/cached.ts'
 import { problem } from '../kernel/errors.ts'
 import type { Clock } from '../kernel/timestamps.ts'
-import type { ApiPart } from '../openapi/part.ts'
+import { type ApiPart, constant } from '../openapi/part.ts'
 import { done, refused } from './replies.ts'
 import { routesOf } from './route.ts'
 
@@ -66,7 +66,7 @@ const healthz = route({
   answers: {
     200: {
       description: 'It does.',
-      schema: { type: 'object', required: ['status'], properties: { status: { const: 'ok' } } },
+      schema: { type: 'object', required: ['status'], properties: { status: constant('ok') } },
       examples: () => ({ ok: { status: 'ok' } }),
     },
   },
@@ -87,7 +87,7 @@ const readyz = route({
         type: 'object',
         required: ['status'],
         properties: {
-          status: { const: 'ready' },
+          status: constant('ready'),
           degraded: {
             type: 'string',
             description: 'What does not work beside the API, in a sentence: a worker that does not stay up',

@@ -17,14 +17,12 @@ import { ShareExceeded } from '../kernel/budget.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { networkOf } from '../kernel/networks.ts'
-import { bearerToken } from './authenticate.ts'
-import { answerBroken, headerLimit, isPrivate, privateHeaders } from './broken-request.ts'
-import { clientAddress, trustHops } from './client-address.ts'
+import { bearerToken, clientAddress, trustHops } from './authenticate.ts'
 import { allowOrigins, answersPreflight } from './cross-origin.ts'
 import { answerElsewhere, type HandOver, isToBeHandedOver } from './hand-over.ts'
 import { parseJson } from './json-body.ts'
-import { sendProblem } from './problem-reply.ts'
-import { bodyCut, bodyTooLarge, readBody } from './read-body.ts'
+import { answerBroken, headerLimit, privateHeaders, sendProblem } from './problem-reply.ts'
+import { bodyCut, bodyTooLarge, ReadingPace, readBody } from './read-body.ts'
 import { shareProblem } from './shares.ts'
 
 declare module 'fastify' {
@@ -126,6 +124,11 @@ function setHeaders({ id, url }: FastifyRequest, reply: FastifyReply, route = ur
   if (isPrivate(url) || isPrivate(route)) reply.headers(privateHeaders)
 }
 
+/** Whether an address is one of the API, also where it leads nowhere. */
+function isPrivate(url: string): boolean {
+  return /^\/v1(?:[/?#]|$)/.test(url)
+}
+
 /** What no key is asked for, and what carries nothing that could be one, is answered at its address's pace. */
 function paceStrangers(server: FastifyInstance, limits?: StrangerLimits): void {
   const strangers = new Strangers(limits)
@@ -191,6 +194,7 @@ function requestId(sent: string | string[] | undefined): string {
 
 function acceptJson(server: FastifyInstance, handsOver: boolean): void {
   server.removeAllContentTypeParsers()
+  const pace = new ReadingPace()
   server.addContentTypeParser(
     /^application\/(?:[\w.+-]+\+)?json(?:;|$)/i,
     (request: FastifyRequest, payload: IncomingMessage, done: Parsed) => {
@@ -198,6 +202,7 @@ function acceptJson(server: FastifyInstance, handsOver: boolean): void {
       const limits = {
         length: length === undefined ? null : Number(length),
         limit: request.routeOptions.bodyLimit,
+        pace,
       }
       readBody(payload, limits, (error, bytes) =>
         error === null ? parse(request, bytes, done) : done(error, undefined),

@@ -5,36 +5,34 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Budget, type Shared, ShareExceeded } from '../kernel/budget.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
+import { type AnswerLimits, AnswerRoom, answerLimits, type Making } from './answer-room.ts'
 import { BodyRoom, type RoomLimits, roomLimits } from './body-room.ts'
+import { searchParameters } from './replies.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Called when the request has begun to wait for news, where it is counted among the waiting: it is under way no more. */
+    /** Called when the request has begun to wait for changes, where it is counted among the waiting: it is under way no more. */
     leaveUnderWay: () => void
+    /** Its answer, where that is counted. */
+    making: Making | null
   }
 }
 
 export interface ShareLimits {
   /** Requests under way, of all organizations; half of them of one that is alone. */
   readonly requests: number
-  /** Bytes of answers to GET that were not yet taken, likewise; what is smaller than `smallAnswer` is not counted. */
-  readonly answers: number
+  readonly answers: AnswerLimits
   readonly bodies: RoomLimits
   /** How long a client may take nothing of an answer until its connection is cut, in milliseconds. */
   readonly takesWithin: number
 }
 
-const mebibyte = 1024 * 1024
-
 export const shareLimits: ShareLimits = {
   requests: 2_000,
-  answers: 64 * mebibyte,
+  answers: answerLimits,
   bodies: roomLimits,
   takesWithin: 30_000,
 }
-
-/** Less than a socket takes at once. */
-const smallAnswer = 64 * 1024
 
 /** How it stands, for the metrics. */
 export interface ShareStanding {
@@ -50,30 +48,39 @@ export function limitShares(
   limits: ShareLimits = shareLimits,
 ): { readonly standing: () => ShareStanding } {
   const requests = new Budget(limits.requests)
-  const answers = new Budget(limits.answers)
+  const answers = new AnswerRoom(limits.answers)
   const bodies = new BodyRoom(limits.bodies)
-  /** Bytes of the large answer that each organization which has not taken all of its own got last, by route. */
-  const lastAnswers = new Map<string, Map<string, number>>()
   const nothing = () => {}
   server.decorateRequest('leaveUnderWay', nothing)
+  server.decorateRequest('making', null)
 
   // After the hooks that find the caller, and before the body.
   server.addHook('preParsing', (request, reply, payload, done) => {
     const { caller } = request
     if (caller === null) return done(null, payload)
     const { organizationId } = caller
-    // What would be made only to be refused takes the database's time, and ours. What was small is not counted.
-    const expected = lastAnswers.get(organizationId)?.get(answerOf(request))
-    const fits = expected === undefined ? 'taken' : answers.wouldTake(organizationId, expected)
-    if (fits !== 'taken') return done(new ShareExceeded(fits, 'answer_bytes'))
     const taken = requests.take(organizationId, 1)
     if (taken !== 'taken') return done(new ShareExceeded(taken, 'requests'))
     let isUnderWay = true
-    request.leaveUnderWay = () => {
+    const giveBack = () => {
       if (isUnderWay) requests.give(organizationId, 1)
       isUnderWay = false
     }
-    reply.raw.once('close', request.leaveUnderWay)
+    request.leaveUnderWay = () => {
+      giveBack()
+      request.making?.waits()
+    }
+    reply.raw.once('close', giveBack)
+    if (request.method === 'GET') {
+      const leave = answers.begin(organizationId, String(request.routeOptions.url), (got) => {
+        if (got instanceof ShareExceeded) return done(got)
+        request.making = got
+        request.handedOver = got.isLarge && !waitsForNews(request)
+        done(null, payload)
+      })
+      reply.raw.once('close', leave)
+      return
+    }
     const bytes = bodyBytes(request)
     if (bytes === 0) return done(null, payload)
     let isGone = false
@@ -92,22 +99,16 @@ export function limitShares(
   // What a POST answers was held back before, with its body; and is not to be lost once it has committed.
   server.addHook('onSend', (request, reply, payload, done) => {
     const bytes = answerBytes(payload)
-    if (bytes <= smallAnswer) return done(null, payload)
-    reply.raw.socket?.setTimeout(limits.takesWithin)
-    const { caller } = request
-    if (caller === null || request.method !== 'GET' || bytes === Number.POSITIVE_INFINITY) {
+    if (bytes > limits.answers.uncounted) reply.raw.socket?.setTimeout(limits.takesWithin)
+    const { making } = request
+    if (making === null) return done(null, payload)
+    if (reply.statusCode !== 200) {
+      making.failed()
       return done(null, payload)
     }
-    const { organizationId } = caller
-    const taken = answers.take(organizationId, bytes)
-    if (taken !== 'taken') return done(new ShareExceeded(taken, 'answer_bytes'))
-    const own = lastAnswers.get(organizationId) ?? new Map<string, number>()
-    lastAnswers.set(organizationId, own.set(answerOf(request), bytes))
-    reply.raw.once('close', () => {
-      answers.give(organizationId, bytes)
-      if (answers.heldBy(organizationId) === 0) lastAnswers.delete(organizationId)
-    })
-    done(null, payload)
+    const refused = making.made(bytes === Number.POSITIVE_INFINITY ? 0 : bytes)
+    if (refused === null) done(null, payload)
+    else done(refused)
   })
 
   return {
@@ -115,14 +116,14 @@ export function limitShares(
       requests: requests.taken,
       bodyBytes: bodies.held,
       bodiesWaiting: bodies.waiting,
-      answerBytes: answers.taken,
+      answerBytes: answers.held,
     }),
   }
 }
 
-/** What is answered alike in size, as a rule. */
-function answerOf({ method, routeOptions }: FastifyRequest): string {
-  return `${method} ${routeOptions.url}`
+/** Whether it may be held until something happens, of which nobody tells elsewhere. */
+function waitsForNews(request: FastifyRequest): boolean {
+  return searchParameters(request).has('wait')
 }
 
 /** Bytes that the body will take: those it says, or as many as it may have. None of what is refused unread. */

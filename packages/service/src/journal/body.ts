@@ -9,7 +9,7 @@
  * What the commit function may rewrite without looking at the rest stands last in the head: the number, or a reference
  * that a removal elsewhere takes away. A removed row has its removal record as its body.
  */
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import type { StreamReference } from './stream-table.ts'
 
 const stampLength = '2026-01-31T09:30:00.000Z'.length
@@ -123,6 +123,36 @@ export const digestModulus = '18446744073709551616'
  */
 export function digestTerm(id: string, updatedAt: string): string {
   return createHash('sha256').update(`${id}:${updatedAt}`).digest().readBigInt64BE(0).toString()
+}
+
+/**
+ * A row's part in its kind's content digest: the first eight bytes of SHA-256 of its body, as a signed decimal
+ * (specification 7.8). `content_term` in the database says the same.
+ */
+export function contentTerm(body: string): string {
+  return hash('sha256', body, 'buffer').readBigInt64BE(0).toString()
+}
+
+/**
+ * What the digest is over, `<id>:<updatedAt>`, in SQL and from the bytes of an existing row's body: cut out of them, where
+ * id and stamp would have to be written anew.
+ */
+export function versionBytes(bytes: string): string {
+  const id = `substr(${bytes}, ${'{"id":"'.length + 1}, ${idLength})`
+  const stamp = `substr(${bytes}, length(${bytes}) - ${stampLength + '"}'.length - 1}, ${stampLength})`
+  return `${id} || '\\x3a'::bytea || ${stamp}`
+}
+
+/**
+ * In SQL, the sum modulo 2^64 of the terms of these hashes, 0 or more; of no rows, null. Adding up each of the eight bytes by
+ * itself takes a third of the time that making a number of every hash does.
+ */
+export function sumOfTerms(hash: string): string {
+  const sums = Array.from(
+    { length: 8 },
+    (_, n) => `sum(get_byte(${hash}, ${n}))::numeric * ${256n ** BigInt(7 - n)}`,
+  )
+  return `mod(${sums.join(' + ')}, ${digestModulus})`
 }
 
 /** A sum of terms modulo 2^64, given in decimal, as the wire shows it: 16 hex digits. */

@@ -11,7 +11,7 @@ export interface ResponseToStore {
   readonly requestHash: string
   /** The status to answer with when it is replayed. */
   readonly status: number
-  /** The answer to keep, where it is not the representation of what changed. */
+  /** The response to store, where it is not the representation of what changed. */
   readonly body?: string
 }
 
@@ -53,12 +53,14 @@ interface Existing {
   readonly expected: string
   /** Bytes of the version's body, as it is stored. */
   readonly bytes: number
+  /** What that body adds to the content digest: `contentTerm` in `body.ts`. */
+  readonly contentTerm: string
 }
 
 export type Change =
-  | (ChangeBase & Written & { readonly operation: 'create' })
+  | (ChangeBase & Written & { readonly operation: 'insert' })
   | (ChangeBase & Written & Existing & { readonly operation: 'update' })
-  | (ChangeBase & Existing & { readonly operation: 'remove' })
+  | (ChangeBase & Existing & { readonly operation: 'delete' })
 
 /** A row that must still be as it was read, though nothing is written to it. */
 export interface RowExpectation {
@@ -127,7 +129,7 @@ export function exclusiveKeys(unit: Unit): string[] {
 
 /** The unique values that a change sets, as keys that no two changes of a call may share. */
 export function uniqueKeys(change: Change): string[] {
-  if (change.operation === 'remove') return []
+  if (change.operation === 'delete') return []
   return Object.entries(change.unique).map(([column, value]) => `${change.table.kind}.${column}=${value}`)
 }
 

@@ -22,16 +22,19 @@ export interface CallOptions {
   readonly maxClockSkew: number | null
   /** What an organization may store; as much as it likes unless told. */
   readonly storage?: StorageLimits
+  /** The worker that deliveries are handed over to, and until when it has them, as a timestamp; null or none where there is nobody. */
+  readonly worker?: { readonly id: string; readonly leaseUntil: string } | null
 }
 
 /** The function's argument for one organization's units. */
 export function encodeUnits(units: readonly Unit[], options: CallOptions): string {
-  const { maxAttempts, waitsForLock, maxClockSkew, storage = noLimits } = options
+  const { maxAttempts, waitsForLock, maxClockSkew, storage = noLimits, worker = null } = options
   const argument: CommitArgument = {
     events: [],
     max_attempts: maxAttempts,
-    ...(waitsForLock ? { patient: lockTimeout } : {}),
-    ...(maxClockSkew === null ? {} : { max_lead: maxClockSkew }),
+    ...(waitsForLock ? { lock_timeout: lockTimeout } : {}),
+    ...(maxClockSkew === null ? {} : { max_clock_skew: maxClockSkew }),
+    ...(worker === null ? {} : { worker: worker.id, lease_until: worker.leaseUntil }),
     ...(storage.rows === null ? {} : { max_rows: storage.rows }),
     ...(storage.bytes === null ? {} : { max_bytes: storage.bytes }),
   }
@@ -48,9 +51,9 @@ export function encodeUnits(units: readonly Unit[], options: CallOptions): strin
 
 function encodeGrowth(units: readonly Unit[], argument: CommitArgument): void {
   for (const change of units.flatMap(({ changes }) => changes)) {
-    if (change.operation !== 'create') continue
+    if (change.operation !== 'insert') continue
     const bytes = mostNewBytes(change.head, change.table.sequence?.field ?? null)
-    argument.creations = append(argument.creations, { id: change.id, bytes })
+    argument.inserts = append(argument.inserts, { id: change.id, bytes })
   }
 }
 
@@ -58,10 +61,10 @@ function encodeChange(change: Change, argument: CommitArgument): void {
   const { kind } = change.table
   const { id } = change
   encodeRow(change, argument)
-  if (change.operation !== 'remove') {
-    const expected = change.operation === 'create' ? null : change.expected
+  if (change.operation !== 'delete') {
+    const expected = change.operation === 'insert' ? null : change.expected
     if (change.searchDocument !== null) {
-      const section = sectionOf.words(kind)
+      const section = sectionOf.searchDocuments(kind)
       const { createdAt, terms } = change.searchDocument
       argument[section] = append(argument[section], { id, created_at: createdAt, terms })
     }
@@ -85,7 +88,7 @@ function encodeChange(change: Change, argument: CommitArgument): void {
     key: record.key,
     request_hash: record.requestHash,
     status: record.status,
-    answer: record.body,
+    response: record.body,
   })
 }
 
@@ -93,8 +96,8 @@ function encodeRow(change: Change, argument: CommitArgument): void {
   const { id } = change
   const { kind } = change.table
   switch (change.operation) {
-    case 'create': {
-      const section = sectionOf.create(kind)
+    case 'insert': {
+      const section = sectionOf.insert(kind)
       const row = { id, created_at: change.decidedAt, head: change.head, ...change.columns }
       argument[section] = append(argument[section], row)
       return
@@ -105,15 +108,15 @@ function encodeRow(change: Change, argument: CommitArgument): void {
       argument[section] = append(argument[section], row)
       return
     }
-    case 'remove': {
-      const section = sectionOf.remove(kind)
+    case 'delete': {
+      const section = sectionOf.delete(kind)
       argument[section] = append(argument[section], existingRow(change))
     }
   }
 }
 
-function existingRow({ id, expected, bytes }: Extract<Change, { expected: string }>) {
-  return { id, expected, old_term: digestTerm(id, expected), old_bytes: bytes }
+function existingRow({ id, expected, bytes, contentTerm }: Extract<Change, { expected: string }>) {
+  return { id, expected, old_term: digestTerm(id, expected), old_content: contentTerm, old_bytes: bytes }
 }
 
 /** What lets the function refuse a unit whole: its members, and the versions that it was decided on. */
@@ -125,8 +128,8 @@ function encodeTogether(unit: Unit, number: number, argument: CommitArgument): v
   for (const change of unit.changes) {
     argument.units = append(argument.units, { unit: number, id: change.id })
     if (change.operation === 'update') expect(change.table.kind, change.id, change.expected)
-    else if (change.operation === 'remove') {
-      throw new Error('a removal commits by itself: it comes before the checks of its call')
+    else if (change.operation === 'delete') {
+      throw new Error('a delete commits by itself: it comes before the checks of its call')
     }
   }
   for (const { table, id, expected } of unit.rows ?? []) {

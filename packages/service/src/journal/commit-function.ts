@@ -2,7 +2,7 @@
  * The commit function: the one writer of stamps, bodies, removals, events, counters and stored responses.
  *
  * Its text is made from the stream tables and stands here in the order in which it runs; docs/schema.sql shows it as the
- * database gets it. First removals, then every check, then what is written: each a section a table, every statement
+ * database gets it. First deletes, then every check, then what is written: each a section a table, every statement
  * set-based over the changes of the call and of one table alone. It promises, under the organization's clock row, which
  * it takes first:
  *
@@ -41,10 +41,10 @@ ${declarations}
 begin
 ${begin}
 ${replay}
-${removalsHeading}${tables.map((table) => removals(table, tables)).join('')}
+${deletesHeading}${tables.map((table) => deletes(table, tables)).join('')}
 ${checksHeading}${tables.map((table) => checks(table, tables)).join('')}
 ${unitsTogether}
-${writesHeading}${tables.map((table) => [creations(table), updates(table), searchDocuments(table)].join('')).join('')}
+${writesHeading}${tables.map((table) => [inserts(table), updates(table), searchDocuments(table)].join('')).join('')}
 ${end}
 end;`,
   )
@@ -63,28 +63,33 @@ const declarations = `declare
   v_count bigint;
   v_bytes bigint;
   v_digest numeric;
+  v_content numeric;
   v_number bigint;
   v_dependents uuid[];
   v_events jsonb := '[]';
   v_webhooks uuid[];
+  v_ids uuid[];
+  v_taken uuid[];
+  v_woken jsonb := '{}';
+  v_handed_over jsonb;
   v_large boolean := false;`
 
 const begin = `  -- 1. The clock row, which nobody else of the organization goes past, and the stamp.
 
   -- A clock that is wrong must not take the stream with it, whose time never goes back.
-  if p_now > clock_timestamp() + make_interval(secs => (p_changes->>'max_lead')::int / 1000.0) then
+  if p_now > clock_timestamp() + make_interval(secs => (p_changes->>'max_clock_skew')::int / 1000.0) then
     raise exception 'the time given is % ahead of the database', p_now - clock_timestamp()
       using errcode = '${clockAheadCode}';
   end if;
   -- Longer than any ordinary commit: a call that waits longer, and the organizations with it, tries another way.
-  perform set_config('lock_timeout', coalesce(p_changes->>'patient', '250ms'), true);
+  perform set_config('lock_timeout', coalesce(p_changes->>'lock_timeout', '250ms'), true);
   select c.last_stamp into v_last from organization_clocks c
     where c.organization_id = p_organization_id for update;
   if not found then
     raise exception 'organization % has no clock', p_organization_id;
   end if;
   -- What is large is not begun anew for a row that somebody holds for a moment.
-  if p_changes ? 'patient' then
+  if p_changes ? 'lock_timeout' then
     perform set_config('lock_timeout', '0', true);
   end if;
   v_stamp := greatest(v_last + interval '1 millisecond', p_now);
@@ -95,7 +100,7 @@ const refuseFound = `v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));`
 
 const replay = `
-  -- 2. A change whose idempotency key has committed already is not made again: its caller gets the first answer.
+  -- 2. A change whose idempotency key has committed already is not made again: its caller gets the stored response.
 
   if p_changes ? 'idempotency' then
     select jsonb_agg(jsonb_build_object('id', i.subject_id, 'outcome', 'replayed')) into v_found
@@ -110,14 +115,14 @@ const replay = `
   end if;
 `
 
-const removalsHeading = `
-  -- 3. Removals, and what they do to the rows that refer to what is removed. Whatever else the call brings then sees the
+const deletesHeading = `
+  -- 3. Deletes, and what they do to the rows that refer to what is removed. Whatever else the call brings then sees the
   -- rows gone, and their dependents changed.
 `
 
-function removals(table: StreamTable, tables: readonly StreamTable[]): string {
+function deletes(table: StreamTable, tables: readonly StreamTable[]): string {
   if (table.removedEvent === null) return ''
-  const section = sectionOf.remove(table.kind)
+  const section = sectionOf.delete(table.kind)
   const changes = `p_changes->'${section}'`
   const dependents = tables.flatMap((dependent) =>
     dependent.references
@@ -135,10 +140,10 @@ function removals(table: StreamTable, tables: readonly StreamTable[]): string {
       select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select -count(*), -sum(r.old_term), -sum(r.old_bytes) into v_count, v_digest, v_bytes
+      select -count(*), -sum(r.old_term), -sum(r.old_content), -sum(r.old_bytes) into v_count, v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      ${count(table, { rows: 'v_count', digest: 'v_digest', bytes: 'v_bytes' })}
+        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      ${count(table, { rows: 'v_count' })}
       insert into erasures (organization_id, subject_id, removed_at)
         select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
       ${deleteSearchDocuments(table, 'select d.id from jsonb_to_recordset(v_rows) as d(id uuid)')}
@@ -181,8 +186,9 @@ function removeDependents(
   )
   if (deeper) throw new Error(`${table.kind}: a cascade that goes on to a third table is not supported`)
   return `
-      select array_agg(t.id), -count(*), -sum(digest_term(t.id, ${timestampText('t.updated_at')})), -sum(octet_length(t.body))
-        into v_dependents, v_count, v_digest, v_bytes ${referringToRemoved(table, reference)};
+      select array_agg(t.id), -count(*), -sum(digest_term(t.id, ${timestampText('t.updated_at')})), -sum(content_term(t.body)),
+          -sum(octet_length(t.body))
+        into v_dependents, v_count, v_digest, v_content, v_bytes ${referringToRemoved(table, reference)};
       if v_dependents is not null then
         update ${table.name} t set ${removed(table)}
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
@@ -195,7 +201,7 @@ function removeDependents(
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
         ${deleteSearchDocuments(table, 'select c.id from unnest(v_dependents) as c(id)')}
-        ${count(table, { rows: 'v_count', digest: 'v_digest', bytes: 'v_bytes' })}
+        ${count(table, { rows: 'v_count' })}
       end if;
 `
 }
@@ -203,18 +209,20 @@ function removeDependents(
 /** Rows that stay lose their reference to those just removed, and move in the stream. What was kept of them loses it later. */
 function detachDependents(table: StreamTable, reference: StreamReference): string {
   const { field, column } = reference
+  const detached = detachedBody('t.body', 'v_tail')
   return `
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, ${timestampText('t.updated_at')})), sum(-${detachedBytes})
-        into v_dependents, v_digest, v_bytes ${referringToRemoved(table, reference)};
+      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, ${timestampText('t.updated_at')})),
+          sum(content_term(${detached})) - sum(content_term(t.body)), sum(-${detachedBytes})
+        into v_dependents, v_digest, v_content, v_bytes ${referringToRemoved(table, reference)};
       if v_dependents is not null then
         insert into detachments (organization_id, subject_id, removed_id, field)
           select p_organization_id, t.id, t.${column.name}, '${field}' from ${table.name} t
             where t.organization_id = p_organization_id and t.id = any(v_dependents)
           on conflict do nothing;
-        update ${table.name} t set ${column.name} = null, body = ${detachedBody('t.body', 'v_tail')},
+        update ${table.name} t set ${column.name} = null, body = ${detached},
             updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
-        ${count(table, { digest: 'v_digest', bytes: 'v_bytes' })}
+        ${count(table)}
       end if;
 `
 }
@@ -233,25 +241,29 @@ function deleteSearchDocuments(table: StreamTable, ids: string): string {
 }
 
 /**
- * Rows existing and removed, the digest (a sum modulo 2^64) and the bytes of those existing, and the last number given, per
- * organization and kind. A call counts rows that come, or rows that go.
+ * Rows existing and removed, the digest (a sum modulo 2^64), the content digest and the bytes of those existing, and the last
+ * number given, per organization and kind: what is in v_digest, v_content and v_bytes, and in `by`. A call counts rows that
+ * come, or rows that go.
+ *
+ * A function of a release that knows no content digest moves the digest alone. So beside the content digest stands the
+ * digest that it goes with, and where that is another, a new sum begins: of what changes from here on, until a recount has
+ * added the rest (`content-recount.ts`).
  */
-function count(
-  { kind }: StreamTable,
-  by: {
-    readonly rows?: string
-    readonly digest: string
-    readonly bytes: string
-    readonly number?: string
-  },
-): string {
-  const { rows = '0', digest, bytes, number = '0' } = by
-  return `insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number)
-        values (p_organization_id, '${kind}', ${rows}, mod(mod(${digest}, ${digestModulus}) + ${digestModulus}, ${digestModulus}), ${bytes}, ${number})
+function count({ kind }: StreamTable, by: { readonly rows?: string; readonly number?: string } = {}): string {
+  const { rows = '0', number = '0' } = by
+  return `v_digest := mod(mod(v_digest, ${digestModulus}) + ${digestModulus}, ${digestModulus});
+      v_content := mod(mod(v_content, ${digestModulus}) + ${digestModulus}, ${digestModulus});
+      insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
+          content_digest, content_of_digest)
+        values (p_organization_id, '${kind}', ${rows}, v_digest, v_bytes, ${number}, v_content, v_digest)
         on conflict (organization_id, kind) do update set
           live_count = c.live_count + excluded.live_count,
           removed_count = c.removed_count + greatest(-excluded.live_count, 0),
           digest = mod(c.digest + excluded.digest, ${digestModulus}),
+          content_digest = case when c.content_of_digest = c.digest
+            then mod(c.content_digest + excluded.content_digest, ${digestModulus}) else excluded.content_digest end,
+          content_of_digest = mod(c.digest + excluded.digest, ${digestModulus}),
+          content_recount = case when c.content_of_digest = c.digest then c.content_recount else gen_random_uuid() end,
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);`
 }
@@ -370,18 +382,18 @@ const membersOfRefused = `if v_refused <> '{}' and p_changes ? 'units' then
   end if;`
 
 const unitsTogether = `
-  -- 5. All members of a unit of which one was refused. Then creations beyond what the organization may store, where that is
+  -- 5. All members of a unit of which one was refused. Then inserts beyond what the organization may store, where that is
   -- limited: they are counted as they came, after what is there and without what was refused before.
 
   ${membersOfRefused}
-  if p_changes ? 'creations' then
+  if p_changes ? 'inserts' then
     select coalesce(sum(k.live_count), 0), coalesce(sum(k.stored_bytes), 0) into v_count, v_bytes
       from kind_counters k where k.organization_id = p_organization_id;
     select jsonb_agg(jsonb_build_object('id', g.id, 'outcome', 'full', 'of', g.beyond, 'most', p_changes->('max_' || g.beyond)))
       into v_found from (
         select c.id, case when v_count + count(c.id) over earlier > (p_changes->>'max_rows')::bigint then 'rows'
             when v_bytes + sum(c.bytes) over earlier > (p_changes->>'max_bytes')::bigint then 'bytes' end as beyond
-          from rows from (jsonb_to_recordset(p_changes->'creations') as (id uuid, bytes bigint)) with ordinality
+          from rows from (jsonb_to_recordset(p_changes->'inserts') as (id uuid, bytes bigint)) with ordinality
             as c(id, bytes, place)
           where c.id <> all(v_refused)
           window earlier as (order by c.place)) g
@@ -394,9 +406,9 @@ const writesHeading = `
   -- 6. What is written: new rows, changed rows, and what they are found by.
 `
 
-function creations(table: StreamTable): string {
+function inserts(table: StreamTable): string {
   const { sequence } = table
-  const section = sectionOf.create(table.kind)
+  const section = sectionOf.insert(table.kind)
   const changes = `p_changes->'${section}'`
   const names = table.columns.map((column) => column.name)
   const numberColumn = sequence === null ? [] : [sequence.column]
@@ -423,11 +435,12 @@ function creations(table: StreamTable): string {
         select p_organization_id, r.id, r.created_at, v_stamp, ${body}, ${table.version}${names.map((name) => `, r.${name}`).join('')}${sequence === null ? '' : ', r.number'}
         from ${source}
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_bytes from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
+          sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
-      ${count(table, { rows: 'v_count', digest: 'v_digest', bytes: 'v_bytes', ...(sequence === null ? {} : { number: 'v_number + v_count' }) })}
+      ${count(table, { rows: 'v_count', ...(sequence === null ? {} : { number: 'v_number + v_count' }) })}
     end if;
   end if;
 `
@@ -446,13 +459,15 @@ function updates(table: StreamTable): string {
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
         returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(octet_length(body)) into v_rows, v_bytes from changed;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_bytes - sum(r.old_bytes) into v_digest, v_bytes
+      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
+        into v_digest, v_content, v_bytes
         from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric, old_bytes int) on r.id = d.id;
-      ${count(table, { digest: 'v_digest', bytes: 'v_bytes' })}
+        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      ${count(table)}
     end if;
   end if;
 `
@@ -470,7 +485,7 @@ function writtenColumns(table: StreamTable): string {
  */
 function searchDocuments(table: StreamTable): string {
   if (!table.searchable) return ''
-  const section = sectionOf.words(table.kind)
+  const section = sectionOf.searchDocuments(table.kind)
   return `
   if p_changes ? '${section}' then
     insert into ${table.name}_words (organization_id, id, created_at, terms)
@@ -484,6 +499,42 @@ function searchDocuments(table: StreamTable): string {
 
 /** Deliveries that a commit makes itself at most. */
 const deliveriesAtMost = 1_000
+/** Events whose deliveries are handed over at most: what is more is worth a statement that claims it. */
+const eventsHandedOver = 16
+
+/**
+ * Of the queues that nobody has, and in which nothing else waits, the worker beside the caller gets the lease, and the caller all that a
+ * claim would bring. A queue that is not light, or has lost leases, or whose registrant is gone, is for a worker to look at.
+ */
+const handOver = `if p_changes ? 'worker' and jsonb_array_length(v_events) <= ${eventsHandedOver} then
+      v_ids := array(select (e.event->>'id')::uuid from jsonb_array_elements(v_events) as e(event));
+      with leased as (
+        update lanes l set lease_id = gen_random_uuid(), lease_until = (p_changes->>'lease_until')::timestamptz,
+            due_at = (p_changes->>'lease_until')::timestamptz, worker_id = (p_changes->>'worker')::uuid, listening = true
+          from webhooks w
+          join api_keys k on k.organization_id = p_organization_id and k.id = w.api_key_id
+            and (k.expires_at is null or k.expires_at > p_now)
+          join organizations o on o.organization_id = p_organization_id and o.suspended_at is null
+          where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+            and w.organization_id = p_organization_id and w.id = l.webhook_id
+            and l.tier = 0 and l.lease_id is null and (l.due_at is null or l.due_at > p_now)
+            and l.lost_leases = 0 and l.alone_left = 0
+          returning l.webhook_id, l.lease_id, w.url, w.signatures, k.scopes)
+        select array_agg(l.webhook_id), jsonb_agg(jsonb_build_object('webhookId', l.webhook_id, 'leaseId', l.lease_id, 'url', l.url, 'scopes', l.scopes,
+            'signatures', l.signatures,
+            'secrets', (select jsonb_agg(encode(s.sealed, 'hex') order by s.created_at desc, s.id desc) from webhook_secrets s
+              where s.organization_id = p_organization_id and s.webhook_id = l.webhook_id
+                and (s.expires_at is null or s.expires_at > p_now)),
+            'deliveries', (select jsonb_agg(jsonb_build_object('id', d.id, 'eventId', d.event_id)) from deliveries d
+              where d.organization_id = p_organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
+                and d.event_id = any(v_ids))))
+          into v_taken, v_handed_over from leased l;
+      if v_handed_over is not null then
+        select jsonb_build_object('queues', v_handed_over, 'events', jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
+            'subjectKind', e.subject_kind, 'createdAt', v_text, 'body', e.body)))
+          into v_handed_over from events e where e.organization_id = p_organization_id and e.id = any(v_ids);
+      end if;
+    end if;`
 
 const end = `
   -- 7. What tells of it: events, and deliveries.
@@ -525,23 +576,28 @@ const end = `
         join jsonb_to_recordset(v_events) as e(id uuid, type text, subject_kind text, subject_id uuid)
           on e.type = any(w.events)
         where w.organization_id = p_organization_id and w.id = any(v_webhooks);
-    -- The lanes are locked, not only woken: a worker that is just finding its lane empty waits, and then finds these. A
-    -- worker that has its hands full is not told: it looks again before it lets the lane go.
+    -- The queues are locked, not only woken: a worker that is just finding its queue empty waits, and then finds these. A
+    -- worker that has its hands full is not notified: it looks again before it releases the queue.
     perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
       order by l.webhook_id for update;
-    update lanes set due_at = p_now where organization_id = p_organization_id and webhook_id = any(v_webhooks)
-      and (due_at is null or due_at > p_now) and (lease_id is null or listening);
+    ${handOver}
+    with woken as (
+      update lanes l set due_at = p_now where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
+          and (l.due_at is null or l.due_at > p_now) and (l.lease_id is null or l.listening)
+          and l.webhook_id <> all(coalesce(v_taken, '{}'))
+        returning l.webhook_id, l.tier as priority_class)
+      select coalesce(jsonb_object_agg(webhook_id, priority_class), '{}') into v_woken from woken;
   end if;
 
-  -- 8. Answers to keep, and last the clock.
+  -- 8. Responses to store, and last the clock.
 
   if p_changes ? 'idempotency' then
     insert into idempotency_keys
         (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, created_at)
       select p_organization_id, i.api_key_id, i.method, i.path, i.key, decode(i.request_hash, 'hex'), i.status,
-          i.subject_id, coalesce(i.answer, d.body), p_now
+          i.subject_id, coalesce(i.response, d.body), p_now
         from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
-          key text, request_hash text, status int, answer text)
+          key text, request_hash text, status int, response text)
         join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = i.subject_id
       ${insteadOfExpired};
   end if;
@@ -550,5 +606,6 @@ const end = `
   if p_changes ? 'ids_only' then
     select jsonb_agg(jsonb_build_object('id', d.id)) into v_done from jsonb_to_recordset(v_done) as d(id uuid);
   end if;
-  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null, 'large', v_large,
-    'lead', case when p_changes ? 'max_lead' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);`
+  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null, 'woken', v_woken,
+    'handed_over', v_handed_over, 'large', v_large,
+    'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);`

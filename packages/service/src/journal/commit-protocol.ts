@@ -9,10 +9,10 @@ import type { CommitOutcome } from './change.ts'
 
 /** Keys that have a kind in their name, which in the database is that of a table's sections. */
 export const sectionOf = {
-  create: (kind: string) => `${kind}_create` as const,
+  insert: (kind: string) => `${kind}_insert` as const,
   update: (kind: string) => `${kind}_update` as const,
-  remove: (kind: string) => `${kind}_remove` as const,
-  words: (kind: string) => `${kind}_words` as const,
+  delete: (kind: string) => `${kind}_delete` as const,
+  searchDocuments: (kind: string) => `${kind}_search_documents` as const,
   unique: (kind: string) => `${kind}_unique` as const,
   references: (kind: string) => `${kind}_references` as const,
   expected: (kind: string) => `${kind}_expected` as const,
@@ -24,32 +24,35 @@ export interface CommitArgument {
   /** Attempts that each delivery has. */
   readonly max_attempts: number
   /** How long to wait for the clock, as a limit for locks is written; 250 ms unless told. With it, rows are waited for without one. */
-  readonly patient?: string
+  readonly lock_timeout?: string
   /** How far `p_now` may be ahead of the database's clock, in milliseconds; as far as it likes where it is not there. */
-  readonly max_lead?: number
+  readonly max_clock_skew?: number
+  /** The worker that takes deliveries without having to look for them, and until when it has what is handed over to it. */
+  readonly worker?: string
+  readonly lease_until?: string
   /** The answer names what was made, without the bodies: the caller has no use for them, and they can be many megabytes. */
   ids_only?: true
   /** Rows of all kinds that the organization may have, and bytes of their bodies; as many as it likes where it is not there. */
   readonly max_rows?: number
   readonly max_bytes?: number
-  /** Where there is such a limit: every creation of the call, those that came first first. */
-  creations?: GrowthEntry[]
+  /** Where there is such a limit: every insert of the call, those that came first first. */
+  inserts?: GrowthEntry[]
 
   /** What events tell of these changes: each of one that is made, or it is none. */
   readonly events: EventEntry[]
-  /** Answers to keep, each with the change that it answers for. One that is kept already refuses the change. */
+  /** Responses to store, each with the change that it answers for. One that is stored already refuses the change. */
   idempotency?: IdempotencyEntry[]
   /** Who stands or falls together: each with the number of its unit. Changes of a unit of one are not named. */
   units?: { readonly unit: number; readonly id: string }[]
 
   /** Rows to be made. */
-  [create: `${string}_create`]: CreateEntry[]
+  [insert: `${string}_insert`]: InsertEntry[]
   /** Rows to be changed, if they are as expected. */
   [update: `${string}_update`]: UpdateEntry[]
-  /** Rows to be removed, if they are as expected, with what depends on them. */
-  [remove: `${string}_remove`]: ExistingEntry[]
+  /** Rows to be deleted, if they are as expected, with what depends on them. */
+  [deleted: `${string}_delete`]: ExistingEntry[]
   /** What rows made or changed here are found by from now on. */
-  [words: `${string}_words`]: SearchDocumentEntry[]
+  [searchDocuments: `${string}_search_documents`]: SearchDocumentEntry[]
   /** Values that changes set and that no other row may have, by column. */
   [unique: `${string}_unique`]: CheckedEntry[]
   /** Ids that changes set and that must be of rows that exist, by column. */
@@ -75,8 +78,8 @@ interface IdempotencyEntry {
   /** SHA-256 of the request's body, as hex. */
   readonly request_hash: string
   readonly status: number
-  /** The answer, where it is not the body of what changed. */
-  readonly answer: string | undefined
+  /** What is stored, where it is not the body of what changed. */
+  readonly response: string | undefined
 }
 
 interface GrowthEntry {
@@ -85,7 +88,7 @@ interface GrowthEntry {
   readonly bytes: number
 }
 
-interface CreateEntry {
+interface InsertEntry {
   readonly id: string
   readonly created_at: string
   /** The head of its body (`body.ts`). */
@@ -102,6 +105,8 @@ interface ExistingEntry {
    * What the row adds to the digest now: the compare-and-set proves it, so the database need not hash again.
    */
   readonly old_term: string
+  /** And to the content digest, proven likewise. */
+  readonly old_content: string
   /** The bytes that its body has now, proven likewise. */
   readonly old_bytes: number
 }
@@ -137,6 +142,29 @@ interface ReferringEntry {
   readonly latest: string | null
 }
 
+/** Queues with the deliveries that were made there, and the events that these are of: what a claim would bring. */
+export interface HandedOver {
+  readonly queues: readonly {
+    readonly webhookId: string
+    readonly leaseId: string
+    readonly url: string
+    /** The registrant's. */
+    readonly scopes: readonly string[]
+    readonly signatures: readonly string[]
+    /** Those that sign now, the newest first, sealed, as hex; null when there are none. */
+    readonly secrets: readonly string[] | null
+    readonly deliveries: readonly { readonly id: string; readonly eventId: string }[]
+  }[]
+  readonly events: readonly {
+    readonly id: string
+    readonly type: string
+    readonly subjectKind: string
+    readonly createdAt: string
+    /** The subject's representation, or its removal record. */
+    readonly body: string
+  }[]
+}
+
 /** The answer. A change that it does not name lost its race: its row had moved on. */
 export interface CommitAnswer {
   readonly refused: readonly ({ readonly id: string } & Exclude<CommitOutcome, { outcome: 'done' }>)[]
@@ -144,8 +172,12 @@ export interface CommitAnswer {
   readonly done: readonly { readonly id: string; readonly body?: string }[]
   /** Whether endpoints were subscribed to what happened. */
   readonly deliveries?: boolean
+  /** Of their queues, those that were woken by it, each with the `tier` that it waits in, by the endpoint's id. */
+  readonly woken?: Readonly<Record<string, number>>
+  /** What the worker that was named has the lease of now; of few events. */
+  readonly handed_over?: HandedOver | null
   /** Whether they are so many deliveries that these are still to be made, by workers. */
   readonly large?: boolean
-  /** How far the stamp was ahead of the database's clock, in milliseconds, where `max_lead` was given. */
-  readonly lead?: number | null
+  /** How far the stamp was ahead of the database's clock, in milliseconds, where `max_clock_skew` was given. */
+  readonly clock_skew?: number | null
 }

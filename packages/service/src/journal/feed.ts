@@ -32,6 +32,8 @@ export type PageStart =
 export interface Checkpoint {
   readonly count: number
   readonly digest: string
+  /** Null while it is counted, as it is after an upgrade from a release that did not. */
+  readonly contentDigest: string | null
 }
 
 export interface Page<C = Checkpoint> {
@@ -46,7 +48,7 @@ export interface Page<C = Checkpoint> {
 }
 
 /**
- * A page, or the news that the database was restored from an older backup: the cursor's epoch is over, or the
+ * A page, or that the database was restored from an older backup: the cursor's epoch is over, or the
  * watermark is from the span of time that was lost.
  */
 export type PageOutcome<C = Checkpoint> =
@@ -66,9 +68,17 @@ export function createFeed(
 ): Feed<Checkpoint> {
   return feedOf(database, pagesOf(table, separator), {
     resource: table.kind,
-    checkpoint: ({ standing, total }) =>
-      standing === null ? null : { count: total, digest: formatDigest(standing) },
+    checkpoint: ({ standing, content, total }) =>
+      standing === null ? null : checkpointFrom(total, standing, content),
   })
+}
+
+function checkpointFrom(count: number, digest: string, content: string | null): Checkpoint {
+  return {
+    count,
+    digest: formatDigest(digest),
+    contentDigest: content === null ? null : formatDigest(content),
+  }
 }
 
 /** Counts and digests of several kinds, by the kind's name. */
@@ -91,13 +101,16 @@ export function createJoinedFeeds(
         if (standing === null) return null
         const digests = JSON.parse(standing) as Readonly<Record<string, Checkpoint>>
         const parts = kinds.map((kind): [string, Checkpoint] => {
-          const { count, digest } = digests[kind] ?? { count: 0, digest: '0' }
-          return [kind, { count, digest: formatDigest(digest) }]
+          const { count, digest, contentDigest } = digests[kind] ?? noRows
+          return [kind, checkpointFrom(count, digest, contentDigest)]
         })
         return Object.fromEntries(parts)
       },
     })
 }
+
+/** Of a kind that never had a row; the digests are sums, in decimal. */
+const noRows: Checkpoint = { count: 0, digest: '0', contentDigest: '0' }
 
 interface FeedSource<C> {
   readonly resource: string

@@ -10,9 +10,9 @@ import { type Queryable, withStatementTimeout } from '../db/pool.ts'
 import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
 import type { Change, CommitOutcome, StorageLimits, Unit, UnitOutcome } from './change.ts'
 import { type CallOptions, decodeOutcomes, encodeUnits, lockTimeout } from './commit-call.ts'
-import type { CommitAnswer } from './commit-protocol.ts'
+import type { CommitAnswer, HandedOver } from './commit-protocol.ts'
 import { type CallPart, GroupCommit, type GroupLimits } from './group-commit.ts'
-import type { Notifier } from './notifier.ts'
+import type { DueDeliveries, Notifier, WokenQueue, WorkerBeside } from './notifier.ts'
 import { dependentsOf, type StreamTable } from './stream-table.ts'
 
 export interface Journal {
@@ -62,8 +62,21 @@ export function createJournal(options: {
   readonly maxClockSkew?: number
   /** What an organization may store; as much as it likes unless told. */
   readonly storage?: StorageLimits
+  /** Who is handed what is due; nobody unless told. */
+  readonly worker?: WorkerBeside | null
 }): Journal & { readonly callUnderClock: CallUnderClock; readonly pending: () => number } {
-  const { pool, commitFunction, tables, clock, maxAttempts, notifier, onCommit, limits, storage } = options
+  const {
+    pool,
+    commitFunction,
+    tables,
+    clock,
+    maxAttempts,
+    notifier,
+    onCommit,
+    limits,
+    storage,
+    worker = null,
+  } = options
   const maxClockSkew = options.maxClockSkew ?? null
   const database = options.database ?? unshared(pool)
   const single = { name: commitFunction.name, text: `select ${commitFunction.name}($1, $2, $3) as answer` }
@@ -74,8 +87,15 @@ export function createJournal(options: {
   }
 
   async function call(parts: readonly CallPart[], waitsForLock: boolean): Promise<UnitOutcome[][]> {
-    const options = { maxAttempts, waitsForLock, maxClockSkew, ...(storage && { storage }) }
     const now = latest(formatTimestamp(clock.now()), parts)
+    // What waits for locks is large, or late already.
+    const options = {
+      maxAttempts,
+      waitsForLock,
+      maxClockSkew,
+      ...(storage && { storage }),
+      worker: waitsForLock ? null : taker(now),
+    }
     const [first] = parts
     const query =
       parts.length === 1 && first !== undefined
@@ -92,7 +112,9 @@ export function createJournal(options: {
       clockSkew: largestClockSkew(answers.rows),
     })
     if (answers.rows.some(({ answer }) => answer.large)) notifier.largeCommit()
-    else if (answers.rows.some(({ answer }) => answer.deliveries)) notifier.deliveries()
+    else if (answers.rows.some(({ answer }) => answer.deliveries)) {
+      notifier.deliveries({ at: Date.parse(now), maxAttempts, ...dueOf(parts, answers.rows) })
+    }
     return parts.map(({ organizationId, units }, part) => {
       const row = answers.rows[part]
       if (row === undefined) throw new Error('the commit function gave no answer for an organization')
@@ -101,12 +123,19 @@ export function createJournal(options: {
     })
   }
 
+  /** The worker beside this process, and until when it has what is handed over to it. */
+  function taker(now: string) {
+    const id = worker?.id ?? null
+    if (worker === null || id === null) return null
+    return { id, leaseUntil: formatTimestamp(Date.parse(now) + worker.leaseFor) }
+  }
+
   /** The kinds that these units write, and those that a removal among them reaches. */
   function touched(units: readonly Unit[]): ReadonlySet<string> {
     const kinds = new Set<string>()
     for (const { operation, table } of units.flatMap(({ changes }) => changes)) {
       kinds.add(table.kind)
-      if (operation === 'remove') for (const kind of dependentsOf(tables, table.kind)) kinds.add(kind)
+      if (operation === 'delete') for (const kind of dependentsOf(tables, table.kind)) kinds.add(kind)
     }
     return kinds
   }
@@ -129,6 +158,21 @@ export function createJournal(options: {
   }
 }
 
+/** What the parts of a call have made due. */
+function dueOf(
+  parts: readonly CallPart[],
+  rows: readonly { readonly answer: CommitAnswer }[],
+): Pick<DueDeliveries, 'queues' | 'handedOver'> {
+  const queues: WokenQueue[] = []
+  const handedOver: (readonly [string, HandedOver])[] = []
+  parts.forEach(({ organizationId }, part) => {
+    const { woken = {}, handed_over: handed = null } = rows[part]?.answer ?? {}
+    for (const [webhookId, tier] of Object.entries(woken)) queues.push({ organizationId, webhookId, tier })
+    if (handed !== null) handedOver.push([organizationId, handed])
+  })
+  return { queues, handedOver }
+}
+
 /** Calls the function with a limit of its own for the locks that it waits for. */
 async function callWaitingForLock<A>(
   pool: Queryable,
@@ -147,7 +191,7 @@ async function callWaitingForLock<A>(
 
 /** Of the stamps that one call gave; null when it gave none, or was not asked. */
 function largestClockSkew(rows: readonly { readonly answer: CommitAnswer }[]): number | null {
-  const skews = rows.flatMap(({ answer: { lead } }) => lead ?? [])
+  const skews = rows.flatMap(({ answer: { clock_skew } }) => clock_skew ?? [])
   return skews.length === 0 ? null : Math.max(...skews)
 }
 
@@ -163,7 +207,7 @@ const fewChanges = 32
 function isLarge({ changes }: Unit, tables: readonly StreamTable[]): boolean {
   if (changes.length > fewChanges) return true
   return changes.some(
-    ({ operation, table }) => operation === 'remove' && dependentsOf(tables, table.kind).length > 0,
+    ({ operation, table }) => operation === 'delete' && dependentsOf(tables, table.kind).length > 0,
   )
 }
 

@@ -1,6 +1,7 @@
 /** The SQL of a page of the stream: one statement, of one table or of several in one order. */
 import { crc32 } from 'node:zlib'
 import { milliseconds, type PreparedStatement, type TextRow } from '../db/text-query.ts'
+import { knownContentDigest } from './content-recount.ts'
 import type { StreamTable } from './stream-table.ts'
 
 /** What stands between the records of a page: a comma for a list of JSON, a line break for lines of it. */
@@ -26,17 +27,19 @@ export interface PageRow {
   readonly lastId: string | null
   readonly total: number
   /**
-   * When nothing follows the page: of one table the digest of its rows, of several, as JSON, count and digest of each
-   * that has ever had a row. Null while more follows.
+   * When nothing follows the page: of one table the digest of its rows, of several, as JSON, count, digest and content
+   * digest of each that has ever had a row. Null while more follows.
    */
   readonly standing: string | null
+  /** The content digest of one table, where `standing` has its digest; null also where it is not known. */
+  readonly content: string | null
   /** Whether a watermark is from a span that a restore has lost; false when that was not asked. */
   readonly lost: boolean
 }
 
 /** Reads the columns that `pageStatement` names, in their order. */
 export function pageRowOf(columns: TextRow): PageRow {
-  const [epoch, lastStamp, records, lastAt, lastId, total, standing, lost] = columns
+  const [epoch, lastStamp, records, lastAt, lastId, total, standing, content, lost] = columns
   return {
     epoch: Number(epoch),
     lastStamp: Number(lastStamp),
@@ -45,6 +48,7 @@ export function pageRowOf(columns: TextRow): PageRow {
     lastId: lastId ?? null,
     total: Number(total),
     standing: standing ?? null,
+    content: content ?? null,
     lost: lost === 't',
   }
 }
@@ -189,19 +193,21 @@ function pageStatement(
   where o.organization_id = $1`
 }
 
-/** How many rows of what is read exist, and, when nothing follows the page, their digest: one, or one a kind. */
+/** How many rows of what is read exist, and, when nothing follows the page, their digests: of one, or of each kind. */
 function counters(source: Source, isLast: string): { columns: string; join: string } {
   if (isOne(source)) {
     return {
-      columns: `coalesce(k.live_count, 0) as total, case when ${isLast} then coalesce(k.digest, 0) end as standing`,
+      columns: `coalesce(k.live_count, 0) as total, case when ${isLast} then coalesce(k.digest, 0) end as standing,
+    case when ${isLast} then case when k.kind is null then 0 else ${knownContentDigest('k')} end end as content`,
       join: `left join kind_counters k on k.organization_id = $1 and k.kind = '${source.kind}'`,
     }
   }
   return {
-    columns: `coalesce(k.total, 0) as total, case when ${isLast} then coalesce(k.digests, '{}') end as standing`,
+    columns: `coalesce(k.total, 0) as total, case when ${isLast} then coalesce(k.digests, '{}') end as standing, null as content`,
     join: `cross join (
     select sum(c.live_count) as total,
-      jsonb_object_agg(c.kind, jsonb_build_object('count', c.live_count, 'digest', c.digest::text)) as digests
+      jsonb_object_agg(c.kind, jsonb_build_object('count', c.live_count, 'digest', c.digest::text,
+        'contentDigest', (${knownContentDigest('c')})::text)) as digests
     from kind_counters c where c.organization_id = $1 and c.kind = any($5::text::text[])) k`,
   }
 }

@@ -2,7 +2,7 @@
  * Pieces of the functions that change what belongs to an organization but is no kind of its stream, and the one function
  * made of them alone: each is one call that takes the organization's clock row first, as every commit does, so that none
  * of them ever crosses another.
- * The functions have the arguments p_organization_id, p_now and, where a request can be repeated, p_keep.
+ * The functions have the arguments p_organization_id, p_now and, where a request can be repeated, p_response.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import type { CallUnderClock } from './journal.ts'
@@ -30,37 +30,38 @@ export const insteadOfExpired = `on conflict (organization_id, api_key_id, metho
  * Answers 'replayed' when the request's idempotency key has committed. Looked at before anything can refuse: what a
  * twin just did is no reason to refuse what it was asked.
  */
-export const replayed = `if p_keep is not null then
+export const replayed = `if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
-      and k.api_key_id = (p_keep->>'api_key_id')::uuid and k.method = p_keep->>'method' and k.path = p_keep->>'path'
-      and k.key = p_keep->>'key' and k.${unexpired};
+      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
+      and k.key = p_response->>'key' and k.${unexpired};
     if found then
       return 'replayed';
     end if;
   end if;`
 
 /**
- * Keeps the answer, sealed or as it is, under the request's idempotency key; `subject` is the argument with the id that it
+ * Stores the response, sealed or as it is, under the request's idempotency key; `subject` is the argument with the id that it
  * is about.
  */
 export function storeResponseAbout(subject: string): string {
   return `insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
-    select p_organization_id, (p_keep->>'api_key_id')::uuid, p_keep->>'method', p_keep->>'path', p_keep->>'key',
-        decode(p_keep->>'request_hash', 'hex'), (p_keep->>'status')::int, ${subject},
-        p_keep->>'body', decode(p_keep->>'sealed', 'hex'), p_now
-      where p_keep is not null
+    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
+        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, ${subject},
+        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
+      where p_response is not null
       ${insteadOfExpired};`
 }
 
 /**
- * Stores the response to a request that committed nothing and may come again under its Idempotency-Key: 'done', or 'replayed' when the key has an answer already. It takes the clock row as every commit does: a twin that found
- * something to change either sees this answer, or is seen.
+ * Stores the response to a request that committed nothing and may come again under its Idempotency-Key: 'done', or 'replayed' when the
+ * key has one already. It takes the clock row as every commit does: a twin that found something to change either sees this
+ * response, or is seen.
  */
 export const storeResponseFunction: SchemaFunction = schemaFunction(
-  'keep_answer',
+  'store_response',
   {
-    arguments: 'p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_keep jsonb',
+    arguments: 'p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb',
     returns: 'text',
   },
   `begin
@@ -75,8 +76,8 @@ end;`,
 export function storeResponse(
   callUnderClock: CallUnderClock,
   organizationId: string,
-  answer: { readonly subjectId: string; readonly now: string; readonly keep: string },
+  about: { readonly subjectId: string; readonly now: string; readonly response: string },
 ): Promise<'done' | 'replayed'> {
-  const { subjectId, now, keep } = answer
-  return callUnderClock(storeResponseFunction, [organizationId, subjectId, now, keep])
+  const { subjectId, now, response } = about
+  return callUnderClock(storeResponseFunction, [organizationId, subjectId, now, response])
 }

@@ -47,7 +47,7 @@ const none = -(2n ** 63n)
 export function encodeCursor(cursor: Cursor): string {
   const bytes = Buffer.alloc(length)
   bytes.writeUInt8(version, 0)
-  bytes.write(resourceKey(cursor.resource), 1, 'hex')
+  bytes.write(knownKey(cursor.resource), 1, 'hex')
   bytes.write(uuidHex(cursor.organizationId), 9, 'hex')
   bytes.writeUInt32BE(cursor.epoch, 25)
   bytes.writeBigInt64BE(BigInt(cursor.position.at), 29)
@@ -62,7 +62,7 @@ export function encodeCursor(cursor: Cursor): string {
  * epoch is the caller's to judge, as only the database knows the current one.
  */
 export function decodeCursor(text: string, resource: string, organizationId: string): Cursor | null {
-  const own = resourceKey(resource)
+  const own = knownKey(resource)
   return decodeCursorOf(text, (key) => (key === own ? resource : null), organizationId)
 }
 
@@ -76,9 +76,9 @@ export function decodeCursorOf(
   const bytes = Buffer.from(text, 'base64url')
   if (bytes.length !== length || bytes.toString('base64url') !== text) return null
   if (bytes.readUInt8(0) !== version || bytes.toString('hex', checkedLength) !== checksum(bytes)) return null
+  if (bytes.toString('hex', 9, 25) !== uuidHex(organizationId)) return null
   const resource = resourceOf(bytes.toString('hex', 1, 9))
   if (resource === null) return null
-  if (bytes.toString('hex', 9, 25) !== uuidHex(organizationId)) return null
   const at = Number(bytes.readBigInt64BE(29))
   const removals = bytes.readBigInt64BE(53)
   const removalsAfter = removals === none ? null : Number(removals)
@@ -100,13 +100,21 @@ function checksum(bytes: Buffer): string {
 
 /** What a cursor holds of its resource: the first eight bytes of its SHA-256, as hex. */
 export function resourceKey(resource: string): string {
-  const known = resourceKeys.get(resource) ?? hash('sha256', resource).slice(0, 16)
-  resourceKeys.set(resource, known)
-  return known
+  return hash('sha256', resource).slice(0, 16)
 }
 
-/** As many as there are kinds, and sets of kinds that a key can read. */
-const resourceKeys = new Map<string, string>()
+/** Those of the kinds, and of the sets of kinds that cursors were made of: a few. */
+const knownKeys = new Map<string, string>()
+const mostKnown = 256
+
+function knownKey(resource: string): string {
+  const known = knownKeys.get(resource)
+  if (known !== undefined) return known
+  const key = resourceKey(resource)
+  if (knownKeys.size >= mostKnown) knownKeys.clear()
+  knownKeys.set(resource, key)
+  return key
+}
 
 function uuidHex(id: string): string {
   return id.replaceAll('-', '')

@@ -108,8 +108,9 @@ export const errorCatalogue = {
   insufficient_scope: {
     status: 403,
     title: 'The API key lacks a scope',
-    means: 'The key is valid, but may not do this.',
-    help: 'The detail names the scope. Use a key that holds it; write does not imply read.',
+    means:
+      'The key is valid, but may not do this; or its organization is suspended, and none of its keys may do anything.',
+    help: 'The detail names the scope, or says that the organization is suspended. Use a key that holds the scope; write does not imply read. Of a suspended organization ask whoever operates the service.',
     example: 'This needs a key with the scope tickets:write; write does not imply read.',
   },
   not_found: {

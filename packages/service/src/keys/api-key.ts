@@ -1,6 +1,7 @@
 /** A key's record: what is stored, and what the API shows of it (specification 3.4). Never a token. */
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { field, nullable, type Shown, text, time, uuid, words } from '../kinds/shown-field.ts'
+import { constant } from '../openapi/part.ts'
 
 export interface KeyRow {
   readonly id: string
@@ -44,7 +45,7 @@ function shown(at: Date | null): string | null {
 export function keyFields(scopes: readonly string[]): Shown<KeyRecord> {
   return {
     id: field(uuid, 'Its id. It stays when its tokens change.'),
-    object: field({ const: 'api_key' }, 'Its kind.'),
+    object: field(constant('api_key'), 'Its kind.'),
     organizationId: field(uuid, 'Whose it is.'),
     name: field(text, 'What it is for.'),
     scopes: field({ type: 'array', items: words(...scopes) }, 'What it may do.'),

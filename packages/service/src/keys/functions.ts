@@ -41,7 +41,7 @@ const isManager = `exists (select 1 from api_keys k where k.organization_id = p_
 export const createFunction: SchemaFunction = schemaFunction(
   'create_api_key',
   {
-    arguments: `p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, ${asking}, p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_keep jsonb`,
+    arguments: `p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, ${asking}, p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb`,
     returns: 'text',
   },
   `declare
@@ -68,8 +68,8 @@ end;`,
  * A key as p_row has it: 'done', 'conflict', 'caller_changed' or 'last_managing_key'. An expiry that a worker has taken
  * note of is not moved any more.
  */
-export const changeFunction: SchemaFunction = schemaFunction(
-  'change_api_key',
+export const updateFunction: SchemaFunction = schemaFunction(
+  'update_api_key',
   { arguments: `${about}, ${asking}, p_row jsonb, p_manages boolean`, returns: 'text' },
   `begin
   ${lockClock}
@@ -96,7 +96,7 @@ end;`,
 export const rotateFunction: SchemaFunction = schemaFunction(
   'rotate_api_key',
   {
-    arguments: `${about}, ${asking}, p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_keep jsonb`,
+    arguments: `${about}, ${asking}, p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb`,
     returns: 'text',
   },
   `begin
@@ -136,7 +136,8 @@ end;`,
 
 /**
  * Removes the key with its tokens, and disables what it registered, in this very commit: 'done', 'conflict',
- * 'caller_changed' or 'last_managing_key'. Answers that were kept about it are erased, as they hold its tokens.
+ * 'caller_changed' or 'last_managing_key'. Responses that were stored about it are erased, as they hold its tokens. Without a
+ * p_caller_id it is the operator who asks, who can make another key and so may revoke the last that manages keys.
  */
 export const revokeFunction: SchemaFunction = schemaFunction(
   'revoke_api_key',
@@ -145,9 +146,11 @@ export const revokeFunction: SchemaFunction = schemaFunction(
   v_webhook_ids uuid[];
 begin
   ${lockClock}
-  ${callerStands}
+  if p_caller_id is not null then
+    ${callerStands}
+  end if;
   ${targetStands}
-  if ${isManager} then
+  if p_caller_id is not null and ${isManager} then
     ${keepManager}
   end if;
   ${disableRegistered}
@@ -159,7 +162,7 @@ end;`,
 
 export const keyFunctions: readonly SchemaFunction[] = [
   createFunction,
-  changeFunction,
+  updateFunction,
   rotateFunction,
   dropPreviousFunction,
   revokeFunction,

@@ -80,7 +80,7 @@ export function createKeys(services: KeyServices): Keys {
       const token = newToken()
       const row = newRow(newId(clock), draft, token, now)
       const answer = { ...keyRecord(caller.organizationId, row), token }
-      const options = { now, limit: keyLimit, keep: keep(caller, row.id, record, answer) }
+      const options = { now, limit: keyLimit, response: toStore(caller, row.id, record, answer) }
       const created = await store.create(caller, row, stored(token), options)
       switch (created) {
         case 'done':
@@ -133,7 +133,7 @@ export function createKeys(services: KeyServices): Keys {
           updated_at: new Date(updatedAt),
         }
         const answer = { ...keyRecord(caller.organizationId, after), token }
-        const options = { now, updatedAt, expiresAt, keep: keep(caller, id, record, answer) }
+        const options = { now, updatedAt, expiresAt, response: toStore(caller, id, record, answer) }
         const rotated = await store.rotate(caller, row, stored(token), options)
         if (rotated === 'replayed') return { outcome: 'replayed' }
         return rotated === 'done' ? { outcome: 'done', value: answer } : rotated
@@ -185,7 +185,7 @@ export function createKeys(services: KeyServices): Keys {
     return outcome ?? refused(problem('unavailable', 'The key keeps changing. Send it again.'))
   }
 
-  function keep(
+  function toStore(
     { organizationId }: Caller,
     apiKeyId: string,
     record: ResponseToStore | null,

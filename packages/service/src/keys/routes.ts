@@ -49,7 +49,7 @@ export function keyPart(kinds: readonly Kind[]) {
     answers: {
       200: {
         description: 'A page of keys, newest first.',
-        schema: pageOf('ApiKey'),
+        schema: ref('ApiKeyPage'),
         examples: () => ({ page: exampleList(example) }),
       },
     },
@@ -70,6 +70,7 @@ export function keyPart(kinds: readonly Kind[]) {
       const fields = keyFields(scopes)
       return {
         ApiKey: recordSchema('An API key, without its token.', fields, example),
+        ApiKeyPage: pageOf(ref('ApiKey')),
         ApiKeyWithToken: recordSchema(
           'An API key as creation and rotation answer it.',
           { ...fields, token: tokenField },

@@ -1,15 +1,16 @@
 /** Keys in the database: reading them, and the calls that change them. */
 import type { Caller } from '../access/directory.ts'
 import type { Database } from '../db/fair-pool.ts'
+import type { Queryable } from '../db/pool.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { KeyRow } from './api-key.ts'
 import {
-  changeFunction,
   createFunction,
   dropPreviousFunction,
   revokeFunction,
   rotateFunction,
+  updateFunction,
 } from './functions.ts'
 
 export interface KeyFilter {
@@ -34,12 +35,12 @@ export interface KeyStore {
     page: { readonly limit: number; readonly offset: number },
     now: number,
   ): Promise<{ readonly rows: readonly KeyRow[]; readonly total: number }>
-  /** `keep`: an answer to keep for an Idempotency-Key, as the functions take it; null keeps nothing. */
+  /** `response`: what to store for an Idempotency-Key, as the functions take it; null stores nothing. */
   create(
     caller: Caller,
     row: KeyRow,
     token: StoredToken,
-    options: { now: number; limit: number; keep: string | null },
+    options: { now: number; limit: number; response: string | null },
   ): Asked<'done' | 'limit_reached' | 'replayed'>
   change(
     caller: Caller,
@@ -51,7 +52,7 @@ export interface KeyStore {
     caller: Caller,
     before: KeyRow,
     token: StoredToken,
-    options: { now: number; updatedAt: number; expiresAt: number; keep: string | null },
+    options: { now: number; updatedAt: number; expiresAt: number; response: string | null },
   ): Asked<'done' | 'conflict' | 'replayed'>
   dropPrevious(
     caller: Caller,
@@ -71,6 +72,35 @@ const selection = `select k.id, k.name, k.scopes, k.expires_at, k.expiry_settled
   left join api_key_uses u on u.organization_id = $1 and u.api_key_id = k.id
   where k.organization_id = $1`
 
+/** The key as it is at `now`, in milliseconds; null when the organization has no such key. */
+export async function findKey(
+  db: Queryable,
+  organizationId: string,
+  id: string,
+  now: number,
+): Promise<KeyRow | null> {
+  const values = [organizationId, formatTimestamp(now), id]
+  const { rows } = await db.query<KeyRow>(`${selection} and k.id = $3`, values)
+  return rows[0] ?? null
+}
+
+/** A page of the organization's keys as they are at `now`, the newest first. */
+export async function findKeys(
+  db: Queryable,
+  organizationId: string,
+  { createdAfter, createdBefore }: KeyFilter,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+  now: number,
+): Promise<readonly KeyRow[]> {
+  const { rows } = await db.query<KeyRow>(
+    `${selection} and ($3::timestamptz is null or k.created_at > $3)
+       and ($4::timestamptz is null or k.created_at < $4)
+     order by k.created_at desc, k.id desc limit $5 offset $6`,
+    [organizationId, formatTimestamp(now), createdAfter, createdBefore, limit, offset],
+  )
+  return rows
+}
+
 export function createKeyStore(database: Pick<Database, 'of'>, callUnderClock: CallUnderClock): KeyStore {
   /** The arguments that say what is changed, as it was decided on. */
   const about = (
@@ -87,30 +117,21 @@ export function createKeyStore(database: Pick<Database, 'of'>, callUnderClock: C
   ]
 
   return {
-    async read(organizationId, id, now) {
-      const { rows } = await database
-        .of(organizationId)
-        .query<KeyRow>(`${selection} and k.id = $3`, [organizationId, formatTimestamp(now), id])
-      return rows[0] ?? null
-    },
+    read: (organizationId, id, now) => findKey(database.of(organizationId), organizationId, id, now),
 
-    async list(organizationId, { createdAfter, createdBefore }, { limit, offset }, now) {
-      const read = database.of(organizationId).query<KeyRow>(
-        `${selection} and ($3::timestamptz is null or k.created_at > $3)
-           and ($4::timestamptz is null or k.created_at < $4)
-         order by k.created_at desc, k.id desc limit $5 offset $6`,
-        [organizationId, formatTimestamp(now), createdAfter, createdBefore, limit, offset],
-      )
+    async list(organizationId, filter, page, now) {
+      const { createdAfter, createdBefore } = filter
+      const read = findKeys(database.of(organizationId), organizationId, filter, page, now)
       const counted = database.of(organizationId).query<{ total: number }>(
         `select count(*)::int as total from api_keys k where k.organization_id = $1
            and ($2::timestamptz is null or k.created_at > $2) and ($3::timestamptz is null or k.created_at < $3)`,
         [organizationId, createdAfter, createdBefore],
       )
-      const [{ rows }, count] = await Promise.all([read, counted])
+      const [rows, count] = await Promise.all([read, counted])
       return { rows, total: count.rows[0]?.total ?? 0 }
     },
 
-    create(caller, row, token, { now, limit, keep }) {
+    create(caller, row, token, { now, limit, response }) {
       const { name, scopes, expires_at } = row
       return callUnderClock(createFunction, [
         caller.organizationId,
@@ -122,23 +143,23 @@ export function createKeyStore(database: Pick<Database, 'of'>, callUnderClock: C
         token.hash,
         token.last4,
         limit,
-        keep,
+        response,
       ])
     },
 
     change(caller, before, { name, scopes, expires_at, updated_at }, { now, manages }) {
       const row = JSON.stringify({ name, scopes, expires_at, updated_at })
-      return callUnderClock(changeFunction, [...about(caller, before, now), row, manages])
+      return callUnderClock(updateFunction, [...about(caller, before, now), row, manages])
     },
 
-    rotate(caller, before, token, { now, updatedAt, expiresAt, keep }) {
+    rotate(caller, before, token, { now, updatedAt, expiresAt, response }) {
       return callUnderClock(rotateFunction, [
         ...about(caller, before, now),
         formatTimestamp(updatedAt),
         token.hash,
         token.last4,
         formatTimestamp(expiresAt),
-        keep,
+        response,
       ])
     },
 

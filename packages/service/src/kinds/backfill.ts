@@ -9,6 +9,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
+import { unlessElsewhere } from '../db/elsewhere.ts'
 import { isHeldElsewhere } from '../db/failure.ts'
 import type { Change } from '../journal/change.ts'
 import { commitFunction } from '../journal/commit-function.ts'
@@ -76,7 +77,7 @@ export function createBackfill(services: {
     // Most releases change no kind: then nobody asks the database anything.
     if (kinds.length === 0) return 0
     let upgraded = 0
-    await unlessElsewhere(pool, async () => {
+    await unlessElsewhere(pool, lockNumber, async () => {
       for (const kind of kinds) upgraded += await upgradeKind(kind, signal)
     })
     return upgraded
@@ -163,25 +164,6 @@ type OnFailure = (
   row: { readonly organizationId: string; readonly id: string },
   why: { readonly err: unknown } | { readonly reason: string },
 ) => void
-
-/** Does the work, unless another process is at it. A lock of the session ends with its process, whatever becomes of that. */
-async function unlessElsewhere(pool: Pool, work: () => Promise<void>): Promise<void> {
-  const client = await pool.connect()
-  let unlocked = false
-  try {
-    const { rows } = await client.query<{ mine: boolean }>(
-      `select pg_try_advisory_lock(${lockNumber}) as mine`,
-    )
-    if (rows[0]?.mine) {
-      await work()
-      await client.query(`select pg_advisory_unlock(${lockNumber})`)
-    }
-    unlocked = true
-  } finally {
-    // A session that may have the lock is ended, which frees it.
-    client.release(!unlocked)
-  }
-}
 
 /** A backfill with its journal. It does nothing until it is started or told to. What the pool writes must be durable. */
 export function createBackfillOf(options: {

@@ -109,7 +109,7 @@ export function createBatch(services: ChangeServices): Batch {
       const refusal = refusals.get(change.id)
       if (refusal === undefined || refusal.outcome === 'conflict' || refusal.outcome === 'replayed') return []
       // The object has come into being since it was looked for: now it is there to be changed.
-      if (operation === 'upsert' && change.operation === 'create' && isOfExternalId(refusal)) return []
+      if (operation === 'upsert' && change.operation === 'insert' && isOfExternalId(refusal)) return []
       return [[index, refusalProblem(kind, refusal)]]
     })
   }

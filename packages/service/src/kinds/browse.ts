@@ -36,7 +36,7 @@ export function createBrowse(
     async page(organizationId, query) {
       const { text, values } = browseStatement(kind, organizationId, query)
       // What is found by more than a column is found as a whole and put in order, however much it is.
-      const isLong = query.conditions.some(({ on }) => on !== 'column')
+      const isLong = query.conditions.some(({ on }) => on !== 'column' && on !== 'ids')
       const connection = isLong ? database.ofLong(organizationId) : database.of(organizationId)
       if (query.conditions.some(({ on }) => on === 'words')) {
         const rows = await queryTextWithin(connection, searchTimeout, text, values.map(String))
@@ -141,8 +141,9 @@ function isOfCreation(condition: Plain): boolean {
   return (condition.on === 'after' || condition.on === 'before') && condition.column === 'created_at'
 }
 
-/** A range of a column by which the rows are not browsed. */
+/** Ids, or a range of a column by which the rows are not browsed. */
 function isElsewhereOrdered(condition: Plain): boolean {
+  if (condition.on === 'ids') return true
   return (condition.on === 'after' || condition.on === 'before') && !isOfCreation(condition)
 }
 
@@ -151,6 +152,8 @@ function filter(condition: Plain, table: string, values: unknown[]): string {
   switch (condition.on) {
     case 'column':
       return ` and ${table}.${condition.column} = $${values.push(condition.value)}::${condition.type}`
+    case 'ids':
+      return ` and ${table}.id = any($${values.push(condition.ids)}::uuid[])`
     case 'after':
       return ` and ${table}.${condition.column} > $${values.push(condition.at)}::timestamptz`
     case 'before':

@@ -4,8 +4,8 @@ import { done, refused } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
 import type { Feed } from '../journal/feed.ts'
 import { exampleId } from '../openapi/examples.ts'
-import { type ApiPart, type Carriers, type Json, ref } from '../openapi/part.ts'
-import { exampleCheckpoint } from '../openapi/shared-schemas.ts'
+import { type ApiPart, type Carriers, constant, eitherOf, type Json, ref } from '../openapi/part.ts'
+import { exampleCheckpoint, ownOfProblem, streamPlace } from '../openapi/shared-schemas.ts'
 import type { Batch } from './batch.ts'
 import {
   batchBodyLimit,
@@ -84,7 +84,10 @@ function exportAll(kind: Kind) {
         description: 'Lines of JSON.',
         mediaType: 'application/x-ndjson',
         // OpenAPI 3.1 has no word for what each line is.
-        schema: { type: 'string', 'x-lines': { anyOf: [ref(schemaName(kind)), ref('ExportEnd')] } },
+        schema: {
+          type: 'string',
+          'x-lines': eitherOf({ [schemaName(kind)]: kind.name, ExportEnd: exampleEnd.object }),
+        },
         examples: () => ({ export: lines(exampleObject(kind), exampleEnd) }),
       },
     },
@@ -200,28 +203,24 @@ export const bulkPart = {
         },
         status: { type: 'integer', description: 'What it would have been answered with alone.' },
         id: { type: 'string', format: 'uuid', description: 'The object, unless refused.' },
-        problem: {
-          type: 'object',
-          description:
-            'Why it was refused: a Problem without what the answer as a whole says. To a key that may not read the kind it tells nothing of the state of an object.',
-          required: ['code', 'title', 'detail'],
-          properties: Object.fromEntries(
-            ['code', 'title', 'detail', 'errors', 'existingId'].map((name) => [
-              name,
-              { $ref: `#/components/schemas/Problem/properties/${name}` },
-            ]),
-          ),
-        },
+        problem: ref('ItemProblem'),
       },
+    },
+    ItemProblem: {
+      type: 'object',
+      description:
+        'Why an item was refused: a Problem without what the answer as a whole says. To a key that may not read the kind it tells nothing of the state of an object.',
+      required: ['code', 'title', 'detail'],
+      properties: ownOfProblem,
     },
     ExportEnd: {
       type: 'object',
       description: 'The last line of an export.',
       required: ['object', 'nextCursor', 'checkpoint'],
       properties: {
-        object: { const: 'export_end' },
-        nextCursor: { $ref: '#/components/schemas/Pagination/properties/nextCursor' },
-        checkpoint: { $ref: '#/components/schemas/Pagination/properties/checkpoint' },
+        object: constant(exampleEnd.object),
+        nextCursor: streamPlace.nextCursor,
+        checkpoint: ref('Checkpoint'),
       },
       examples: [exampleEnd],
     },

@@ -81,7 +81,7 @@ export function createChanges(services: ChangeServices): Changes {
           kind.effects === null
             ? await journal.commit(organizationId, change.value)
             : await commitWith(organizationId, change.value, rest)
-        return settled(outcome)
+        return resultOf(outcome)
       })
       return result ?? refused(tooBusy)
     }
@@ -154,14 +154,14 @@ export function createChanges(services: ChangeServices): Changes {
         const decision = decide(row)
         if (!decision.ok) return refused(decision.error)
         if (decision.value === null) return { outcome: 'unchanged', body: row.body }
-        return settled(await journal.commit(organizationId, decision.value))
+        return resultOf(await journal.commit(organizationId, decision.value))
       })
       return result ?? refused(tooBusy)
     })
   }
 
   /** Null when the race was lost. */
-  function settled(outcome: Refusal | { outcome: 'done'; body: string }): ChangeResult | null {
+  function resultOf(outcome: Refusal | { outcome: 'done'; body: string }): ChangeResult | null {
     switch (outcome.outcome) {
       case 'done':
       case 'replayed':

@@ -58,7 +58,7 @@ export function customAttributes(): Field<CustomAttributes> {
       nullable: false,
       initial: {},
       merge: mergeAttributes,
-      shown: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+      shown: z.record(z.string(), z.union([text, z.number(), z.boolean()])),
     },
   )
 }

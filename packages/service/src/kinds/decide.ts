@@ -1,5 +1,5 @@
 /** From states to what the journal commits. Pure, but that the clock is asked. */
-import { hasHead, storedBytes } from '../journal/body.ts'
+import { contentTerm, hasHead, storedBytes } from '../journal/body.ts'
 import type { Change, ResponseToStore } from '../journal/change.ts'
 import type { StoredRow } from '../journal/rows.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
@@ -22,7 +22,7 @@ export function insertChange(
 ): Change {
   const columns = columnValues(kind, state)
   return {
-    operation: 'create',
+    operation: 'insert',
     table: kind.table,
     id: identity.id,
     decidedAt: identity.createdAt,
@@ -61,6 +61,7 @@ export function updateChange(
     decidedAt: formatTimestamp(clock.now()),
     expected: row.updatedAt,
     bytes: storedBytes(row.body),
+    contentTerm: contentTerm(row.body),
     head,
     columns,
     // What an earlier version was found by, and what of it was unique, is that version's to know.
@@ -84,12 +85,13 @@ export function deleteChange(kind: Kind, clock: Clock, id: string, row: StoredRo
   const event = kind.removedEvent
   if (event === null) throw new Error(`a ${kind.name} cannot be removed`)
   return {
-    operation: 'remove',
+    operation: 'delete',
     table: kind.table,
     id,
     decidedAt: formatTimestamp(clock.now()),
     expected: row.updatedAt,
     bytes: storedBytes(row.body),
+    contentTerm: contentTerm(row.body),
     events: [event],
     idempotency: null,
   }

@@ -2,11 +2,11 @@
 import { isRewritten, placeInBody } from '../journal/body.ts'
 import type { Field, Fields } from './field.ts'
 import type { Action, Declaration, Effects, Kind, Rules, State } from './kind.ts'
-import { exampleState } from './samples.ts'
+import { exampleState, requireActions } from './transitions.ts'
 
 /**
- * Checks a declaration and derives from it what the journal needs to know. Throws where it does not fit together, or where its
- * rules refuse its own example.
+ * Checks a declaration and derives from it what the journal needs to know. Throws where it does not fit together, where its rules
+ * refuse its own example, or where nothing leads from that to one of its actions.
  */
 export function defineKind<const F extends Fields>(declaration: Declaration<F>): Kind {
   const fields = Object.entries<Field>(declaration.fields)
@@ -42,6 +42,7 @@ export function defineKind<const F extends Fields>(declaration: Declaration<F>):
   }
   // All that documents tell of the kind is found by trying its rules on its example.
   exampleState(kind)
+  requireActions(kind)
   return kind
 }
 

@@ -49,7 +49,7 @@ export interface Field<V = unknown> {
   /** The same for one entry of a list, where that is worth telling apart. */
   readonly acceptsEntry?: string
   readonly description: string
-  /** Values that it accepts, for the documents, where those that `samples.ts` tries do not fit. */
+  /** Values that it accepts, for the documents, where those that `transitions.ts` tries do not fit. */
   readonly examples?: readonly unknown[]
   readonly column: Column | null
   readonly unique: boolean

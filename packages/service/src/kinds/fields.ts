@@ -65,7 +65,12 @@ export function email<const O extends Optional>(options: O): Field<Nullable<O, s
 
 /** A telephone number in E.164. */
 export function phone<const O extends Optional>(options: O): Field<Nullable<O, string>> {
-  return defineField(z.e164(), 'a telephone number in E.164, for example +4930123456', 'text', options)
+  return defineField(
+    z.string().regex(z.regexes.e164),
+    'a telephone number in E.164, for example +4930123456',
+    'text',
+    options,
+  )
 }
 
 /** A language tag (BCP 47), stored in its canonical spelling. */

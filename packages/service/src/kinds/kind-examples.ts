@@ -3,8 +3,7 @@ import { exampleIdentity, exampleTime } from '../openapi/examples.ts'
 import type { Json } from '../openapi/part.ts'
 import type { Field } from './field.ts'
 import type { Kind, State } from './kind.ts'
-import { exampleState, sampleValues } from './samples.ts'
-import { explore } from './transitions.ts'
+import { exampleState, explore, sampleValues } from './transitions.ts'
 
 /** The example as it is read once it was created, or an object in this state. */
 export function exampleObject(kind: Kind, state: State = exampleState(kind)): Json {

@@ -1,6 +1,6 @@
 /** A kind's schemas: the object as it is read, and the bodies of creation and change. */
 import { z } from 'zod'
-import type { Json } from '../openapi/part.ts'
+import { constant, type Json } from '../openapi/part.ts'
 import { carrierSentence, fieldCarriers } from './event-carriers.ts'
 import type { Field } from './field.ts'
 import type { Kind } from './kind.ts'
@@ -33,7 +33,7 @@ export function kindSchemas(kind: Kind): Readonly<Record<string, Json>> {
       required: ['id', 'object', 'organizationId', 'createdAt', ...kind.representationOrder, 'updatedAt'],
       properties: {
         id: { ...uuid, description: 'Its id.' },
-        object: { const: kind.name, description: 'Its kind.' },
+        object: { ...constant(kind.name), description: 'Its kind.' },
         organizationId: { ...uuid, description: 'Whose it is.' },
         createdAt: { ...timestamp, description: 'When it was made.' },
         ...Object.fromEntries(shown),

@@ -9,6 +9,7 @@ import {
 } from '../http/list-parameters.ts'
 import { decodeCursor } from '../kernel/cursor.ts'
 import type { Problem } from '../kernel/errors.ts'
+import { parseId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
 import type { QueryParameter, QueryParameters } from '../openapi/part.ts'
@@ -16,11 +17,12 @@ import type { Column, Field } from './field.ts'
 import type { Kind } from './kind.ts'
 import { fieldSchema } from './kind-schemas.ts'
 import { mostSearchWords, neededWords, searchWords } from './search.ts'
-import { isSync, parseSync, type SyncQuery, syncParameters } from './sync-query.ts'
+import { isSync, parseSync, type SyncQuery, syncParameters } from './sync.ts'
 
 /** One condition of a browse. */
 export type Condition =
   | { readonly on: 'column'; readonly column: string; readonly type: string; readonly value: unknown }
+  | { readonly on: 'ids'; readonly ids: readonly string[] }
   | { readonly on: 'tag'; readonly tag: string }
   /** Both exclusive. */
   | { readonly on: 'after' | 'before'; readonly column: string; readonly at: string }
@@ -130,6 +132,33 @@ const wordsFilter: Filter = {
   },
 }
 
+/** Ids that one call reads at most: as many as a page has. */
+const mostIds = 100
+
+const uuid = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
+
+/** It is no filter: what it names is read whole, in one page. */
+const ids = {
+  description: `Reads the rows with these ids, at most ${mostIds}, separated by commas; those that do not exist are left out. It goes with no other parameter.`,
+  schema: { type: 'string', pattern: `^${uuid}(,${uuid}){0,${mostIds - 1}}$` },
+  read(query: URLSearchParams): Result<ListQuery, Problem> {
+    const others = [...query.keys()].filter((name) => name !== 'ids')
+    if (others.length > 0) return invalid(`ids goes with no other parameter; leave out ${others.join(', ')}.`)
+    const texts = (query.get('ids') ?? '').split(',')
+    if (texts.length > mostIds)
+      return invalid(
+        `ids must be at most ${mostIds} ids; got ${texts.length}. Send the rest in another call.`,
+      )
+    const found: string[] = []
+    for (const text of texts) {
+      const id = parseId(text)
+      if (id === null) return invalid(`ids must be ids, UUIDs separated by commas; got ${quoted(text)}.`)
+      found.push(id)
+    }
+    return ok({ mode: 'browse', limit: mostIds, offset: 0, conditions: [{ on: 'ids', ids: found }] })
+  },
+} as const
+
 /** The names of the filters that a list of this kind takes. */
 export function filterNames(kind: Kind): string[] {
   return Object.keys(filtersOf(kind))
@@ -137,7 +166,8 @@ export function filterNames(kind: Kind): string[] {
 
 /** All that a list of this kind takes, for browsing and for a sync. */
 export function listParameters(kind: Kind): QueryParameters {
-  return { ...paging, ...syncParameters, ...filtersOf(kind) }
+  const { description, schema } = ids
+  return { ...paging, ...syncParameters, ids: { description, schema }, ...filtersOf(kind) }
 }
 
 /** What a list request asks for (specification 7). */
@@ -154,6 +184,7 @@ export function parseListQuery(
   }
   if (query.has('wait'))
     return invalid('wait goes with updatedAfter or cursor: send one of them, or leave it out.')
+  if (query.has('ids')) return ids.read(query)
   const limit = paging.limit.read(query.get('limit'), 'limit')
   if (!limit.ok) return limit
   const offset = paging.offset.read(query.get('offset'), 'offset')

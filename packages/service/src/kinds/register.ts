@@ -5,6 +5,7 @@ import type { Database } from '../db/fair-pool.ts'
 import { type Access, registerRoutes } from '../http/route.ts'
 import { type Checkpoints, createFeed, createJoinedFeeds, type Feeds, shareWaiting } from '../journal/feed.ts'
 import type { Journal } from '../journal/journal.ts'
+import { createRangeDigestReader } from '../journal/range-digests.ts'
 import { createRowReader } from '../journal/rows.ts'
 import { createReadClocks, createWaitingReaders, type WaitingReaders } from '../journal/waiting-readers.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
@@ -57,6 +58,7 @@ export function registerDesk(
       changes: createChanges(writing),
       batch: createBatch(writing),
       lines: createFeed(database, kind.table, '\n'),
+      digests: createRangeDigestReader(database, kind.table),
     }
     registerRoutes(server, kindPart(kind, kinds).routes, services, access)
   }
@@ -75,6 +77,9 @@ function createRows(database: Database, kinds: readonly Kind[]): Rows {
   }
 }
 
+/** Sets of kinds whose feeds are kept: keys of one installation rarely have more, and another costs next to nothing. */
+const keptFeeds = 64
+
 /** Feeds of several kinds, each made when it is first asked for. */
 function joinedFeeds(database: Database, kinds: readonly Kind[]) {
   const feedOf = createJoinedFeeds(
@@ -86,7 +91,13 @@ function joinedFeeds(database: Database, kinds: readonly Kind[]) {
     const names = read.map(({ name }) => name)
     const resource = streamResource(names)
     const feeds = known.get(resource) ?? shareWaiting(feedOf(resource, names))
+    // Back to the end: a Map iterates in order of insertion, and who has not been asked for longest is left out.
+    known.delete(resource)
     known.set(resource, feeds)
+    for (const oldest of known.keys()) {
+      if (known.size <= keptFeeds) break
+      known.delete(oldest)
+    }
     return feeds
   }
 }

@@ -15,11 +15,21 @@ import type { RowReader } from '../journal/rows.ts'
 import { type ErrorCode, problem } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
 import { exampleId, exampleList, examplePagination } from '../openapi/examples.ts'
-import { type Answer, type ApiPart, type Carriers, header, pageOf, ref } from '../openapi/part.ts'
+import {
+  type Answer,
+  type ApiPart,
+  type Carriers,
+  eitherOf,
+  header,
+  type Json,
+  pageOf,
+  ref,
+} from '../openapi/part.ts'
 import { exampleCheckpoint, exampleRemoval } from '../openapi/shared-schemas.ts'
 import type { Browse } from './browse.ts'
 import { type BulkServices, bulkRoutes, bulkSchemas } from './bulk-routes.ts'
 import type { ChangeResult, Changes, Precondition } from './changes.ts'
+import { type DigestServices, digestRoute } from './digest-routes.ts'
 import { actionCarriers, creationCarriers, updateCarriers } from './event-carriers.ts'
 import type { Kind } from './kind.ts'
 import { exampleObject, exampleSubject } from './kind-examples.ts'
@@ -33,11 +43,11 @@ import {
 } from './kind-schemas.ts'
 import { type ListQuery, listParameters, parseListQuery } from './list-query.ts'
 import { noSuch } from './outcomes.ts'
-import { type SyncSource, syncPage } from './sync-reply.ts'
+import { type SyncSource, syncPage } from './sync.ts'
 import { toldOfWrites } from './write-replies.ts'
 
 /** What the routes of one kind need. */
-export interface KindServices extends BulkServices {
+export interface KindServices extends BulkServices, DigestServices {
   readonly changes: Changes
   readonly rows: RowReader
   readonly stream: SyncSource<Checkpoint>
@@ -56,11 +66,12 @@ export function kindPart(kind: Kind, kinds: readonly Kind[]) {
     ...Object.keys(kind.actions).map((action) => act(kind, action)),
     ...(kind.removedEvent === null ? [] : [remove(kind, kind.removedEvent, kinds)]),
     ...bulkRoutes(kind),
+    digestRoute(kind),
   ]
   return {
     tags: [{ name: kind.plural, description: kind.description }],
     routes,
-    schemas: () => ({ ...kindSchemas(kind), ...bulkSchemas(kind) }),
+    schemas: () => ({ ...kindSchemas(kind), ...pageSchema(kind), ...bulkSchemas(kind) }),
     sent: () =>
       Object.entries(kind.events).map(([type, when]) => ({
         type,
@@ -88,7 +99,7 @@ function list(kind: Kind) {
     answers: {
       200: {
         description: `A page of ${kind.plural}.`,
-        schema: pageOf('Removed', schemaName(kind)),
+        schema: ref(`${schemaName(kind)}Page`),
         examples: () => ({
           browsing: exampleList(exampleObject(kind)),
           'last page of a sync': {
@@ -232,6 +243,11 @@ function remove(kind: Kind, event: string, kinds: readonly Kind[]) {
       return cameTo(await changes.remove(caller.organizationId, id, precondition(request)), id)
     },
   })
+}
+
+function pageSchema(kind: Kind): Readonly<Record<string, Json>> {
+  const name = schemaName(kind)
+  return { [`${name}Page`]: pageOf(eitherOf({ Removed: 'removed', [name]: kind.name })) }
 }
 
 async function browsePage(

@@ -9,15 +9,14 @@ import type { WaitingReaders } from '../journal/waiting-readers.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { exampleId, examplePagination } from '../openapi/examples.ts'
-import { type ApiPart, ref } from '../openapi/part.ts'
-import { exampleCheckpoint, exampleRemoval } from '../openapi/shared-schemas.ts'
+import { type ApiPart, eitherOf, pageOf, ref } from '../openapi/part.ts'
+import { exampleCheckpoint, exampleRemoval, streamPlace } from '../openapi/shared-schemas.ts'
 import type { Kind } from './kind.ts'
 import { exampleObject } from './kind-examples.ts'
 import { schemaName } from './kind-schemas.ts'
 import { filterNames } from './list-query.ts'
 import { createStreamCursors } from './stream-resource.ts'
-import { isSync, parseSync, type SyncQuery, syncParameters } from './sync-query.ts'
-import { syncPage } from './sync-reply.ts'
+import { isSync, parseSync, type SyncQuery, syncPage, syncParameters } from './sync.ts'
 
 export interface StreamServices {
   /** The stream of these kinds. */
@@ -43,17 +42,7 @@ export function streamPart(kinds: readonly Kind[]) {
     answers: {
       200: {
         description: 'A page of the stream.',
-        schema: {
-          type: 'object',
-          required: ['data', 'pagination'],
-          properties: {
-            data: {
-              type: 'array',
-              items: { anyOf: [ref('Removed'), ...kinds.map((kind) => ref(schemaName(kind)))] },
-            },
-            pagination: ref('ChangesPagination'),
-          },
-        },
+        schema: ref('ChangesPage'),
         examples: () => exampleOf(kinds),
       },
     },
@@ -69,22 +58,24 @@ export function streamPart(kinds: readonly Kind[]) {
     tags: [{ name: 'changes', description: 'The stream of all kinds as one.' }],
     routes: [listChanges],
     schemas: () => ({
+      ChangesPage: pageOf(
+        eitherOf({
+          Removed: 'removed',
+          ...Object.fromEntries(kinds.map((kind) => [schemaName(kind), kind.name])),
+        }),
+        'ChangesPagination',
+      ),
       ChangesPagination: {
         type: 'object',
         description: 'Where a page of the stream stands.',
         required: ['total', 'limit', 'offset', 'hasMore', 'nextCursor'],
         properties: {
-          ...Object.fromEntries(
-            ['total', 'limit', 'offset', 'hasMore', 'nextCursor'].map((name) => [
-              name,
-              { $ref: `#/components/schemas/Pagination/properties/${name}` },
-            ]),
-          ),
+          ...streamPlace,
           checkpoint: {
             type: 'object',
             description:
               'On the last page: what an exact copy of each kind has now, by the name of the kind.',
-            additionalProperties: { $ref: '#/components/schemas/Pagination/properties/checkpoint' },
+            additionalProperties: ref('Checkpoint'),
           },
         },
       },

@@ -21,8 +21,9 @@ Bodies are JSON. Times are UTC with three decimals, ids are UUIDs. A refusal is 
  */
 export async function openApiDocument(parts: readonly ApiPart[]): Promise<Json> {
   const yieldWhenDue = yielder()
+  const routes = parts.flatMap(({ routes }) => routes)
   const operations = await mapYielding(
-    parts.flatMap(({ routes }) => routes),
+    routes,
     (route) => ({ path: route.path, method: route.method, object: operationObject(route) }),
     yieldWhenDue,
   )
@@ -34,6 +35,7 @@ export async function openApiDocument(parts: readonly ApiPart[]): Promise<Json> 
       title: 'Deskwire',
       version,
       description,
+      contact: { name: 'The operator of this installation' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The installation that serves this document.' }],
@@ -56,8 +58,8 @@ export async function openApiDocument(parts: readonly ApiPart[]): Promise<Json> 
       },
       parameters: { 'X-Request-Id': requestId },
       headers: headerComponents,
-      examples: problemExamples,
-      responses: refusalComponents,
+      examples: problemExamples(routes),
+      responses: refusalComponents(routes),
       schemas: unique([...Object.entries(sharedSchemas), ...schemas.flat()]),
     },
   }

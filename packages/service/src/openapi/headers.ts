@@ -26,7 +26,6 @@ export const headerComponents: Readonly<Record<string, Json>> = {
     'private, no-cache',
   ),
   'WWW-Authenticate': text('How to authenticate.', 'Bearer realm="deskwire"'),
-  Allow: text('The methods that the address takes.', 'GET, HEAD, POST'),
   'RateLimit-Policy': text(
     'How often the key may call: `q` requests at once, which come back within `w` seconds. Not there where nothing is limited.',
     '"default";q=500;w=5',

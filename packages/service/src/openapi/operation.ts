@@ -95,7 +95,7 @@ function requestBody(schema: string, required: boolean): Json {
 }
 
 function response(answer: Answer, { access, once }: Pick<Operation, 'access' | 'once'>): Json {
-  const { description, schema, mediaType = 'application/json', examples, headers = [] } = answer
+  const { description, schema, mediaType = 'application/json', also = {}, examples, headers = [] } = answer
   const shown = Object.entries(examples?.() ?? {}).map(([name, value]) => [name, { value }])
   return {
     description,
@@ -109,6 +109,7 @@ function response(answer: Answer, { access, once }: Pick<Operation, 'access' | '
       : {
           content: {
             [mediaType]: { schema, ...(shown.length === 0 ? {} : { examples: Object.fromEntries(shown) }) },
+            ...Object.fromEntries(Object.entries(also).map(([type, schema]) => [type, { schema }])),
           },
         }),
   }

@@ -92,6 +92,8 @@ export interface Answer {
   readonly schema?: Json
   /** JSON unless told. */
   readonly mediaType?: string
+  /** Other media types that it can be asked for in, with their schemas. */
+  readonly also?: Readonly<Record<string, Json>>
   /** By name, beyond those in the schema itself. */
   readonly examples?: () => Readonly<Record<string, unknown>>
   /** Beside X-Request-Id, which every answer has. */
@@ -110,22 +112,40 @@ export interface SentEvent {
 }
 
 export function ref(schema: string): Json {
-  return { $ref: `#/components/schemas/${schema}` }
+  return { $ref: addressOf(schema) }
+}
+
+function addressOf(schema: string): string {
+  return `#/components/schemas/${schema}`
 }
 
 export function header(name: string, description: string): Parameter {
   return { name, in: 'header', description, schema: { type: 'string' } }
 }
 
-/** A page of a list, with records of these schemas. */
-export function pageOf(...schemas: readonly string[]): Json {
-  const [only, ...others] = schemas.map(ref)
+/** A word that is always the same. With its type, as generators look at that before anything else. */
+export function constant(word: string): Json {
+  return { type: 'string', const: word }
+}
+
+/** Records of several schemas, told apart by their `object`: its value for each schema, by the schema's name. */
+export function eitherOf(objects: Readonly<Record<string, string>>): Json {
+  const schemas = Object.entries(objects).map(([schema, object]) => [object, addressOf(schema)] as const)
+  return {
+    oneOf: schemas.map(([, $ref]) => ({ $ref })),
+    discriminator: { propertyName: 'object', mapping: Object.fromEntries(schemas) },
+  }
+}
+
+/** A page of a list with such records. */
+export function pageOf(items: Json, pagination = 'Pagination'): Json {
   return {
     type: 'object',
+    description: 'A page of a list.',
     required: ['data', 'pagination'],
     properties: {
-      data: { type: 'array', items: others.length === 0 ? only : { anyOf: [only, ...others] } },
-      pagination: ref('Pagination'),
+      data: { type: 'array', items, description: 'The records of the page, in its order.' },
+      pagination: ref(pagination),
     },
   }
 }

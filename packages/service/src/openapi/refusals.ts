@@ -12,7 +12,6 @@ const problemSchema = { $ref: '#/components/schemas/Problem' }
 /** Headers that refusals of a status have. */
 const refusalHeaders: Readonly<Record<string, readonly string[]>> = {
   401: ['WWW-Authenticate'],
-  405: ['Allow'],
   429: ['Retry-After', ...limitHeaders],
   503: ['Retry-After'],
 }
@@ -23,8 +22,8 @@ export function refusalsOf(operation: Operation): readonly ErrorCode[] {
   const possible: readonly ErrorCode[] = [
     ...(errors ?? []),
     'rate_limited',
-    ...(access === 'public' ? [] : (['unauthorized', 'key_expired'] as const)),
-    ...(access === 'public' || access === 'any key' ? [] : (['insufficient_scope'] as const)),
+    // Any key of a suspended organization is refused as one that may do nothing.
+    ...(access === 'public' ? [] : (['unauthorized', 'key_expired', 'insufficient_scope'] as const)),
     // What stands in a path may be no UTF-8.
     ...(query !== undefined || path.includes('{') ? (['invalid_parameter'] as const) : []),
     // A body that comes is read, also where none is asked for.
@@ -39,19 +38,36 @@ export function refusalsOf(operation: Operation): readonly ErrorCode[] {
 
 /** Answers by status: codes of one status share its entry. */
 export function refusalResponses(operation: Operation): Record<string, Json> {
-  const byStatus = Map.groupBy(refusalsOf(operation), (code) => String(errorCatalogue[code].status))
-  return Object.fromEntries([...byStatus].map(([status, these]) => [status, response(status, these)]))
+  return Object.fromEntries(
+    [...refusalsByStatus(operation)].map(([status, these]) => [status, response(status, these)]),
+  )
 }
 
-/** A response for each code, for operations that give no other of its status. */
-export const refusalComponents: Json = Object.fromEntries(
-  codes.map((code) => [code, inline(String(errorCatalogue[code].status), [code])]),
-)
+/** A response for each code that is the only one of its status somewhere: those operations share it. */
+export function refusalComponents(operations: readonly Operation[]): Json {
+  const alone = operations
+    .flatMap((operation) => [...refusalsByStatus(operation).values()])
+    .flatMap((these) => (these.length === 1 ? these : []))
+  return Object.fromEntries(
+    codes
+      .filter((code) => alone.includes(code))
+      .map((code) => [code, inline(String(errorCatalogue[code].status), [code])]),
+  )
+}
 
-/** A whole problem for each code. */
-export const problemExamples: Json = Object.fromEntries(
-  codes.map((code) => [code, { summary: errorCatalogue[code].title, value: exampleProblem(code) }]),
-)
+function refusalsByStatus(operation: Operation): ReadonlyMap<string, readonly ErrorCode[]> {
+  return Map.groupBy(refusalsOf(operation), (code) => String(errorCatalogue[code].status))
+}
+
+/** A whole problem for each code that one of these can refuse with. */
+export function problemExamples(operations: readonly Operation[]): Json {
+  const possible = new Set(operations.flatMap(refusalsOf))
+  return Object.fromEntries(
+    codes
+      .filter((code) => possible.has(code))
+      .map((code) => [code, { summary: errorCatalogue[code].title, value: exampleProblem(code) }]),
+  )
+}
 
 function response(status: string, these: readonly ErrorCode[]): Json {
   const [only] = these

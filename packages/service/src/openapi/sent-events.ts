@@ -1,6 +1,6 @@
 /** What a receiver is sent, by type (OpenAPI 3.1, `webhooks`; specification 5). */
 import { exampleId, exampleTime } from './examples.ts'
-import { header, type Json, type SentEvent } from './part.ts'
+import { constant, header, type Json, type SentEvent } from './part.ts'
 
 export const sentTag = {
   name: 'events',
@@ -22,7 +22,7 @@ export function sentEventObject({ type, summary, data, example }: SentEvent): Js
           required: true,
           schema: { type: 'string', format: 'uuid' },
         },
-        { ...header('X-Service-Event-Type', 'The type.'), required: true, schema: { const: type } },
+        { ...header('X-Service-Event-Type', 'The type.'), required: true, schema: constant(type) },
         {
           ...header(
             'X-Service-Signature',
@@ -61,7 +61,7 @@ function envelope(type: string, data: Json): Json {
     required: ['id', 'type', 'apiVersion', 'createdAt', 'organizationId', 'data'],
     properties: {
       id: { type: 'string', format: 'uuid', description: 'Of the event, as in X-Service-Event-Id.' },
-      type: { const: type },
+      type: constant(type),
       apiVersion: { type: 'string', examples: ['v1'] },
       createdAt: { type: 'string', format: 'date-time', description: 'When the change was made.' },
       organizationId: { type: 'string', format: 'uuid' },

@@ -2,17 +2,63 @@
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import { errorPath, exampleProblem, fieldErrorCodes } from '../kernel/errors.ts'
 import { exampleId, examplePagination, exampleTime } from './examples.ts'
-import type { Json } from './part.ts'
+import { constant, type Json, ref } from './part.ts'
 
-const uuid = { type: 'string', format: 'uuid' }
 const digest = { type: 'string', pattern: '^[0-9a-f]{16}$' }
+const uuid = { type: 'string', format: 'uuid' }
 
 /** A removal record, as a sync and a `*.deleted` event have it. */
 export function exampleRemoval(resource: string) {
   return { object: 'removed', id: exampleId(3), resource, removedAt: exampleTime }
 }
 
-export const exampleCheckpoint = { count: 1, digest: '5c1d0b7c4f9e2a36' }
+export const exampleCheckpoint = {
+  count: 1,
+  digest: '5c1d0b7c4f9e2a36',
+  contentDigest: 'a90b3f1c77d24e58',
+}
+
+/** What a problem says of what was refused; the rest of it is about the answer that it is. */
+export const ownOfProblem = {
+  code: {
+    type: 'string',
+    description: 'What to decide by. Later versions may know more.',
+    examples: Object.keys(errorCatalogue),
+  },
+  title: { type: 'string', description: 'The same for every problem with this code.' },
+  detail: {
+    type: 'string',
+    description: 'What is wrong with this very request, and what is accepted or to do next.',
+  },
+  errors: {
+    type: 'array',
+    description: 'For validation_failed: every place of the body that is wrong, a hundred at most.',
+    items: ref('FieldError'),
+  },
+  existingId: { ...uuid, description: 'For duplicate: the object that has the value.' },
+}
+
+/** What is said of rows, for a copy to compare with its own. */
+export const ofRows = {
+  count: { type: 'integer', minimum: 0, description: 'Rows that exist.' },
+  digest: {
+    ...digest,
+    description: 'The sum over them, modulo 2^64, of the first eight bytes of SHA-256(`<id>:<updatedAt>`).',
+  },
+  contentDigest: {
+    ...digest,
+    description: 'The same sum of SHA-256 of the bytes of each, as they are served.',
+  },
+}
+
+/** Where a page of a stream stands. */
+export const streamPlace = {
+  total: { type: 'integer', minimum: 0, description: 'Rows that match; in a sync, all that exist.' },
+  limit: { type: 'integer', minimum: 1, maximum: 100, description: 'Rows a page, as applied.' },
+  offset: { type: 'integer', minimum: 0, description: 'Rows passed over, as applied; 0 in a sync.' },
+  hasMore: { type: 'boolean', description: 'Whether more rows follow.' },
+  nextCursor: { type: 'string', description: 'In a sync: send it as `cursor`. It never expires.' },
+}
 
 export const sharedSchemas: Readonly<Record<string, Json>> = {
   Problem: {
@@ -26,34 +72,21 @@ export const sharedSchemas: Readonly<Record<string, Json>> = {
         description: 'The page that explains the code, relative to the service.',
         examples: [errorPath('not_found')],
       },
-      title: { type: 'string', description: 'The same for every problem with this code.' },
       status: { type: 'integer', description: 'The status of the answer.' },
-      code: {
-        type: 'string',
-        description: 'What to decide by. Later versions may know more.',
-        examples: Object.keys(errorCatalogue),
-      },
-      detail: {
-        type: 'string',
-        description: 'What is wrong with this very request, and what is accepted or to do next.',
-      },
       requestId: { type: 'string', description: 'As in the header X-Request-Id.' },
-      existingId: { ...uuid, description: 'For duplicate: the object that has the value.' },
-      errors: {
-        type: 'array',
-        description: 'For validation_failed: every place of the body that is wrong, a hundred at most.',
-        items: {
-          type: 'object',
-          required: ['pointer', 'code', 'detail'],
-          properties: {
-            pointer: { type: 'string', description: 'JSON pointer into the body.' },
-            code: { type: 'string', examples: [...fieldErrorCodes] },
-            detail: { type: 'string', description: 'What is accepted there.' },
-          },
-        },
-      },
+      ...ownOfProblem,
     },
     examples: [exampleProblem('validation_failed')],
+  },
+  FieldError: {
+    type: 'object',
+    description: 'A place of a body that is wrong.',
+    required: ['pointer', 'code', 'detail'],
+    properties: {
+      pointer: { type: 'string', description: 'JSON pointer into the body.' },
+      code: { type: 'string', examples: [...fieldErrorCodes], description: 'What is wrong there.' },
+      detail: { type: 'string', description: 'What is accepted there.' },
+    },
   },
   Removed: {
     type: 'object',
@@ -61,7 +94,7 @@ export const sharedSchemas: Readonly<Record<string, Json>> = {
       'Stands in a sync in place of a row that was removed. Check `object` before any other field.',
     required: ['object', 'id', 'resource', 'removedAt'],
     properties: {
-      object: { const: 'removed' },
+      object: { ...constant('removed'), description: 'What tells it from a row.' },
       id: { ...uuid, description: 'Of the removed row.' },
       resource: { type: 'string', description: 'The kind of the removed row.' },
       removedAt: {
@@ -88,29 +121,29 @@ export const sharedSchemas: Readonly<Record<string, Json>> = {
     description: 'Where a page of a list stands.',
     required: ['total', 'limit', 'offset', 'hasMore'],
     properties: {
-      total: { type: 'integer', minimum: 0, description: 'Rows that match; in a sync, all that exist.' },
-      limit: { type: 'integer', minimum: 1, maximum: 100, description: 'Rows a page, as applied.' },
-      offset: { type: 'integer', minimum: 0, description: 'Rows passed over, as applied; 0 in a sync.' },
-      hasMore: { type: 'boolean', description: 'Whether more rows follow.' },
+      ...streamPlace,
       totalIsExact: {
-        const: false,
-        description: 'Where a total is not counted to its end: there are at least this many.',
+        type: 'boolean',
+        description:
+          'There, and false, where a total is not counted to its end: there are at least this many.',
       },
-      nextCursor: { type: 'string', description: 'In a sync: send it as `cursor`. It never expires.' },
-      checkpoint: {
-        type: 'object',
-        description: 'On the last page of a sync: what an exact copy has now.',
-        required: ['count', 'digest'],
-        properties: {
-          count: { type: 'integer', minimum: 0, description: 'Rows that exist.' },
-          digest: {
-            ...digest,
-            description:
-              'The sum over them, modulo 2^64, of the first eight bytes of SHA-256(`<id>:<updatedAt>`).',
-          },
-        },
-      },
+      checkpoint: ref('Checkpoint'),
     },
     examples: [examplePagination, { ...examplePagination, nextCursor: 'AQ…', checkpoint: exampleCheckpoint }],
+  },
+  Checkpoint: {
+    type: 'object',
+    description: 'On the last page of a sync: what an exact copy has now.',
+    required: ['count', 'digest', 'contentDigest'],
+    properties: {
+      ...ofRows,
+      contentDigest: {
+        ...ofRows.contentDigest,
+        type: ['string', 'null'],
+        description:
+          'The same sum of SHA-256 of the bytes of each, as they are served. Null while it is counted, after an upgrade from a release that had none.',
+      },
+    },
+    examples: [exampleCheckpoint],
   },
 }

@@ -7,6 +7,7 @@ import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { text } from '../kinds/fields.ts'
 import { field, type Shown, text as string, time, uuid } from '../kinds/shown-field.ts'
 import { parsePatch, type Shape } from '../kinds/validate.ts'
+import { constant } from '../openapi/part.ts'
 
 export interface Organizations {
   read(organizationId: string): Promise<OrganizationRecord>
@@ -78,7 +79,7 @@ export type OrganizationRecord = ReturnType<typeof organizationRecord>
 
 export const organizationFields: Shown<OrganizationRecord> = {
   id: field(uuid, 'Its id: `organizationId` of everything that it owns.'),
-  object: field({ const: 'organization' }, 'Its kind.'),
+  object: field(constant('organization'), 'Its kind.'),
   name: field(string, 'What it is called.'),
   createdAt: field(time, 'When it was made.'),
   updatedAt: field(time, 'When it was last changed.'),

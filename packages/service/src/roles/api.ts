@@ -40,7 +40,10 @@ export async function startApi(
     readonly otherMetrics: NonNullable<AppOptions['otherMetrics']>
     /** The database's unless told: the torture's are wrong on purpose. */
     readonly clock?: FollowingClock
-  } & Pick<AppOptions, 'storage' | 'trustedProxies' | 'corsOrigins' | 'metricsElsewhere' | 'degraded'>,
+  } & Pick<
+    AppOptions,
+    'worker' | 'storage' | 'trustedProxies' | 'corsOrigins' | 'metricsElsewhere' | 'degraded'
+  >,
 ): Promise<Running & { readonly address: string; readonly metrics: App['metrics'] }> {
   const clock = options.clock ?? followDatabaseClock(options.pool)
   await clock.ready

@@ -1,4 +1,4 @@
-/** The API's thread for large bodies: another API in the same process, which listens nowhere. Its parent tells it what. */
+/** The API's thread for large bodies and answers: another API in the same process, which listens nowhere. Its parent tells it what. */
 
 import { constants, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -68,7 +68,9 @@ async function answer({ number, request }: Extract<BulkAsk, { ask: 'answer' }>):
       url,
       headers: { ...headers },
       remoteAddress: ip,
-      payload: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+      ...(body.byteLength > 0 && {
+        payload: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+      }),
     })
     const { statusCode: status, rawPayload } = answered
     return { told: 'answer', number, status, headers: ownHeaders(answered.headers), body: rawPayload }
@@ -78,5 +80,7 @@ async function answer({ number, request }: Extract<BulkAsk, { ask: 'answer' }>):
 }
 
 function tell(what: BulkTold): void {
-  port.postMessage(what)
+  // A large answer is given away; the small ones of a pool are copied.
+  const isWhole = what.told === 'answer' && what.body.byteLength === what.body.buffer.byteLength
+  port.postMessage(what, isWhole ? [what.body.buffer as ArrayBuffer] : [])
 }

@@ -1,4 +1,4 @@
-/** Keeps readers that wait awake: news of commits by notification, and a poll behind it. */
+/** Keeps readers that wait awake: commits are told by notification, and a poll behind it. */
 import type { FastifyBaseLogger } from 'fastify'
 import { listen } from '../db/listen.ts'
 import type { DatabaseAddress } from '../db/pool.ts'

@@ -4,13 +4,14 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
+import { on } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
+import type { DueDeliveries } from '../journal/notifier.ts'
 import { loggable } from '../kernel/loggable.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
@@ -27,14 +28,19 @@ export interface WorkerOrders {
   readonly logLevel: string
 }
 
-/** What it tells when it is asked for its figures. */
-export interface WorkerReport {
-  readonly metrics: MetricsSnapshot
-}
+/** What it is told after its orders: to tell its figures, or what is due. */
+export type WorkerMessage = { readonly tell: 'metrics' } | { readonly due: DueDeliveries }
+
+/** What it tells: once that it takes what is due, and its figures when it is asked for them. */
+export type WorkerReport = { readonly ready: true } | { readonly metrics: MetricsSnapshot }
 
 export interface Supervised extends Running {
   /** The worker's figures: none when there is no worker, or it does not answer in time. */
   metrics(): Promise<readonly MetricsSnapshot[]>
+  /** The worker's id while it takes what it is told is due; null while there is none that does. */
+  readonly takerId: string | null
+  /** Tells the worker what is due; false when there is none. */
+  tell(due: DueDeliveries): boolean
   /** A sentence on why nothing is delivered, while the worker does not stay up; null while it does. */
   trouble(): string | null
 }
@@ -45,10 +51,15 @@ const tellMilliseconds = 1_000
 /** A worker that was told to stop ends by itself before this, in milliseconds; one that hangs is ended. */
 const stopMilliseconds = 15_000
 
+/** Characters that may be on their way to a worker: one that has more to read has its hands full, and looks for the rest by itself. */
+const toldAtOnce = 4 * 1024 * 1024
+/** What a queue counts for in these, with what it brings beside the payloads. */
+const charactersOfQueue = 500
+
 /** How long giving back may hold up a stop, in milliseconds. */
 const giveBackMilliseconds = 2_000
 
-interface WorkerProcess {
+interface WorkerProcess extends Pick<Supervised, 'takerId' | 'tell'> {
   readonly child: ChildProcess
   /** Resolves when no such process runs any more, or never did, and what it held is given back. Never rejects. */
   readonly ended: Promise<void>
@@ -82,6 +93,11 @@ export function superviseWorker(
     const startedAt = clock.now()
     const child = forkWorker()
     const ranFor = () => (child.exitCode === null && child.signalCode === null ? clock.now() - startedAt : 0)
+    let ready = false
+    let onTheirWay = 0
+    child.on('message', (report: WorkerReport) => {
+      if ('ready' in report) ready = true
+    })
     const { promise: ended, resolve } = Promise.withResolvers<void>()
     // Without a listener, an error of this process about that one would end this one.
     child.on('error', (error) => {
@@ -97,7 +113,25 @@ export function superviseWorker(
         if (error !== null) child.kill('SIGKILL')
       })
     }
-    return { child, ended, ranFor }
+    return {
+      child,
+      ended,
+      ranFor,
+      get takerId() {
+        return ready && child.connected && onTheirWay < toldAtOnce ? workerId : null
+      },
+      tell(due) {
+        if (!ready || !child.connected) return false
+        if (due.queues.length + due.handedOver.length === 0) return true
+        const length = lengthOf(due)
+        onTheirWay += length
+        // What one has not read when it ends is given back with all that it held.
+        child.send({ due } satisfies WorkerMessage, () => {
+          onTheirWay -= length
+        })
+        return true
+      },
+    }
 
     function replace(how: object): void {
       // One that was stopped has given back what it held, unless it was ended.
@@ -134,6 +168,10 @@ export function superviseWorker(
 
   return {
     metrics: () => askForMetrics(worker.child),
+    get takerId() {
+      return stopping ? null : worker.takerId
+    },
+    tell: (due) => worker.tell(due),
     trouble: () => troubleOf(ends, worker.ranFor()),
     async stop() {
       stopping = true
@@ -147,13 +185,24 @@ export function superviseWorker(
   }
 }
 
+function lengthOf({ queues, handedOver }: DueDeliveries): number {
+  let length = queues.length * charactersOfQueue
+  for (const [, { queues, events }] of handedOver) {
+    length += queues.length * charactersOfQueue
+    for (const { body } of events) length += body.length
+  }
+  return length
+}
+
 async function askForMetrics(child: ChildProcess): Promise<readonly MetricsSnapshot[]> {
   if (!child.connected) return []
   try {
-    const answered = once(child, 'message', { signal: AbortSignal.timeout(tellMilliseconds) })
-    child.send({ tell: 'metrics' }, () => {})
-    const [{ metrics }] = (await answered) as [WorkerReport]
-    return [metrics]
+    const answers = on(child, 'message', { signal: AbortSignal.timeout(tellMilliseconds) })
+    child.send({ tell: 'metrics' } satisfies WorkerMessage, () => {})
+    for await (const [report] of answers as AsyncIterable<[WorkerReport]>) {
+      if ('metrics' in report) return [report.metrics]
+    }
+    return []
   } catch {
     return []
   }

@@ -1,16 +1,20 @@
 /** The worker in a process of its own, beside the API of role `all`. Its parent tells it where the database is. */
 import { createLog } from './running.ts'
-import type { WorkerOrders, WorkerReport } from './supervise.ts'
+import type { WorkerMessage, WorkerOrders, WorkerReport } from './supervise.ts'
 import { startWorker } from './worker.ts'
 
 process.once('message', ({ address, settings, summaries, workerId, logLevel }: WorkerOrders) => {
   const log = createLog(logLevel)
   const worker = startWorker({ address, log, settings, summaries, workerId })
-  process.on('message', async () => {
-    // Asked for its figures, the one thing that it is asked for after its orders.
+  process.on('message', async (message: WorkerMessage) => {
+    if ('due' in message) {
+      worker.take(message.due)
+      return
+    }
     const metrics = await worker.register.getMetricsAsJSON()
     if (process.connected) process.send?.({ metrics } satisfies WorkerReport)
   })
+  void worker.ready.then(() => process.send?.({ ready: true } satisfies WorkerReport))
   let stopping = false
   const stop = async () => {
     if (stopping) return

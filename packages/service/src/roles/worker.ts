@@ -1,4 +1,4 @@
-/** The worker as a running part: an engine that is woken by notifications, and beside it the summarizer and the backfill. */
+/** The worker as a running part: an engine that is woken by notifications, and beside it summarizer, backfill and recount. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
@@ -11,11 +11,13 @@ import type { DrainServices } from '../delivery/drain.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import { createEngine, type Engine } from '../delivery/engine.ts'
 import { createFanOuts, type FanOuts } from '../delivery/fan-outs.ts'
+import { claimsOf } from '../delivery/hand-over.ts'
 import {
   attemptsOf,
   type DeliveryObserver,
   type DeliverySettings,
   nobodyObserves,
+  priorityClasses,
 } from '../delivery/model.ts'
 import { createRecoverer, createRecoveries, type Recoverer } from '../delivery/recoveries.ts'
 import { createRegistrants, type Registrants } from '../delivery/registrants.ts'
@@ -24,7 +26,8 @@ import { createSigner } from '../delivery/signer.ts'
 import { createResolver } from '../delivery/target/resolver.ts'
 import { kinds } from '../desk/index.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
-import { deliveriesChannel, largeCommit } from '../journal/notifier.ts'
+import { createContentRecount } from '../journal/content-recount.ts'
+import { type DueDeliveries, decodeDeliveries, deliveriesChannel, largeCommit } from '../journal/notifier.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { atMost } from '../kernel/periodic.ts'
 import type { Clock } from '../kernel/timestamps.ts'
@@ -44,8 +47,11 @@ const connections = 5
 /** And those for endpoints that are slow or have a backlog: however many statements they ask for, no others wait for these. */
 const otherConnections = 4
 
-/** And those of the backfill, opened when there is something to upgrade: what is part of the stream must not be lost with the machine. */
-const backfillConnections = 2
+/**
+ * And those of the backfill and the recount, opened when there is something to upgrade or to count: what is part of the stream
+ * must not be lost with the machine.
+ */
+const backfillConnections = 4
 
 /** Settings of a worker's connections. */
 export const poolSettings = {
@@ -63,6 +69,10 @@ export interface RunningWorker extends Running {
   readonly pool: Pool
   /** The database's. */
   readonly clock: Clock
+  /** Resolves when it delivers, and takes what commits hand over to it. Never rejects. */
+  readonly ready: Promise<void>
+  /** Drains what a commit has handed over to it, and what it says is due elsewhere. */
+  take(due: DueDeliveries): void
   /** The worker's figures, and its process's. */
   readonly register: ReturnType<typeof createRegistry>
 }
@@ -94,43 +104,57 @@ export function startWorker(options: {
   const clock = followDatabaseClock(pool)
   const worker = createWorker({ pool, clock, log, kinds, settings, observer, otherPool, workerId })
   const backfill = createBackfillOf({ pool: backfillPool, clock, log, kinds, maxClockSkew })
+  const recount = createContentRecount({ pool: backfillPool, tables: kinds.map(({ table }) => table), log })
   const listener = listen(
     address,
     deliveriesChannel,
     (said) => {
       if (said === largeCommit) worker.fanOuts.wake()
-      worker.engine.wake()
+      const { at, told } = decodeDeliveries(said)
+      if (told !== workerId) worker.engine.wake(at)
     },
     (error) => log.warn({ reason: error.message }, 'notifications are lost for now; polling goes on'),
   )
   let stopping = false
   // A worker that is an hour ahead would take every endpoint's queue from its holder.
-  void clock.ready.then(() => {
+  const ready = clock.ready.then(() => {
     if (stopping) return
     worker.engine.start()
     worker.registrants.start()
     worker.recoverer.start()
     worker.fanOuts.start()
     backfill.start()
+    recount.start()
   })
   const maxAttempts = attemptsOf(settings.schedule)
+  const jobs = createJobs(pool)
   const summarizer =
     summaries === null
       ? null
-      : superviseSummarizer({ address, summaries, maxAttempts, workerId }, log, () =>
-          createJobs(pool).giveBackAllOf(workerId, clock.now()),
-        )
+      : superviseSummarizer({ address, summaries, maxAttempts, workerId }, log, {
+          isNeeded: () => jobs.isNeeded(),
+          giveBack: () => jobs.giveBackAllOf(workerId, clock.now()),
+        })
   return {
     pool,
     clock,
     register,
+    ready,
+    take(due) {
+      worker.engine.take(claimsOf(due))
+      const queues = due.queues.map(({ tier, ...queue }) => ({
+        ...queue,
+        priority: priorityClasses[tier] ?? 'light',
+      }))
+      worker.engine.drain(queues, due.at)
+    },
     async stop() {
       stopping = true
       clock.stop()
       // At once: while a connection is being closed, nothing more may be begun.
       await atMost(
         stopMilliseconds,
-        Promise.all([listener.close(), worker.close(), backfill.stop(), summarizer?.stop()]),
+        Promise.all([listener.close(), worker.close(), backfill.stop(), recount.stop(), summarizer?.stop()]),
       )
       await Promise.all([pool, otherPool, backfillPool].map((each) => endPool(each)))
       heapTuning[Symbol.dispose]()
@@ -177,7 +201,7 @@ export function createWorker(options: {
   const drains: Omit<DrainServices, 'tuning'> = {
     queues: createEndpointQueues(database, tables),
     send: (request) => sender.send(request),
-    signerOf: (claim) => signer(claim.endpoint.sealedSecrets, claim),
+    signerOf: (claim) => signer(claim.endpoint, claim),
     scopeOf: (subjectKind) => scopes.get(subjectKind) ?? null,
     clock,
     schedule,

@@ -11,7 +11,7 @@ import { problem } from '../kernel/errors.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Changes } from '../kinds/changes.ts'
 import { parseRepresentation } from '../kinds/representation.ts'
-import { type Jobs, lookAgainAfter, maxAttempts, nextAttempt, type TakenJob } from './jobs.ts'
+import { type ClaimedJob, type Jobs, lookAgainAfter, maxAttempts, nextAttempt } from './jobs.ts'
 import { cutText } from './plain-text.ts'
 import {
   readMessages,
@@ -47,12 +47,12 @@ const noPause: Attempted = { pause: 0 }
 const movedOn = problem('invalid_transition', 'The conversation no longer waits for this summary.')
 
 /**
- * Does the job and settles it. Rejects when the database fails, and the job is found again when its lease is over.
+ * Does the job and completes it. Rejects when the database fails, and the job is found again when its lease is over.
  * When `stop` is aborted, the job is given back.
  */
 export async function attemptSummary(
   services: AttemptServices,
-  job: TakenJob,
+  job: ClaimedJob,
   stop: AbortSignal,
 ): Promise<Attempted> {
   const { jobs, rows, clock } = services
@@ -75,7 +75,7 @@ export async function attemptSummary(
 }
 
 /** Whether it is resolved as it was, and without a summary. */
-function stillWaits(row: StoredRow, { resolvedAt }: TakenJob): boolean {
+function stillWaits(row: StoredRow, { resolvedAt }: ClaimedJob): boolean {
   const now = stateOf(row)
   return now.status === 'resolved' && now.resolvedAt === resolvedAt && now.summary === null
 }
@@ -87,7 +87,7 @@ function stateOf(row: StoredRow): Conversation {
 /** Null when it was stopped. */
 async function summaryOf(
   { pool, summarize }: AttemptServices,
-  { organizationId, conversationId, attempts }: TakenJob,
+  { organizationId, conversationId, attempts }: ClaimedJob,
   row: StoredRow,
   stop: AbortSignal,
 ): Promise<Summarized | null> {
@@ -105,7 +105,7 @@ async function summaryOf(
   }
 }
 
-async function write(services: AttemptServices, job: TakenJob, summary: string): Promise<Attempted> {
+async function write(services: AttemptServices, job: ClaimedJob, summary: string): Promise<Attempted> {
   const { jobs, changes } = services
   const result = await changes.act(
     job.organizationId,
@@ -123,7 +123,7 @@ async function write(services: AttemptServices, job: TakenJob, summary: string):
 
 async function fail(
   { jobs, clock, log }: AttemptServices,
-  job: TakenJob,
+  job: ClaimedJob,
   reason: string,
   retryAfter: number | null,
 ): Promise<Attempted> {

@@ -6,7 +6,7 @@ import { newId } from '../kernel/ids.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
 import { type AttemptServices, attemptSummary } from './attempt.ts'
-import { firstPlace, type Place, type TakenJob } from './jobs.ts'
+import { type ClaimedJob, firstPlace, type Place } from './jobs.ts'
 
 export interface SummaryEngine {
   /** Looks again and again until stopped. */
@@ -67,10 +67,10 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   const taking = periodic({
     every: null,
     stopWithin,
-    run: takeSome,
+    run: claimSome,
     onFailure: (error) => log.warn({ err: loggable(error) }, 'could not claim summary jobs; trying again'),
   })
-  /** Whether who ends one is to begin the next: who drains by hand takes them all. */
+  /** Whether who ends one is to begin the next: who drains by hand claims them all. */
   let started = false
   let place: Place = firstPlace
   /** The organizations whose turn is next, and the last one that had it. */
@@ -86,15 +86,15 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
     searching.start()
   }
 
-  async function takeSome(): Promise<void> {
+  async function claimSome(): Promise<void> {
     while (taking.status !== 'stopped' && running.size < atOnce && clock.now() >= pausedUntil) {
-      const taken = await takeNext(atOnce - running.size)
-      if (taken === null) return
-      for (const job of taken) launch(job)
+      const claimed = await claimNext(atOnce - running.size)
+      if (claimed === null) return
+      for (const job of claimed) launch(job)
     }
   }
 
-  function launch(job: TakenJob): void {
+  function launch(job: ClaimedJob): void {
     launched++
     const attempt = attemptSummary(options, job, stopped.signal)
       .then(({ pause }) => {
@@ -124,7 +124,7 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
   }
 
   /** Jobs of the organization whose turn it is; null when nothing is due anywhere. */
-  async function takeNext(free: number): Promise<readonly TakenJob[] | null> {
+  async function claimNext(free: number): Promise<readonly ClaimedJob[] | null> {
     if (turns.length === 0) turns = await findTurns()
     const [organizationId, ...others] = turns
     if (organizationId === undefined) return null
@@ -133,7 +133,7 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
     lastTurn = organizationId
     const now = clock.now()
     const lease = { id: newId(clock), workerId: options.workerId, until: now + options.lease }
-    return jobs.take(organizationId, lease, now, limit)
+    return jobs.claim(organizationId, lease, now, limit)
   }
 
   /** Those after the last one, or from the first one again. */
@@ -154,9 +154,9 @@ export function createSummaryEngine(options: SummaryEngineOptions): SummaryEngin
     for (let done = 0; ; ) {
       const before = launched
       await enqueue()
-      await takeSome()
+      await claimSome()
       await Promise.all(running)
-      // Counted when begun: the quick ones are over before the last is taken.
+      // Counted when begun: the quick ones are over before the last is claimed.
       if (launched === before) return done
       done += launched - before
     }

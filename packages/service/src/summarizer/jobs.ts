@@ -12,8 +12,8 @@ export interface JobKey {
   readonly conversationId: string
 }
 
-/** A job that a worker has taken. */
-export interface TakenJob extends JobKey {
+/** A job that a worker has claimed. */
+export interface ClaimedJob extends JobKey {
   readonly leaseId: string
   /** The resolution that it is for, as the wire writes it. */
   readonly resolvedAt: string
@@ -37,6 +37,8 @@ export const firstPlace: Place = {
 }
 
 export interface Jobs {
+  /** Whether there is a job, or a resolved conversation without a summary, which will be one. */
+  isNeeded(): Promise<boolean>
   /**
    * Makes jobs for conversations without a summary that were resolved by then and have none, looking at the next
    * thousand from `place` on. Answers where to go on, null at the end. Safe to repeat, and to do at once elsewhere.
@@ -45,18 +47,18 @@ export interface Jobs {
   /** Organizations that have a job due, by id, from the one after `after` on. */
   organizationsDue(now: number, after: string, limit: number): Promise<readonly string[]>
   /** Takes jobs of the organization, the longest due first. What somebody else is just taking is passed over. */
-  take(
+  claim(
     organizationId: string,
     lease: { readonly id: string; readonly workerId: string; readonly until: number },
     now: number,
     limit: number,
-  ): Promise<readonly TakenJob[]>
+  ): Promise<readonly ClaimedJob[]>
   /** Nothing is left to do. */
-  drop(job: TakenJob): Promise<void>
+  drop(job: ClaimedJob): Promise<void>
   /** It is tried again at `due`, or only looked at when it gave up. */
-  postpone(job: TakenJob, due: number, gaveUp: boolean): Promise<void>
-  /** As if it had not been taken. */
-  giveBack(job: TakenJob, now: number): Promise<void>
+  postpone(job: ClaimedJob, due: number, gaveUp: boolean): Promise<void>
+  /** As if it had not been claimed. */
+  giveBack(job: ClaimedJob, now: number): Promise<void>
   /**
    * Gives back the jobs of a worker that certainly runs no more, and answers how many there were. Their attempts count: the first
    * is made again at once, a later one when its schedule says, as the worker may have died of it.
@@ -69,6 +71,11 @@ const step = 1_000
 
 export function createJobs(pool: Pool): Jobs {
   return {
+    async isNeeded() {
+      const { rows } = await pool.query<{ needed: boolean }>({ name: 'summaries_needed', text: findAny })
+      return rows[0]?.needed === true
+    },
+
     async enqueue(resolvedUntil, place) {
       const { rows } = await pool.query<UnsummarizedRow>({
         name: 'find_unsummarized',
@@ -104,10 +111,10 @@ export function createJobs(pool: Pool): Jobs {
       return rows.map((row) => row.organization_id)
     },
 
-    async take(organizationId, lease, now, limit) {
+    async claim(organizationId, lease, now, limit) {
       const { rows } = await pool.query<TakenRow>({
-        name: `take_summary_jobs_${limit}`,
-        text: takeJobs(limit),
+        name: `claim_summary_jobs_${limit}`,
+        text: claimJobs(limit),
         values: [
           organizationId,
           formatTimestamp(now),
@@ -195,6 +202,11 @@ interface TakenRow {
   readonly gave_up: boolean
 }
 
+/** By the same indexes as the search, at whose beginning whatever there is stands. */
+const findAny = `
+  select exists (select 1 from conversations c where c.resolved_at is not null and c.summarized_at is null)
+    or exists (select 1 from summary_jobs j) as needed`
+
 /** Those that have no job, and the last of a full page: where the next one begins. */
 const findUnsummarized = `
   select p.organization_id, p.id, p.resolved_at, p.place, j.conversation_id is null as missing
@@ -211,7 +223,7 @@ const findUnsummarized = `
     where j.conversation_id is null or p.place = ${step}
     order by p.place`
 
-/** A job for an earlier resolution becomes one for this; whoever works on it can settle nothing any more. */
+/** A job for an earlier resolution becomes one for this; whoever works on it can complete nothing any more. */
 const addJobs = `
   insert into summary_jobs (organization_id, conversation_id, resolved_at, due_at, lease_id, attempts, gave_up)
     select $1, n.id, n.resolved_at, n.resolved_at, null, 0, false
@@ -230,7 +242,7 @@ function findOrganizations(limit: number): string {
     where o.organization_id > $2 order by o.organization_id limit ${limit}`
 }
 
-function takeJobs(limit: number): string {
+function claimJobs(limit: number): string {
   return `
   update summary_jobs set lease_id = $3, due_at = $4, worker_id = $5, attempts = attempts + 1
     where organization_id = $1 and conversation_id in (

@@ -64,7 +64,7 @@ export function deliveryPart(kinds: readonly Kind[]) {
     answers: {
       200: {
         description: 'A page of deliveries.',
-        schema: pageOf('Delivery'),
+        schema: ref('DeliveryPage'),
         examples: () => ({ page: exampleList(pending) }),
       },
     },
@@ -111,7 +111,9 @@ export function deliveryPart(kinds: readonly Kind[]) {
         deliveryFields,
         pending,
       ),
+      DeliveryPage: pageOf(ref('Delivery')),
       Attempt: recordSchema('One try of a delivery.', attemptFields, exampleAttempt),
+      AttemptPage: pageOf(ref('Attempt')),
     }),
     sent: () => [
       {
@@ -141,8 +143,8 @@ const pingWebhook = route({
     const now = clock.now()
     const ids = { eventId: newIdAt(now), deliveryId: newIdAt(now) }
     const answer = JSON.stringify(deliveryRecord(organizationId, newPing(webhookId, ids, now)))
-    const keep = sealResponse(box, { organizationId, webhookId }, record, answer)
-    const pinged = await store.ping(organizationId, webhookId, ids, { now, keep })
+    const response = sealResponse(box, { organizationId, webhookId }, record, answer)
+    const pinged = await store.ping(organizationId, webhookId, ids, { now, response })
     if (pinged === 'replayed') return { outcome: 'replayed' }
     if (pinged === 'missing') return refused(noSuchWebhook(webhookId))
     wake()
@@ -160,7 +162,7 @@ const listAttempts = route({
   answers: {
     200: {
       description: 'A page of attempts.',
-      schema: pageOf('Attempt'),
+      schema: ref('AttemptPage'),
       examples: () => ({ page: exampleList(exampleAttempt) }),
     },
   },
@@ -215,8 +217,8 @@ const retryDelivery = route({
     }
     const answer = JSON.stringify(deliveryRecord(organizationId, pending))
     const webhookId = webhook.value.id
-    const keep = sealResponse(box, { organizationId, webhookId }, record, answer)
-    const options = { now, updatedAt, attempts, keep }
+    const response = sealResponse(box, { organizationId, webhookId }, record, answer)
+    const options = { now, updatedAt, attempts, response }
     const retried = await store.retry(organizationId, webhookId, delivery.id, options)
     if (retried === 'replayed') return { outcome: 'replayed' }
     if (retried === 'refused') return refused(await whyNotNow(services, call))

@@ -3,6 +3,7 @@
  * may do, decides on the record as it stands, and commits in one call; when another change was quicker it decides
  * again.
  */
+import { z } from 'zod'
 import type { Caller } from '../access/directory.ts'
 import { type Outcome, refused } from '../http/replies.ts'
 import type { ResponseToStore } from '../journal/change.ts'
@@ -11,13 +12,14 @@ import { newId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { retryOnConflict } from '../kernel/retry-on-conflict.ts'
 import type { Clock } from '../kernel/timestamps.ts'
-import { choice, text, wordList } from '../kinds/fields.ts'
+import { defineField } from '../kinds/field.ts'
+import { choice, mostWords, text, wordList } from '../kinds/fields.ts'
 import { parseCreation, parsePatch, type Shape } from '../kinds/validate.ts'
 import type { EventTypes } from './event-types.ts'
 import { webhookFields } from './records.ts'
-import { newSecret, type SecretBox, sealResponse } from './secrets.ts'
+import { isStandardSecret, newSecret, type SecretBox, sealResponse } from './secrets.ts'
 import type { WebhookStore } from './store.ts'
-import { type WebhookRecord, type WebhookRow, webhookRecord } from './webhook.ts'
+import { type SignatureScheme, type WebhookRecord, type WebhookRow, webhookRecord } from './webhook.ts'
 
 /** At most so many endpoints an organization (specification 9.1). */
 const endpointLimit = 50
@@ -68,12 +70,13 @@ export function createEndpoints(services: EndpointServices): Endpoints {
     async create(caller, body, record) {
       const parsed = parseCreation(shapes.creation, body)
       if (!parsed.ok) return refused(parsed.error)
-      const { url, description, events } = parsed.value as Pick<WebhookRow, 'url' | 'description' | 'events'>
+      const given = parsed.value as Pick<WebhookRow, 'url' | 'description' | 'events' | 'signatures'>
+      const { url, events } = given
       const refusal = eventTypes.unreadable(caller.scopes, events) ?? (await checkTarget(url))
       if (refusal !== null) return refused(refusal)
       const { organizationId, apiKeyId } = caller
       const now = clock.now()
-      const row = newRow({ id: newId(clock), url, description, events, apiKeyId }, now)
+      const row = newRow({ id: newId(clock), ...given, apiKeyId }, now)
       const secret = newSecret()
       const answer = { ...webhookRecord(organizationId, row), secret }
       const created = await store.create(
@@ -83,7 +86,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         {
           now,
           limit: endpointLimit,
-          keep: sealResponse(box, { organizationId, webhookId: row.id }, record, JSON.stringify(answer)),
+          response: sealResponse(box, { organizationId, webhookId: row.id }, record, JSON.stringify(answer)),
         },
       )
       if (created === 'replayed') return { outcome: 'replayed' }
@@ -137,8 +140,8 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         }
         const secret = newSecret()
         const answer = { ...webhookRecord(organizationId, after), secret }
-        const keep = sealResponse(box, { organizationId, webhookId: id }, record, JSON.stringify(answer))
-        const options = { now, updatedAt, expiresAt, limit: signingLimit, keep }
+        const response = sealResponse(box, { organizationId, webhookId: id }, record, JSON.stringify(answer))
+        const options = { now, updatedAt, expiresAt, limit: signingLimit, response }
         const rotated = await store.rotate(organizationId, row, sealed(organizationId, id, secret), options)
         switch (rotated) {
           case 'conflict':
@@ -187,12 +190,12 @@ export function createEndpoints(services: EndpointServices): Endpoints {
     row: WebhookRow,
     body: unknown,
   ): Promise<Result<WebhookRow, Problem>> {
-    const { url, description, events, status } = row
-    const parsed = parsePatch(shapes.change, { url, description, events, status }, body)
+    const { url, description, events, signatures, status } = row
+    const parsed = parsePatch(shapes.change, { url, description, events, signatures, status }, body)
     if (!parsed.ok) return parsed
     const { draft, sent } = parsed.value
-    const after = draft as Pick<WebhookRow, 'url' | 'description' | 'events' | 'status'>
-    const matters = ['url', 'events', 'status'].some((name) => sent.has(name))
+    const after = draft as Pick<WebhookRow, 'url' | 'description' | 'events' | 'signatures' | 'status'>
+    const matters = ['url', 'events', 'signatures', 'status'].some((name) => sent.has(name))
     if (matters) {
       const subscribed = [...new Set([...row.events, ...after.events])]
       const unreadable = eventTypes.unreadable(caller.scopes, subscribed)
@@ -201,6 +204,10 @@ export function createEndpoints(services: EndpointServices): Endpoints {
     const activates = sent.has('status') && after.status === 'active'
     if (sent.has('url') || (activates && row.status === 'disabled')) {
       const refusal = await checkTarget(after.url)
+      if (refusal !== null) return fail(refusal)
+    }
+    if (after.signatures.includes('standard') && !signatures.includes('standard')) {
+      const refusal = await unfitForStandard(caller.organizationId, row)
       if (refusal !== null) return fail(refusal)
     }
     const registers = sent.has('url') || sent.has('events') || activates
@@ -219,6 +226,16 @@ export function createEndpoints(services: EndpointServices): Endpoints {
     return ok({ ...changed, updated_at: new Date(later(row, clock.now())) })
   }
 
+  /**
+   * Why its deliveries cannot be signed by Standard Webhooks; null when they can. Read after the row: a rotation since then
+   * makes another version of it, which this change would not be committed on.
+   */
+  async function unfitForStandard(organizationId: string, { id }: WebhookRow): Promise<Problem | null> {
+    const signing = await store.signingSecrets(organizationId, id, clock.now())
+    const fit = signing.map((one) => isStandardSecret(box.open(one, { organizationId, webhookId: id })))
+    return fit.every(Boolean) ? null : secretsTooOld(id)
+  }
+
   function sealed(organizationId: string, webhookId: string, secret: string) {
     return { id: newId(clock), sealed: box.seal(secret, { organizationId, webhookId }) }
   }
@@ -232,6 +249,13 @@ const registrantGone = problem(
 
 export function noSuchWebhook(id: string): Problem {
   return problem('not_found', `There is no webhook ${id}. It may have been deleted; check the id.`)
+}
+
+function secretsTooOld(id: string): Problem {
+  return problem(
+    'invalid_transition',
+    `A secret of an earlier release still signs, in base64url, which Standard Webhooks does not read. POST /v1/webhooks/${id}/rotate-secret, and add standard when only new ones sign: after previousSecretExpiresAt, or at once with DELETE /v1/webhooks/${id}/previous-secret.`,
+  )
 }
 
 function tooManySign(id: string): Problem {
@@ -256,7 +280,7 @@ function later(row: WebhookRow, now: number): number {
 }
 
 function newRow(
-  given: { id: string; url: string; description: string | null; events: readonly string[]; apiKeyId: string },
+  given: Pick<WebhookRow, 'id' | 'url' | 'description' | 'events' | 'signatures'> & { apiKeyId: string },
   now: number,
 ): WebhookRow {
   const { apiKeyId, ...fields } = given
@@ -275,6 +299,28 @@ function newRow(
   }
 }
 
+const schemes: readonly SignatureScheme[] = ['service', 'standard']
+
+/** A set: repeats are dropped, and it is shown in one order, whatever the order that came in. */
+const signatureSchemes = defineField<readonly SignatureScheme[]>(
+  z
+    .array(z.enum(schemes))
+    .max(mostWords)
+    .check((context) => {
+      if (context.value.includes('service')) return
+      context.issues.push({ code: 'custom', params: { code: 'invalid_value' }, input: context.value })
+    })
+    .transform((given) => schemes.filter((scheme) => given.includes(scheme)))
+    .meta({ contains: { type: 'string', const: 'service' } }),
+  'a list of service, which cannot be left out, and standard',
+  'text',
+  {
+    description:
+      'How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well.',
+  },
+  { nullable: false, initial: ['service'], acceptsEntry: `one of ${schemes.join(', ')}` },
+)
+
 /** The shapes of creation and of change; only a change takes `status`. */
 export function webhookShapes(eventTypes: readonly string[]): {
   readonly creation: Shape
@@ -289,6 +335,7 @@ export function webhookShapes(eventTypes: readonly string[]): {
     }),
     description: text({ max: 255, description: 'What it is for.' }),
     events: wordList(eventTypes, { description: 'The event types it receives.' }),
+    signatures: signatureSchemes,
   }
   const status = {
     ...choice(['active', 'disabled'], { initial: 'active', description: 'active resets the failure count.' }),

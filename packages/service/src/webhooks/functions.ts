@@ -24,7 +24,7 @@ export const createFunction: SchemaFunction = schemaFunction(
   'create_webhook',
   {
     arguments:
-      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_keep jsonb',
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_response jsonb',
     returns: 'text',
   },
   `declare
@@ -40,9 +40,9 @@ begin
     return 'limit_reached';
   end if;
   ${storeResponse}
-  insert into webhooks (organization_id, id, url, description, events, status, api_key_id, created_at, updated_at)
-    select p_organization_id, p_webhook_id, r.url, r.description, r.events, 'active', r.api_key_id, p_now, p_now
-      from jsonb_to_record(p_row) as r(url text, description text, events text[], api_key_id uuid);
+  insert into webhooks (organization_id, id, url, description, events, signatures, status, api_key_id, created_at, updated_at)
+    select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, 'active', r.api_key_id, p_now, p_now
+      from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[], api_key_id uuid);
   insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at)
     values (p_organization_id, p_webhook_id, p_secret_id, p_sealed, p_now);
   insert into webhook_health (organization_id, webhook_id) values (p_organization_id, p_webhook_id);
@@ -55,8 +55,8 @@ end;`,
  * An endpoint as p_row has it, if it still is in the version that was read: 'done' or 'conflict'; 'registrant_gone' when
  * the caller becomes its registrant (p_registers), and lives no more.
  */
-export const changeFunction: SchemaFunction = schemaFunction(
-  'change_webhook',
+export const updateFunction: SchemaFunction = schemaFunction(
+  'update_webhook',
   {
     arguments:
       'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean',
@@ -67,15 +67,15 @@ export const changeFunction: SchemaFunction = schemaFunction(
   if p_registers and not ${registrantLives} then
     return 'registrant_gone';
   end if;
-  update webhooks w set url = r.url, description = r.description, events = r.events, status = r.status,
-      disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, api_key_id = r.api_key_id, updated_at = r.updated_at
-    from jsonb_to_record(p_row) as r(url text, description text, events text[], status text, disabled_reason text,
-      disabled_at timestamptz, api_key_id uuid, updated_at timestamptz)
+  update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
+      status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, api_key_id = r.api_key_id, updated_at = r.updated_at
+    from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[],
+      status text, disabled_reason text, disabled_at timestamptz, api_key_id uuid, updated_at timestamptz)
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
   if not found then
     return 'conflict';
   end if;
-  -- The lane before the record of its health, as a settling takes them: the other way round the two could wait for each other.
+  -- The queue before the record of its health, as completing locks them: the other way round the two could wait for each other.
   ${wakeQueue}
   if p_reset then
     update webhook_health set failure_count = 0, failing_since = null
@@ -85,9 +85,9 @@ export const changeFunction: SchemaFunction = schemaFunction(
 end;`,
 )
 
-/** Removes the endpoint; its deliveries follow in time. Answers whether it existed. */
-export const removeFunction: SchemaFunction = schemaFunction(
-  'remove_webhook',
+/** Deletes the endpoint; its deliveries follow in time. Answers whether it existed. */
+export const deleteFunction: SchemaFunction = schemaFunction(
+  'delete_webhook',
   { arguments: 'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz', returns: 'boolean' },
   // The endpoint, its endpoint queue, and then what else goes with it: a completion has the endpoint queue before
   // the record of its health.
@@ -113,7 +113,7 @@ export const rotateFunction: SchemaFunction = schemaFunction(
   'rotate_webhook_secret',
   {
     arguments:
-      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_keep jsonb',
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_response jsonb',
     returns: 'text',
   },
   `declare
@@ -170,7 +170,7 @@ export const pingFunction: SchemaFunction = schemaFunction(
   'ping_webhook',
   {
     arguments:
-      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_keep jsonb',
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb',
     returns: 'text',
   },
   `begin
@@ -197,7 +197,7 @@ export const retryFunction: SchemaFunction = schemaFunction(
   'retry_delivery',
   {
     arguments:
-      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_keep jsonb',
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb',
     returns: 'text',
   },
   `begin
@@ -221,8 +221,8 @@ end;`,
 
 export const webhookFunctions: readonly SchemaFunction[] = [
   createFunction,
-  changeFunction,
-  removeFunction,
+  updateFunction,
+  deleteFunction,
   rotateFunction,
   dropPreviousFunction,
   pingFunction,

@@ -4,6 +4,7 @@
  */
 import type { DeliveryErrorCode } from '../delivery/model.ts'
 import { count, field, nullable, type Shown, text, time, uuid, words } from '../kinds/shown-field.ts'
+import { constant } from '../openapi/part.ts'
 import type { attemptRecord, deliveryRecord, recoveryRecord, WebhookRecord } from './webhook.ts'
 
 const errorCodes = {
@@ -33,11 +34,15 @@ const error = {
 export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecord> {
   return {
     id: field(uuid, 'Its id.'),
-    object: field({ const: 'webhook' }, 'Its kind.'),
+    object: field(constant('webhook'), 'Its kind.'),
     organizationId: field(uuid, 'Whose it is.'),
     url: field(text, 'Where deliveries go.'),
     description: field(nullable(text), 'What it is for.'),
     events: field({ type: 'array', items: words(...eventTypes) }, 'The event types it receives.'),
+    signatures: field(
+      { type: 'array', items: words('service', 'standard') },
+      'How deliveries are signed: `service` by X-Service-Signature, always; `standard` by the headers of Standard Webhooks as well.',
+    ),
     status: field(words('active', 'disabled'), 'A disabled endpoint gets no events.'),
     disabledReason: field(
       nullable(words('failing', 'address_not_public', 'registrant_revoked', 'manual')),
@@ -62,13 +67,13 @@ export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecor
 
 /** Shown by creation and rotation, and never again. */
 export const secretField = field(
-  { type: 'string', pattern: '^whsec_[A-Za-z0-9_-]{43}$' },
+  { type: 'string', pattern: '^whsec_[A-Za-z0-9+/]{43}=$' },
   'Signs deliveries. Shown this once: keep it.',
 )
 
 export const deliveryFields: Shown<ReturnType<typeof deliveryRecord>> = {
   id: field(uuid, 'Its id.'),
-  object: field({ const: 'delivery' }, 'Its kind.'),
+  object: field(constant('delivery'), 'Its kind.'),
   organizationId: field(uuid, 'Whose it is.'),
   webhookId: field(uuid, 'The endpoint it goes to.'),
   eventId: field(uuid, 'The event: `id` of the envelope, the same on every attempt.'),
@@ -97,7 +102,7 @@ export const attemptFields: Shown<ReturnType<typeof attemptRecord>> = {
 
 export const recoveryFields: Shown<ReturnType<typeof recoveryRecord>> = {
   id: field(uuid, 'Its id.'),
-  object: field({ const: 'recovery' }, 'Its kind.'),
+  object: field(constant('recovery'), 'Its kind.'),
   webhookId: field(uuid, 'The endpoint whose missed events come back.'),
   since: field(time, 'The beginning of the window, in it.'),
   until: field(time, 'The end of the window, in it.'),

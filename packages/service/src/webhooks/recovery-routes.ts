@@ -89,9 +89,9 @@ const recoverWebhook = route({
     if (record === null && status === 'disabled') return refused(webhookDisabled(webhook.value, 'recover'))
     const begun = newRecovery(webhookId, window.value, now)
     const answer = JSON.stringify(recoveryRecord(begun))
-    const keep = sealResponse(box, { organizationId, webhookId }, record, answer)
+    const response = sealResponse(box, { organizationId, webhookId }, record, answer)
     const asked = { ...window.value, webhookId, id: begun.id }
-    const came = await recoveries.begin(organizationId, asked, { now, keep })
+    const came = await recoveries.begin(organizationId, asked, { now, response })
     if (came === 'replayed') return { outcome: 'replayed' }
     if (came === 'refused') {
       const meanwhile = await webhookOf(endpoints, caller, params)
@@ -112,7 +112,7 @@ const listRecoveries = route({
   answers: {
     200: {
       description: 'A page of recoveries.',
-      schema: pageOf('Recovery'),
+      schema: ref('RecoveryPage'),
       examples: () => ({ page: exampleList(exampleDone) }),
     },
   },
@@ -157,6 +157,7 @@ export const recoveryPart = {
   routes: [recoverWebhook, listRecoveries, readRecovery],
   schemas: () => ({
     Recovery: recordSchema('The return of what an endpoint has missed.', recoveryFields, exampleDone),
+    RecoveryPage: pageOf(ref('Recovery')),
     RecoveryCreate: {
       type: 'object',
       additionalProperties: false,

@@ -69,7 +69,7 @@ export interface RecoveryStore {
   begin(
     organizationId: string,
     recovery: Window & { readonly webhookId: string; readonly id: string },
-    options: { readonly now: number; readonly keep: EncodedResponse },
+    options: { readonly now: number; readonly response: EncodedResponse },
   ): Promise<'done' | 'refused' | 'replayed'>
   read(organizationId: string, webhookId: string, id: string): Promise<RecoveryRow | null>
   /** Newest first. */
@@ -97,7 +97,7 @@ export function createRecoveryStore(
       return rows[0]?.last_stamp.getTime() ?? 0
     },
 
-    begin: (organizationId, { webhookId, id, since, until }, { now, keep }) =>
+    begin: (organizationId, { webhookId, id, since, until }, { now, response }) =>
       callUnderClock(recoverFunction, [
         organizationId,
         webhookId,
@@ -105,7 +105,7 @@ export function createRecoveryStore(
         id,
         formatTimestamp(since),
         formatTimestamp(until),
-        keep,
+        response,
       ]),
 
     async read(organizationId, webhookId, id) {
@@ -144,7 +144,7 @@ export const recoverFunction: SchemaFunction = schemaFunction(
   'recover_webhook',
   {
     arguments:
-      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_keep jsonb',
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb',
     returns: 'text',
   },
   `begin

@@ -44,7 +44,7 @@ export function endpointPart(kinds: readonly Kind[]) {
     answers: {
       200: {
         description: 'A page of endpoints, newest first.',
-        schema: pageOf('Webhook'),
+        schema: ref('WebhookPage'),
         examples: () => ({ page: exampleList(example) }),
       },
     },
@@ -73,10 +73,11 @@ export function endpointPart(kinds: readonly Kind[]) {
       const fields = webhookFields(types)
       return {
         Webhook: recordSchema('An endpoint that events are delivered to.', fields, example),
+        WebhookPage: pageOf(ref('Webhook')),
         WebhookWithSecret: recordSchema(
           'An endpoint as creation and rotation answer it.',
           { ...fields, secret: secretField },
-          { ...example, secret: `whsec_${'0123456789ABCDEFGHIJ'.repeat(2)}abc` },
+          { ...example, secret: `whsec_${'0123456789ABCDEFGHIJ'.repeat(2)}abc=` },
         ),
         WebhookCreate: {
           type: 'object',
@@ -141,10 +142,10 @@ const changeWebhook = route({
   id: 'updateWebhook',
   summary: 'Change an endpoint, disable it or make it active again',
   description:
-    'Needs the read scope of every subscribed type as well. A change of url or events, or to active, makes the caller the registrant; status active resets the failure count.',
+    'Needs the read scope of every subscribed type as well. A change of url or events, or to active, makes the caller the registrant; status active resets the failure count. standard is added to signatures only when every secret that signs is in standard base64, as new ones are.',
   body: 'WebhookPatch',
   answers: { 200: { description: 'The endpoint.', schema: ref('Webhook') } },
-  errors: [...urlErrors, 'not_found'],
+  errors: [...urlErrors, 'not_found', 'invalid_transition'],
   async handle({ endpoints }, { caller, params, body }) {
     const id = parseId(params.id)
     return id === null ? refused(noSuchWebhook(params.id)) : endpoints.change(caller, id, body)
@@ -220,6 +221,7 @@ function exampleWebhook(events: readonly string[]) {
     url: 'https://example.com/hooks',
     description: null,
     events,
+    signatures: ['service'],
     status: 'active',
     disabledReason: null,
     disabledAt: null,

@@ -3,15 +3,15 @@ import type { Database } from '../db/fair-pool.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import {
-  changeFunction,
   createFunction,
+  deleteFunction,
   dropPreviousFunction,
   pingFunction,
-  removeFunction,
   retryFunction,
   rotateFunction,
+  updateFunction,
 } from './functions.ts'
-import type { WebhookRow } from './webhook.ts'
+import type { SignatureScheme, WebhookRow } from './webhook.ts'
 
 /** A response to store for an Idempotency-Key, as the functions take it; null stores nothing. */
 export type EncodedResponse = string | null
@@ -42,10 +42,11 @@ export interface WebhookStore {
       url: string
       description: string | null
       events: readonly string[]
+      signatures: readonly SignatureScheme[]
       apiKeyId: string
     },
     secret: SecretRow,
-    options: { now: number; limit: number; keep: EncodedResponse },
+    options: { now: number; limit: number; response: EncodedResponse },
   ): Promise<'done' | 'limit_reached' | 'registrant_gone' | 'replayed'>
   change(
     organizationId: string,
@@ -53,29 +54,31 @@ export interface WebhookStore {
     after: WebhookRow,
     options: { now: number; reset: boolean; registers: boolean },
   ): Promise<'done' | 'conflict' | 'registrant_gone'>
+  /** The secrets that sign now, sealed. */
+  signingSecrets(organizationId: string, id: string, now: number): Promise<readonly Buffer[]>
   remove(organizationId: string, id: string, now: number): Promise<boolean>
   rotate(
     organizationId: string,
     before: WebhookRow,
     secret: SecretRow,
-    options: { now: number; updatedAt: number; expiresAt: number; limit: number; keep: EncodedResponse },
+    options: { now: number; updatedAt: number; expiresAt: number; limit: number; response: EncodedResponse },
   ): Promise<'done' | 'conflict' | 'limit_reached' | 'replayed'>
   dropPrevious(organizationId: string, id: string, now: number): Promise<boolean>
   ping(
     organizationId: string,
     id: string,
     ids: { eventId: string; deliveryId: string },
-    options: { now: number; keep: EncodedResponse },
+    options: { now: number; response: EncodedResponse },
   ): Promise<'done' | 'missing' | 'replayed'>
   retry(
     organizationId: string,
     webhookId: string,
     deliveryId: string,
-    options: { now: number; updatedAt: number; attempts: number; keep: EncodedResponse },
+    options: { now: number; updatedAt: number; attempts: number; response: EncodedResponse },
   ): Promise<'done' | 'refused' | 'replayed'>
 }
 
-const columns = `w.id, w.url, w.description, w.events, w.status, w.disabled_reason, w.disabled_at, h.failing_since,
+const columns = `w.id, w.url, w.description, w.events, w.signatures, w.status, w.disabled_reason, w.disabled_at, h.failing_since,
   h.failure_count, h.last_success_at, w.api_key_id, w.created_at, w.updated_at,
   (select max(s.expires_at) from webhook_secrets s where s.organization_id = $1 and s.webhook_id = w.id
     and s.expires_at > $2) as previous_secret_expires_at`
@@ -115,8 +118,9 @@ export function createWebhookStore(
       return { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length }
     },
 
-    create(organizationId, { id, url, description, events, apiKeyId }, secret, { now, limit, keep }) {
-      const row = JSON.stringify({ url, description, events, api_key_id: apiKeyId })
+    create(organizationId, { id, apiKeyId, ...given }, secret, { now, limit, response }) {
+      const { url, description, events, signatures } = given
+      const row = JSON.stringify({ url, description, events, signatures, api_key_id: apiKeyId })
       const at = formatTimestamp(now)
       return callUnderClock(createFunction, [
         organizationId,
@@ -126,13 +130,14 @@ export function createWebhookStore(
         secret.id,
         secret.sealed,
         limit,
-        keep,
+        response,
       ])
     },
 
     change(organizationId, before, after, { now, reset, registers }) {
-      const { url, description, events, status, disabled_reason, disabled_at, api_key_id, updated_at } = after
-      return callUnderClock(changeFunction, [
+      const { url, description, events, signatures, status, api_key_id, updated_at } = after
+      const { disabled_reason, disabled_at } = after
+      return callUnderClock(updateFunction, [
         organizationId,
         before.id,
         formatTimestamp(now),
@@ -141,6 +146,7 @@ export function createWebhookStore(
           url,
           description,
           events,
+          signatures,
           status,
           disabled_reason,
           disabled_at,
@@ -152,10 +158,19 @@ export function createWebhookStore(
       ])
     },
 
-    remove: (organizationId, id, now) =>
-      callUnderClock(removeFunction, [organizationId, id, formatTimestamp(now)]),
+    async signingSecrets(organizationId, id, now) {
+      const { rows } = await database.of(organizationId).query<{ sealed: Buffer }>(
+        `select s.sealed from webhook_secrets s where s.organization_id = $1 and s.webhook_id = $2
+           and (s.expires_at is null or s.expires_at > $3)`,
+        [organizationId, id, formatTimestamp(now)],
+      )
+      return rows.map(({ sealed }) => sealed)
+    },
 
-    rotate(organizationId, before, secret, { now, updatedAt, expiresAt, limit, keep }) {
+    remove: (organizationId, id, now) =>
+      callUnderClock(deleteFunction, [organizationId, id, formatTimestamp(now)]),
+
+    rotate(organizationId, before, secret, { now, updatedAt, expiresAt, limit, response }) {
       return callUnderClock(rotateFunction, [
         organizationId,
         before.id,
@@ -166,25 +181,25 @@ export function createWebhookStore(
         secret.sealed,
         formatTimestamp(expiresAt),
         limit,
-        keep,
+        response,
       ])
     },
 
     dropPrevious: (organizationId, id, now) =>
       callUnderClock(dropPreviousFunction, [organizationId, id, formatTimestamp(now)]),
 
-    ping(organizationId, id, { eventId, deliveryId }, { now, keep }) {
+    ping(organizationId, id, { eventId, deliveryId }, { now, response }) {
       return callUnderClock(pingFunction, [
         organizationId,
         id,
         formatTimestamp(now),
         eventId,
         deliveryId,
-        keep,
+        response,
       ])
     },
 
-    retry(organizationId, webhookId, deliveryId, { now, updatedAt, attempts, keep }) {
+    retry(organizationId, webhookId, deliveryId, { now, updatedAt, attempts, response }) {
       return callUnderClock(retryFunction, [
         organizationId,
         webhookId,
@@ -192,7 +207,7 @@ export function createWebhookStore(
         deliveryId,
         formatTimestamp(updatedAt),
         attempts,
-        keep,
+        response,
       ])
     },
   }

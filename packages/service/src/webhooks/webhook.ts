@@ -1,11 +1,15 @@
 /** An endpoint's record: what is stored, and what the API shows of it (specification 9.1). */
 import { formatTimestamp } from '../kernel/timestamps.ts'
 
+/** How deliveries are signed: by the service's own header, and by Standard Webhooks beside it (specification 10.2). */
+export type SignatureScheme = 'service' | 'standard'
+
 export interface WebhookRow {
   readonly id: string
   readonly url: string
   readonly description: string | null
   readonly events: readonly string[]
+  readonly signatures: readonly SignatureScheme[]
   readonly status: 'active' | 'disabled'
   readonly disabled_reason: string | null
   readonly disabled_at: Date | null
@@ -27,6 +31,7 @@ export function webhookRecord(organizationId: string, row: WebhookRow) {
     url: row.url,
     description: row.description,
     events: row.events,
+    signatures: row.signatures,
     status: row.status,
     disabledReason: row.disabled_reason,
     disabledAt: shown(row.disabled_at),

@@ -50,7 +50,7 @@ export async function fullDesk(): Promise<FullDesk> {
 
 async function oneOfEach(api: Api, n: number): Promise<void> {
   const events = ['customer.created', 'ticket.created', 'message.received']
-  await makeWebhook(api, { events, description: 'a\tb\\c\n"d" …' })
+  await makeWebhook(api, { events, description: 'a\tb\\c\n"d" …', signatures: ['service', 'standard'] })
   const text = { name: `Ada\n\t\\.\\N "${n}" ünï 𝄞`, externalId: `e-${n}`, tags: ['a,b', '{c}'] }
   const idempotency = { 'idempotency-key': `k-${n}` }
   await api.post('/v1/customers', { name: 'Once' }, idempotency)

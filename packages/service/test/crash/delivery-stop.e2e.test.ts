@@ -38,7 +38,7 @@ async function workerStops(service: ServiceProcess): Promise<void> {
   await eventually('the worker stops', () => service.output().includes('the worker stops'))
 }
 
-test.concurrent('SIGTERM of role all: what is in flight is settled, what is not begun is left', async () => {
+test.concurrent('SIGTERM of role all: what is in flight is completed, what is not begun is left', async () => {
   await using hooks = await startHooks()
   await using installation = await install(hooks.settings)
   const service = await installation.start('holder')
@@ -74,7 +74,7 @@ test.concurrent('SIGTERM of role all: what is in flight is settled, what is not 
   expect(await api.end('SIGTERM')).toBe(0)
 })
 
-test.concurrent('kill -9 of the parent: its worker settles what is in flight, and ends', async () => {
+test.concurrent('kill -9 of the parent: its worker completes what is in flight, and ends', async () => {
   await using hooks = await startHooks()
   await using installation = await install(hooks.settings)
   const service = await installation.start('holder')

@@ -150,7 +150,7 @@ test('kill -9 with deliveries in flight loses none of them', async () => {
     [
       ...report,
       `kill -9 in ${blows.length} blows (seed ${seed}): ${acknowledged} changes acknowledged, ` +
-        `${hooks.arrivals.length} requests arrived, ${again} of them not settled and sent again; quiet ${drained} ms after the last change`,
+        `${hooks.arrivals.length} requests arrived, ${again} of them not completed and sent again; quiet ${drained} ms after the last change`,
     ].join('\n'),
   )
 })

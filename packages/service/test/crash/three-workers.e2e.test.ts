@@ -1,5 +1,5 @@
 /**
- * Three workers on one database, killed at random moments under load: every delivery arrives, is settled once, and no
+ * Three workers on one database, killed at random moments under load: every delivery arrives, is completed once, and no
  * event is sent again more often than a worker that had it died. No endpoint ever sees more than sixteen at once.
  */
 import { expect, test } from 'vitest'
@@ -112,6 +112,6 @@ test('three workers killed at random under load: exact accounting afterwards', {
   expect(await Promise.all(running.map((worker) => worker.end('SIGTERM')))).toEqual([0, 0, 0])
   console.log(
     `three workers, ${kills} kills (seed ${seed}): ${blows.map(({ requests, pending, leased }) => `${requests} requests in flight, ${pending} pending, ${leased} lanes held`).join('; ')}. ` +
-      `${rows.length} deliveries, ${arrivals.length} requests, ${again} of them not settled and sent again; quiet ${quietAfter} ms after the last change`,
+      `${rows.length} deliveries, ${arrivals.length} requests, ${again} of them not completed and sent again; quiet ${quietAfter} ms after the last change`,
   )
 })

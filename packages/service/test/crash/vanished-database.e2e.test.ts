@@ -96,3 +96,22 @@ test('SIGTERM while the database is gone: nothing waits for it', { timeout: 120_
   expect(performance.now() - since).toBeLessThan(25_000)
   expect(await cut).toBe('cut')
 })
+
+test('a worker that nothing else keeps running stays while its database refuses it', {
+  timeout: 60_000,
+}, async () => {
+  await using beside = await testService()
+  await using way = await vanishingDatabase(beside.database.connection)
+  await using services = createServices()
+  const worker = await services.serve(['--role', 'worker'], {
+    DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    DESKWIRE_DATABASE_URL: way.url(),
+    // Its thread would keep the process too.
+    DESKWIRE_SUMMARIZER: 'off',
+  })
+  await way[Symbol.asyncDispose]()
+  const tries = () => worker.output().split('notifications are lost').length - 1
+  await eventually('it tries again, or ends', () => tries() > 3 || !worker.running())
+  expect(worker.running()).toBe(true)
+  expect(await worker.end('SIGTERM')).toBe(0)
+})

@@ -1,5 +1,5 @@
 /**
- * A long commit holds an organization's clock row while the worker has to disable its endpoints, settle the expiry of its keys and
+ * A long commit holds an organization's clock row while the worker has to disable its endpoints, carry out the expiry of its keys and
  * bring back what they missed: other organizations go on over the two connections that there are, and afterwards all is done, once.
  */
 
@@ -61,7 +61,7 @@ async function mostWaiting(pool: Pool): Promise<number> {
 }
 
 test.each(['address_not_public', 'registrant_revoked'])(
-  'endpoints that are to be disabled (%s): deliveries of others are sent and settled meanwhile',
+  'endpoints that are to be disabled (%s): deliveries of others are sent and completed meanwhile',
   async (reason) => {
     await using it = await desk()
     const ids = await it.endpointsOf(it.held, many)
@@ -87,7 +87,7 @@ test.each(['address_not_public', 'registrant_revoked'])(
     try {
       for (let n = 0; n < 5; n++) {
         await makeCustomer(it.other, { name: `number ${n}` })
-        await eventually('it is sent and settled', async () => {
+        await eventually('it is sent and completed', async () => {
           const log = await deliveriesOf(it.other, own!)
           return log.length === n + 1 && log.every(({ status }) => status === 'succeeded')
         })
@@ -109,7 +109,7 @@ test.each(['address_not_public', 'registrant_revoked'])(
   },
 )
 
-test('keys that have expired: those of others are settled meanwhile', async () => {
+test('keys that have expired: those of others are carried out meanwhile', async () => {
   await using it = await desk()
   const { pool } = it.service.database
   const ids = await it.endpointsOf(it.held, 1)
@@ -141,7 +141,7 @@ test('keys that have expired: those of others are settled meanwhile', async () =
     expect(await mostWaiting(pool)).toBeLessThanOrEqual(1)
     expect(it.disabled).toEqual(['registrant_revoked'])
     await lock.release()
-    await eventually('all are settled', () => it.disabled.length >= 2)
+    await eventually('all are carried out', () => it.disabled.length >= 2)
   } finally {
     await lock.release()
     await registrants.stop()

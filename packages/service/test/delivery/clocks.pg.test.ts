@@ -31,7 +31,7 @@ async function desk() {
     api: service.api,
     id: webhook.id as string,
     log: () => deliveriesOf(service.api, webhook.id),
-    async lanes() {
+    async queues() {
       const { rows } = await service.database.pool.query('select due_at, lease_until, worker_id from lanes')
       return rows
     },
@@ -51,7 +51,7 @@ test('set back: what was committed before is delivered at once, and not in an ho
   expect(await engine.runDue()).toBe(1)
   expect(sent).toHaveLength(2)
   expect((await it.log()).map(({ status }) => status)).toEqual(['succeeded', 'succeeded'])
-  expect(await it.lanes()).toEqual([idle])
+  expect(await it.queues()).toEqual([idle])
 })
 
 test('set back before a worker starts: the first look finds out', async () => {
@@ -80,7 +80,7 @@ test('set back while a retry waits: it comes when the log says, and the log says
 })
 
 test.each([1, -1])(
-  'set by %i h in the middle of attempts: they are settled once, and nothing is stuck',
+  'set by %i h in the middle of attempts: they are completed once, and nothing is stuck',
   async (by) => {
     await using it = await desk()
     const held = heldSend()
@@ -105,7 +105,7 @@ test.each([1, -1])(
       expect(row.status).toBe('succeeded')
       for (const { durationMs } of await attemptsOf(it.api, row)) expect(durationMs).toBeGreaterThanOrEqual(0)
     }
-    expect(await it.lanes()).toEqual([idle])
+    expect(await it.queues()).toEqual([idle])
     expect(await readWebhook(it.api, it.id)).toMatchObject({ status: 'active', failureCount: 0 })
   },
 )
@@ -126,7 +126,7 @@ test('a lease that a dead worker took while its clock was ahead lasts no longer 
   dead.attempts[0]?.answer(500)
   await lost
   expect(await it.log()).toMatchObject([{ status: 'succeeded', attemptCount: 1 }])
-  expect(await it.lanes()).toEqual([idle])
+  expect(await it.queues()).toEqual([idle])
 })
 
 test('set back after a retry by hand: it is delivered at once, and not in an hour', async () => {
@@ -180,7 +180,7 @@ describe('set back while a recovery', () => {
       async (it: Awaited<ReturnType<typeof recovering>>) => {
         const recoveries = createRecoveries(it.service.database.pool, 6)
         const [due] = await recoveries.findDue(it.clock.now(), 1)
-        expect(await recoveries.take(due!, randomUUID(), it.clock.now(), it.clock.now() + 10_000)).toBe(true)
+        expect(await recoveries.claim(due!, randomUUID(), it.clock.now(), it.clock.now() + 10_000)).toBe(true)
       },
     ],
   ])('%s: it goes on at once, and not in an hour', async (_, happens) => {
@@ -207,7 +207,7 @@ describe('set back while a recovery', () => {
   })
 })
 
-test('three workers an hour apart: everything arrives, is settled once, and no lane is left held', async () => {
+test('three workers an hour apart: everything arrives, is completed once, and no queue is left leased', async () => {
   await using it = await desk()
   for (let n = 0; n < 3; n++) await makeWebhook(it.api)
   const engines = [-hour, 0, hour].map((skew) => {
@@ -235,7 +235,7 @@ test('three workers an hour apart: everything arrives, is settled once, and no l
   const sent = engines.flatMap((engine) => engine.sent)
   expect(sent.length).toBeGreaterThanOrEqual(120)
   // No worker that was behind left anything in the future.
-  for (const lane of await it.lanes()) expect(lane).toMatchObject({ lease_until: null, worker_id: null })
+  for (const queue of await it.queues()) expect(queue).toMatchObject({ lease_until: null, worker_id: null })
 })
 
 test('a process keeps the time of the database, whatever its machine says', async () => {

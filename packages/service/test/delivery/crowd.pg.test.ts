@@ -18,7 +18,7 @@ import { eventually } from '../harness/locks.ts'
 import { plant } from '../harness/planted.ts'
 import { type TestService, testService } from '../harness/service.ts'
 
-const { foundAtOnce, slowApart } = deliveryTuning.engine
+const { foundAtOnce, slowApart, freshApart } = deliveryTuning.engine
 const concurrency = { total: 24, heavy: 8, slow: 8, fresh: 4 }
 const well = 'https://127.0.0.1:1/well'
 
@@ -94,6 +94,27 @@ test('slow queues begin a few at a time, however many there are, so that what wa
   expect(Math.max(...began) - since).toBeGreaterThan(looks * slowApart * 0.9)
 })
 
+test('fresh queues begin one after another, and each once', async () => {
+  const clock = testClock()
+  await using service = await testService({ clock })
+  const { organizationId } = await service.newOrganization()
+  const { encryptionKey } = deliverySettings
+  const urls = Array.from({ length: 80 }, (_, n) => `https://127.0.0.1:1/new/${n}`)
+  await plant(service.database.pool, { organizationId, encryptionKey, urls, backlog: 1, now: clock.now() })
+  const began: { url: string; at: number }[] = []
+  const send: Send = async ({ url }) => {
+    began.push({ url, at: performance.now() })
+    return { kind: 'answered', status: 200, responseBody: '', durationMs: 1 }
+  }
+  const { engine } = testEngine(service, clock, { send })
+  const since = performance.now()
+  engine.wake()
+  await eventually('each was tried', () => began.length >= urls.length)
+  await engine.stop()
+  expect(new Set(began.map(({ url }) => url)).size).toBe(began.length)
+  expect(Math.max(...began.map(({ at }) => at)) - since).toBeGreaterThan((urls.length - 3) * freshApart * 0.9)
+})
+
 test.each([
   ['a handshake made in vain ends the drain of its endpoint', true, 15],
   ['a refusal does not', false, 3],
@@ -148,7 +169,7 @@ describe('a healthy endpoint is delivered to at once', () => {
   test('while endpoints with a backlog keep their share of the worker busy', async () => {
     await using it = await crowd(60, 40)
     it.engine.wake()
-    // More of them than there are slots; none of them is known to have a backlog.
+    // More of them than there are permits; none of them is known to have a backlog.
     await it.held.made(concurrency.fresh)
     const flood = setInterval(() => it.held.inFlight().at(0)?.answer(200), 1)
     for (let n = 0; n < 5; n++) await it.delivers()
@@ -176,7 +197,7 @@ test('an attempt that hangs holds up nothing else of its endpoint, neither a bac
   engine.wake()
   const arrived = (count: number) =>
     eventually(`${count} arrive`, async () => {
-      // What is settled late is settled when so much time has passed, by the clock.
+      // What is completed late is completed when so much time has passed, by the clock.
       clock.advance(1_000)
       const all = await deliveriesOf(api, webhook.id, '&status=succeeded')
       return all.length === count

@@ -42,7 +42,7 @@ const answered = (status: number): Awaited<ReturnType<Send>> => ({
   durationMs: 1,
 })
 
-test('a delivery that cannot be sent is tried again later, and keeps no other from being settled', async () => {
+test('a delivery that cannot be sent is tried again later, and keeps no other from being completed', async () => {
   const clock = testClock()
   await using service = await testService({ clock })
   let sent = 0

@@ -144,7 +144,7 @@ describe('a lease', () => {
     await round
   })
 
-  test('that was lost: its worker settles nothing, though it had an answer', async () => {
+  test('that was lost: its worker completes nothing, though it had an answer', async () => {
     await using it = await desk()
     await makeCustomer(it.api)
     const slow = it.held({ concurrency: lifeless })
@@ -182,7 +182,7 @@ describe('a lease', () => {
     expect(await it.log()).toMatchObject([{ status: 'succeeded', attemptCount: 1 }])
   })
 
-  test('goes on while results come in; they are settled before the slow ones end', async () => {
+  test('goes on while results come in; they are completed before the slow ones end', async () => {
     await using it = await desk()
     await makeCustomer(it.api)
     await makeCustomer(it.api)
@@ -193,7 +193,7 @@ describe('a lease', () => {
     // So that the answer has been collected by the time the clock moves.
     await it.api.get('/healthz')
     it.clock.advance(second)
-    await eventually('the quick one to be settled', async () =>
+    await eventually('the quick one to be completed', async () =>
       (await it.log()).some(({ status }) => status === 'succeeded'),
     )
     expect(await it.queueRow()).toMatchObject({ lease_until: new Date(it.clock.now() + 15 * second) })
@@ -211,10 +211,10 @@ describe('a commit that meets the release of its queue', () => {
     const round = held.engine.runDue()
     await held.made(1)
     const lock = await lockRow(it.service.database, 'lanes', it.key)
-    const settle = async () => held.attempts[0]?.answer(200)
+    const complete = async () => held.attempts[0]?.answer(200)
     const made: Promise<unknown>[] = []
     const commit = async () => made.push(makeCustomer(it.api, { name: 'two' }))
-    const acts = order === 'the release first' ? [settle, commit] : [commit, settle]
+    const acts = order === 'the release first' ? [complete, commit] : [commit, complete]
     for (const [n, act] of acts.entries()) {
       await act()
       await waitingBackends(it.service.database, n + 1)
@@ -236,7 +236,7 @@ test.each([
   ['an enabling', 200, (api: Api, path: string) => api.patch(path, { status: 'active' })],
   ['a deletion', 204, (api: Api, path: string) => api.delete(path)],
 ] as const)(
-  '%s of the endpoint that meets a settling: neither waits for the other',
+  '%s of the endpoint that meets a completion: neither waits for the other',
   async (_, status, change) => {
     await using it = await desk()
     // A failure, for the enabling to forget.
@@ -254,10 +254,10 @@ test.each([
     const changing = change(it.api, `/v1/webhooks/${it.key.webhookId}`)
     await waitingBackends(it.service.database, 1)
     const completion = { results, health, next: 'release', priority: 'light', known: [] } as const
-    const settled = it.queues.complete({ ...it.key, leaseId: lease.id }, completion, now, lease.until)
+    const completed = it.queues.complete({ ...it.key, leaseId: lease.id }, completion, now, lease.until)
     await waitingBackends(it.service.database, 2)
     await lock.release()
-    expect(await settled).toMatchObject({ held: status === 200 })
+    expect(await completed).toMatchObject({ held: status === 200 })
     expect((await changing).status).toBe(status)
   },
 )

@@ -194,7 +194,7 @@ describe('72 hours', () => {
     expect(said()).toEqual([about, about, 'an endpoint was disabled'])
   })
 
-  test('are judged on a failed attempt: one that succeeds after them saves the endpoint', async () => {
+  test('are looked at after a failed attempt: one that succeeds after them saves the endpoint', async () => {
     const { api, engine, answer, read } = await endpoint()
     answer(500)
     await makeCustomer(api)
@@ -258,7 +258,7 @@ describe('72 hours', () => {
   })
 })
 
-test('deliveries settled together are settled each by its own answer', async () => {
+test('deliveries completed together are completed each by its own answer', async () => {
   const { api, engine, answer, log, read } = await endpoint()
   answer(200, 500, 200, 404, 200)
   for (let n = 0; n < 5; n++) await makeCustomer(api)

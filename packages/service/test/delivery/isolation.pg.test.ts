@@ -47,7 +47,7 @@ test('a slow endpoint delays no other, neither of its own organization nor of an
   expect(held.inFlight()).toHaveLength(16)
   expect(new Set(await statuses(api, slow.id))).toEqual(new Set(['pending']))
   const stopped = engine.stop()
-  // What is under way is finished and settled before the engine has stopped.
+  // What is under way is finished and completed before the engine has stopped.
   while (held.inFlight().length > 0) {
     for (const attempt of held.inFlight()) attempt.answer(200)
     await Promise.race([stopped, new Promise(setImmediate)])

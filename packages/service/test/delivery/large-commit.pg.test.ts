@@ -169,7 +169,7 @@ describe('between the commit and its deliveries', () => {
     expect(await made(it)).toEqual(each(ids, '91 pending of 91'))
   })
 
-  test('an event that has a delivery already is passed over, though it is settled', async () => {
+  test('an event that has a delivery already is passed over, though it is completed', async () => {
     await using it = await desk()
     const ids = await endpoints(it.api, 11)
     await customers(it.api, 91)

@@ -28,7 +28,7 @@ async function desk() {
     clock,
     service,
     api,
-    lane: { organizationId: api.organizationId, webhookId: webhook.id as string },
+    endpoint: { organizationId: api.organizationId, webhookId: webhook.id as string },
     path: `/v1/webhooks/${webhook.id}`,
     held,
     engine,
@@ -116,7 +116,7 @@ describe('disabling an endpoint', () => {
     await it.api.patch(it.path, { status: 'active' })
     await makeCustomer(it.api)
     // Somebody who read it while it was disabled, and comes late.
-    await it.queues.failPending(it.lane, 'manual', it.clock.now())
+    await it.queues.failPending(it.endpoint, 'manual', it.clock.now())
     expect(await it.log()).toMatchObject([{ status: 'pending' }])
   })
 
@@ -191,7 +191,7 @@ describe('moving an endpoint', () => {
     expect(await it.log()).toMatchObject([{ status: 'succeeded' }])
   })
 
-  test('out of the world: attempts under way settle nothing, and nothing fails', async () => {
+  test('out of the world: attempts under way complete nothing, and nothing fails', async () => {
     await using it = await desk()
     await makeCustomer(it.api)
     const round = it.engine.runDue()

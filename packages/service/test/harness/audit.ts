@@ -80,20 +80,27 @@ async function auditCounters(
   const { rows } = await pool.query<{
     live_count: string
     digest: string
+    content_digest: string
+    content_is_known: boolean
     stored_bytes: string
     removed_count: string
   }>(
-    'select k.live_count, k.digest, k.stored_bytes, k.removed_count from kind_counters k where k.organization_id = $1 and k.kind = $2',
+    `select k.live_count, k.digest, k.content_digest, k.stored_bytes, k.removed_count,
+         k.content_of_digest = k.digest and k.content_recount is null as content_is_known
+       from kind_counters k where k.organization_id = $1 and k.kind = $2`,
     [organizationId, kind],
   )
-  const [row = { live_count: '0', digest: '0', stored_bytes: '0', removed_count: '0' }] = rows
+  const none = { live_count: '0', digest: '0', content_digest: '0', stored_bytes: '0', removed_count: '0' }
+  const [row = { ...none, content_is_known: true }] = rows
   const existing = records.filter(({ removed }) => !removed).map(({ body }) => body)
-  const { count, digest } = checkpointOf(existing)
+  const checkpoint = checkpointOf(existing)
   const bytes = existing.reduce((sum, body) => sum + Buffer.byteLength(body), 0)
-  const real = { count, digest, bytes, removed: records.length - existing.length }
+  const real = { ...checkpoint, bytes, removed: records.length - existing.length }
+  const hex = (sum: string) => BigInt(sum).toString(16).padStart(16, '0')
   const kept = {
     count: Number(row.live_count),
-    digest: BigInt(row.digest).toString(16).padStart(16, '0'),
+    digest: hex(row.digest),
+    contentDigest: row.content_is_known ? hex(row.content_digest) : null,
     bytes: Number(row.stored_bytes),
     removed: Number(row.removed_count),
   }

@@ -135,7 +135,7 @@ async function witnessed(pool: Pool): Promise<Set<string>> {
   return new Set(rows.map(({ subject_id, body }) => `${subject_id} ${body}`))
 }
 
-/** Arrivals that no attempt in the log accounts for: what was sent by somebody who could not settle it. */
+/** Arrivals that no attempt in the log accounts for: what was sent by somebody who could not complete it. */
 export async function unsettled(
   pool: Pool,
   seen: {

@@ -137,7 +137,12 @@ function expectOurs(pids: readonly number[], pid: number): void {
 
 /** The log is JSON lines; what people read begins with one of these words. */
 function isCrash(line: string): boolean {
-  return line !== '' && !/^(\{|listening on |delivering$|organization |its API key|deskwire: )/.test(line)
+  return (
+    line !== '' &&
+    !/^(\{|listening on |guides and reference at |delivering$|organization |its API key|deskwire: )/.test(
+      line,
+    )
+  )
 }
 
 export function callOf(url: string, token: string): Call {

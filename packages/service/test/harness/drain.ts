@@ -10,6 +10,12 @@ export interface SyncRecord {
   readonly removedAt: string
 }
 
+export interface Checkpoint {
+  readonly count: number
+  readonly digest: string
+  readonly contentDigest: string
+}
+
 export interface SyncPage {
   readonly data: readonly SyncRecord[]
   readonly pagination: {
@@ -18,7 +24,7 @@ export interface SyncPage {
     readonly offset: number
     readonly hasMore: boolean
     readonly nextCursor: string
-    readonly checkpoint?: { readonly count: number; readonly digest: string }
+    readonly checkpoint?: Checkpoint
   }
 }
 
@@ -57,12 +63,21 @@ export function applyRecords(copy: Map<string, SyncRecord>, records: readonly Sy
 }
 
 /** What the checkpoint must be for these rows. */
-export function checkpointOf(rows: Iterable<SyncRecord>): { count: number; digest: string } {
-  let [count, sum] = [0, 0n]
-  for (const { id, updatedAt } of rows) {
-    const hash = createHash('sha256').update(`${id}:${updatedAt}`).digest('hex')
-    sum += BigInt(`0x${hash.slice(0, 16)}`)
+export function checkpointOf(rows: Iterable<SyncRecord>): Checkpoint {
+  let [count, sum, contents] = [0, 0n, 0n]
+  for (const row of rows) {
+    sum += term(`${row.id}:${row.updatedAt}`)
+    // Parsed and written again, the service's JSON is what it was.
+    contents += term(JSON.stringify(row))
     count++
   }
-  return { count, digest: (sum % 2n ** 64n).toString(16).padStart(16, '0') }
+  return { count, digest: hex(sum), contentDigest: hex(contents) }
+}
+
+function term(text: string): bigint {
+  return BigInt(`0x${createHash('sha256').update(text).digest('hex').slice(0, 16)}`)
+}
+
+function hex(sum: bigint): string {
+  return (sum % 2n ** 64n).toString(16).padStart(16, '0')
 }

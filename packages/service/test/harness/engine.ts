@@ -63,7 +63,7 @@ export function testEngine(
     {
       queues: options.through?.(queues) ?? queues,
       send: options.send ?? scripted,
-      signerOf: (claim) => signer(claim.endpoint.sealedSecrets, claim),
+      signerOf: (claim) => signer(claim.endpoint, claim),
       scopeOf: (subjectKind) => {
         const kind = kinds.find(({ name }) => name === subjectKind)
         return kind === undefined ? null : `${kind.plural}:read`

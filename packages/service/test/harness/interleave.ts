@@ -147,7 +147,7 @@ export function interleaving(options: {
       const unit = await decideOne(writers[writer]!.clock, command, pending)
       if (unit === null) continue
       const [first] = unit.changes
-      if (first?.operation === 'create' && first.table.kind === 'customer') pending.push(first.id)
+      if (first?.operation === 'insert' && first.table.kind === 'customer') pending.push(first.id)
       decided.push({ writer, unit })
     }
     return decided

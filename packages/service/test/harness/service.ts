@@ -51,7 +51,14 @@ export interface TestService extends AsyncDisposable {
 }
 
 /** What is handed to the application as it is. */
-const edgeOptions = ['storage', 'degraded', 'metricsElsewhere', 'trustedProxies', 'corsOrigins'] as const
+const edgeOptions = [
+  'worker',
+  'storage',
+  'degraded',
+  'metricsElsewhere',
+  'trustedProxies',
+  'corsOrigins',
+] as const
 type EdgeOption = (typeof edgeOptions)[number]
 
 /** `await using service = await testService()`. */

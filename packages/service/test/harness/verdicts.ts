@@ -33,7 +33,7 @@ function doneProblems(done: readonly Of<'done'>[], rows: ReadonlyMap<string, Str
   for (const { change, outcome, round } of done) {
     const record = recordOf(outcome.body)
     if (record.id !== change.id) problems.push(`${change.id} was told of ${record.id}`)
-    if (change.operation !== 'create') {
+    if (change.operation !== 'insert') {
       const step = `${change.id} from ${change.expected}`
       if (successors.has(step)) problems.push(`two changes of ${step}`)
       if (record.at <= change.expected) problems.push(`${step} went back to ${record.at}`)
@@ -108,31 +108,31 @@ function refusalProblems(
 ): string[] {
   const row = rows.get(change.id)
   const outdated =
-    change.operation !== 'create' &&
+    change.operation !== 'insert' &&
     done.some((other) => other.round < round && isSuccessor(other.change, change.id, change.expected))
   if (outdated && outcome.outcome !== 'conflict') return [`${change.id} had moved on: ${outcome.outcome}`]
-  if (change.operation === 'create' && row !== undefined) return [`refused, and yet there: ${row.body}`]
+  if (change.operation === 'insert' && row !== undefined) return [`refused, and yet there: ${row.body}`]
   switch (outcome.outcome) {
     case 'together':
       return []
     case 'conflict':
       // A creation's own is that of what refers to the row it moves: unitProblems looks at that.
-      if (change.operation === 'create') return []
+      if (change.operation === 'insert') return []
       return row?.at !== change.expected ? [] : [`no conflict about ${change.id}`]
     case 'dangling': {
       const id =
-        change.operation === 'remove' ? undefined : change.references[columnOf(change, outcome.field)]
+        change.operation === 'delete' ? undefined : change.references[columnOf(change, outcome.field)]
       const target = id === undefined ? undefined : rows.get(id)
       // What was made in the same round may have come a moment later.
-      const later = done.some((other) => other.change.id === id && other.change.operation === 'create')
+      const later = done.some((other) => other.change.id === id && other.change.operation === 'insert')
       return id !== undefined && (target === undefined || target.removed || later) ? [] : [`${id} exists`]
     }
     case 'duplicate': {
-      const value = change.operation === 'remove' ? null : change.columns[columnOf(change, outcome.field)]
+      const value = change.operation === 'delete' ? null : change.columns[columnOf(change, outcome.field)]
       const holder = done.some(
         (other) =>
           other.change.id === outcome.existingId &&
-          other.change.operation !== 'remove' &&
+          other.change.operation !== 'delete' &&
           other.change.columns[columnOf(change, outcome.field)] === value,
       )
       return holder && outcome.existingId !== change.id && value !== null
@@ -152,7 +152,7 @@ function refusalProblems(
 }
 
 function isSuccessor(change: Attempt['change'], id: string, version: string): boolean {
-  return change.operation !== 'create' && change.id === id && change.expected >= version
+  return change.operation !== 'insert' && change.id === id && change.expected >= version
 }
 
 function columnOf(change: Attempt['change'], field: string): string {
@@ -172,7 +172,7 @@ function eventProblems(
   const problems: string[] = []
   const removedByThemselves = new Set<string>()
   for (const { change, outcome } of done) {
-    if (change.operation === 'remove') removedByThemselves.add(change.id)
+    if (change.operation === 'delete') removedByThemselves.add(change.id)
     for (const type of change.events) {
       const place = key(change.id, type, recordOf(outcome.body).at)
       if (found.get(place)?.body !== outcome.body) problems.push(`${type} of ${change.id} is wrong`)

@@ -1,7 +1,7 @@
 /** Which address a request came from: through proxies that are trusted, and as told by whoever is not. */
 import pino from 'pino'
 import { afterAll, describe, expect, test } from 'vitest'
-import { clientAddress } from '../../src/http/client-address.ts'
+import { clientAddress } from '../../src/http/authenticate.ts'
 import { createServer } from '../../src/http/server.ts'
 import { isWithin, noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
 

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kinds } from '../../src/desk/index.ts'
+import { highestId, lowestId } from '../../src/kernel/cursor.ts'
 import {
   makeBooking,
   makeConversation,
@@ -110,7 +111,7 @@ const queries: Readonly<Record<string, string>> = {
 async function everythingOf({ api, ids }: Organization): Promise<string> {
   const lists = routes().filter(({ method, url }) => method === 'GET' && !url.includes(':'))
   const paths = lists.map(
-    ({ url }) => `${url}${queries[url] ?? (url.endsWith('/export') ? '' : '?limit=100')}`,
+    ({ url }) => `${url}${queries[url] ?? (/\/(export|digests)$/.test(url) ? '' : '?limit=100')}`,
   )
   paths.push(`/v1/webhooks/${ids.webhooks}/deliveries`)
   const answers = await Promise.all(paths.map((path) => api.get(path)))
@@ -244,7 +245,7 @@ test('no filter of any list finds what is theirs, whatever it looks for', async 
       expect({ url, name, status, text: status === 200 ? '' : text }).toMatchObject({ status: 200, text: '' })
       expect(text).not.toContain(marker)
       expect(text).not.toContain(theirs.api.organizationId)
-      if (['q', 'tag', 'externalId', 'email', 'phone'].includes(name) || name.endsWith('Id'))
+      if (['ids', 'q', 'tag', 'externalId', 'email', 'phone'].includes(name) || name.endsWith('Id'))
         expect({ url, name, found: json.pagination.total }).toEqual({ url, name, found: 0 })
       asked++
     }
@@ -255,6 +256,7 @@ test('no filter of any list finds what is theirs, whatever it looks for', async 
 /** What would find an object of theirs, if it could be found. */
 function valueFor(url: string, name: string): string {
   const known: Record<string, string> = {
+    ids: Object.values(theirs.ids).join(','),
     q: marker,
     tag: marker,
     externalId: marker,
@@ -272,6 +274,7 @@ function valueFor(url: string, name: string): string {
     conversationId: theirs.ids.conversations!,
     assigneeId: theirs.ids.teammates!,
   }
+  if (url.endsWith('/digests')) return { parts: '1', idsUpTo: '100', after: lowestId }[name] ?? highestId
   const value = name.endsWith('After')
     ? '2000-01-01T00:00:00Z'
     : name.endsWith('Before')

@@ -28,6 +28,10 @@ async function served(limits: Partial<ShareLimits>) {
     made++
     return 'x'.repeat(20_000_000)
   })
+  server.get('/large/told', () => {
+    made++
+    return new Promise<string>((resolve) => open.push(() => resolve('x'.repeat(20_000_000))))
+  })
   await server.listen({ port: 0, host: '127.0.0.1' })
   onTestFinished(async () => {
     for (const answer of open) answer()
@@ -55,17 +59,17 @@ const done = { status: 200, code: null, again: null }
 
 test('requests: whoever has its share is told so, and nobody else until nothing is left', async () => {
   const { call, answerAll, standing } = await served({ requests: 8 })
-  const under = ['a', 'a', 'a', 'a'].map((from) => call(from))
+  const under = ['a', 'a', 'a', 'a'].map((from) => call(from, '{}'))
   await eventually('they are there', () => standing().requests === 4)
-  expect(await call('a')).toEqual(ownShare)
+  expect(await call('a', '{}')).toEqual(ownShare)
   for (const from of ['b', 'b', 'c']) {
     const before = standing().requests
-    under.push(call(from))
+    under.push(call(from, '{}'))
     await eventually('it is there', () => standing().requests === before + 1)
   }
   // The last one is for nobody: to have it would be to have more than is free.
-  expect(await call('e')).toEqual(allTaken)
-  expect(await call('a')).toEqual(ownShare)
+  expect(await call('e', '{}')).toEqual(allTaken)
+  expect(await call('a', '{}')).toEqual(ownShare)
   answerAll()
   expect(await Promise.all(under)).toEqual(under.map(() => done))
   await eventually('all is given back', () => standing().requests === 0)
@@ -128,16 +132,18 @@ test('bodies: those of one who is gone hold nothing and wait for nothing', async
   expect(await next).toEqual(done)
 })
 
+const answersOf = (total: number) => ({ ...shareLimits.answers, total })
+
 /** A client that asks and reads nothing. */
-function deaf(port: number, from: string) {
+function deaf(port: number, from: string, path = '/large') {
   const socket = connect(port, '127.0.0.1').on('error', () => {})
   socket.pause()
-  socket.write(`GET /large HTTP/1.1\r\nHost: x\r\nX-From: ${from}\r\n\r\n`)
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-From: ${from}\r\n\r\n`)
   return socket
 }
 
 test('answers: who does not read the large ones it asked for gets no more of them', async () => {
-  const { standing, port, url } = await served({ answers: 100_000_000 })
+  const { standing, port, url } = await served({ answers: answersOf(100_000_000) })
   const sockets = [deaf(port, 'a/1'), deaf(port, 'a/1')]
   await eventually('they are written', () => standing().answerBytes === 40_000_000)
   const ask = (from: string) => fetch(`${url}/large`, { headers: { 'x-from': from } })
@@ -159,7 +165,7 @@ test('answers: a connection that takes nothing is cut, and holds nothing any mor
 })
 
 test('answers: what would not fit beside those that are not yet taken is refused before it is made', async () => {
-  const { standing, url, port, made } = await served({ answers: 100_000_000 })
+  const { standing, url, port, made } = await served({ answers: answersOf(100_000_000) })
   const sockets = ['a/1', 'a/2'].map((from) => deaf(port, from))
   await eventually('they are written', () => standing().answerBytes === 40_000_000)
   expect(made()).toBe(2)
@@ -172,8 +178,35 @@ test('answers: what would not fit beside those that are not yet taken is refused
   expect((await fetch(`${url}/large`, { headers: { 'x-from': 'a/3' } })).status).toBe(200)
 })
 
+test('answers: of large ones that are asked for at once, those that will not fit are not made', async () => {
+  const { answerAll, standing, port, made, open } = await served({ answers: answersOf(100_000_000) })
+  const sockets = Array.from({ length: 6 }, (_, n) => deaf(port, `a/${n}`, '/large/told'))
+  await eventually('all came in', () => standing().requests === 6)
+  expect([made(), open.length]).toEqual([2, 2])
+  answerAll()
+  await eventually('the others were refused', () => standing().requests === 2)
+  expect([made(), open.length, standing().answerBytes]).toEqual([2, 0, 40_000_000])
+  for (const socket of sockets) socket.destroy()
+  await eventually('nothing is held', () => standing().answerBytes === 0)
+})
+
+test('answers: whoever reads the large ones gets all of them, one made at a time', async () => {
+  const { answerAll, standing, url, made, open } = await served({ answers: answersOf(400_000_000) })
+  const asked = Array.from({ length: 6 }, async (_, n) => {
+    const answer = await fetch(`${url}/large/told`, { headers: { 'x-from': `a/${n}` } })
+    return (await answer.text()).length
+  })
+  // Nobody knows yet that the first two are large.
+  for (const few of [2, 3, 4, 5, 6]) {
+    await eventually('the next are being made', () => made() === few && open.length > 0)
+    answerAll()
+    await eventually('they were read', () => standing().answerBytes === 0 && standing().requests === 6 - few)
+  }
+  expect(await Promise.all(asked)).toEqual(Array(6).fill(20_000_000))
+})
+
 test('answers: whoever holds more than is left, as others took some since, gets what is small all the same', async () => {
-  const { call, answerAll, standing, port, open } = await served({ answers: 100_000_000 })
+  const { call, answerAll, standing, port, open } = await served({ answers: answersOf(100_000_000) })
   const sockets = ['a/1', 'a/2', 'b/1', 'c/1'].map((from) => deaf(port, from))
   await eventually('they are written', () => standing().answerBytes === 80_000_000)
   const small = [call('a/1'), call('a/2', '{}')]

@@ -203,7 +203,7 @@ describe.each(machines)('moves of $plural', ({ plural, states, moves, table }) =
   )
 })
 
-test('a move that an item of a batch asks for names no state either, in the kept answer too', async () => {
+test('a move that an item of a batch asks for names no state either, in the stored response too', async () => {
   const api = await shared().newOrganization()
   const { id } = (await api.post('/v1/customers', { name: secret })).json
   const item = { externalId: 'closed', customerId: id, subject: secret, status: 'closed' }

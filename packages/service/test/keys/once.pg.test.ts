@@ -79,7 +79,7 @@ test('another body under the key is refused; a refusal is not kept', async () =>
   expect([other.status, other.json.code]).toEqual([422, 'idempotency_key_reused'])
 })
 
-test('the kept answer is encrypted, and erased when its key is revoked', async () => {
+test('the stored response is encrypted, and erased when its key is revoked', async () => {
   const api = await shared().newOrganization()
   const headers = once()
   const { id, token } = await makeKey(api, body, headers)

@@ -96,7 +96,7 @@ describe('a revocation', () => {
     expect(await deliveriesOf(api, own)).toMatchObject([{ ...failed, attemptCount: 1 }])
   })
 
-  test('of a registrant whose delivery is under way: that one is settled, and nothing after it is sent', async () => {
+  test('of a registrant whose delivery is under way: that one is completed, and nothing after it is sent', async () => {
     const { api, key, own, other } = await withEndpoints()
     await api.delete(`/v1/webhooks/${other}`)
     const held = heldSend()
@@ -193,7 +193,7 @@ describe('an expiry', () => {
     expect((await readWebhook(api, own)).disabledReason).toBe('registrant_revoked')
   })
 
-  test('that a worker with a fast clock has settled is not taken back', async () => {
+  test('that a worker with a fast clock has carried out is not taken back', async () => {
     const { api, key, own } = await withEndpoints({ expiresAt: at(hour) })
     expect(await registrants(testClock(clock.now() + hour)).expireKeys()).toBe(1)
     expect((await readWebhook(api, own)).status).toBe('disabled')

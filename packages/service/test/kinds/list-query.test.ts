@@ -59,7 +59,7 @@ describe('limit and offset', () => {
 describe('parameters', () => {
   test('that are unknown are named, and so are those that are accepted', () => {
     expect(refusal('colour=red')).toMatch(
-      /^invalid_parameter: .*\bcolour\b.*accepted: limit, offset, updatedAfter, cursor, wait, email/,
+      /^invalid_parameter: .*\bcolour\b.*accepted: limit, offset, updatedAfter, cursor, wait, ids, email/,
     )
     for (const name of ['Limit', 'constructor', '__proto__', 'status', '']) {
       expect(refusal(`${name}=1`)).toMatch(/^invalid_parameter: There is no parameter/)
@@ -162,10 +162,12 @@ describe('a sync', () => {
     }
   })
 
-  test('takes no filter and no offset', () => {
+  test('takes no filter, and no offset but 0', () => {
     for (const sync of ['updatedAfter=2026-01-01T00:00:00Z', `cursor=${encodeCursor(cursor)}`]) {
       for (const other of [
-        'offset=0',
+        'offset=1',
+        'offset=-0',
+        'offset=',
         'email=a@b.c',
         'tag=a',
         'q=a',
@@ -176,6 +178,7 @@ describe('a sync', () => {
         expect(said).toMatch(/^filter_not_allowed_in_sync: /)
         expect(said).toContain(`leave out ${other.split('=')[0]},`)
       }
+      expect(read(`${sync}&offset=0`)).toEqual(read(sync))
     }
   })
 })

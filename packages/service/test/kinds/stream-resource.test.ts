@@ -20,6 +20,24 @@ const streams = fc.record({
 const textOf = ({ of, ...cursor }: typeof streams extends fc.Arbitrary<infer S> ? S : never) =>
   encodeCursor({ ...cursor, resource: streamResource(of) })
 
+test('of 16 kinds any set is found, and more are refused when the service starts', () => {
+  const many = Array.from({ length: 16 }, (_, n) => `kind-${n}`)
+  const joined = createStreamCursors(many)
+  fc.assert(
+    fc.property(fc.shuffledSubarray(many, { minLength: 1 }), fc.uuid(), (of, organizationId) => {
+      const text = textOf({
+        of,
+        organizationId,
+        epoch: 1,
+        position: { at: 0, id: lowestId },
+        removalsAfter: null,
+      })
+      expect(joined.decode(text, organizationId)?.kinds.toSorted()).toEqual(of.toSorted())
+    }),
+  )
+  expect(() => createStreamCursors([...many, 'one more'])).toThrow('a stream joins 16 kinds at most, not 17')
+})
+
 describe('a cursor of the stream of all kinds', () => {
   test('says which kinds its sync began with, whatever their order', () => {
     fc.assert(

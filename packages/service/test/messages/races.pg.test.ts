@@ -25,7 +25,7 @@ async function race(meanwhile: (scene: Scene) => Promise<unknown>, weaken = asyn
   await weaken(database)
   let gap: (() => Promise<unknown>) | null = null
   const late = interposed(database, async (text, values) => {
-    if (!text.includes('commit_') || !String(values.at(-1)).includes('"message_create"')) return
+    if (!text.includes('commit_') || !String(values.at(-1)).includes('"message_insert"')) return
     const act = gap
     gap = null
     await act?.()

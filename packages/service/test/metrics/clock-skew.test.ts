@@ -1,6 +1,6 @@
 /** What is remembered of leads, and when somebody is warned. Time is moved by hand. */
 import { expect, test } from 'vitest'
-import { ClockSkewWatch, worthTelling } from '../../src/metrics/clock-skew.ts'
+import { ClockSkewWatch, worthTelling } from '../../src/metrics/requests.ts'
 
 function watching() {
   let time = 0

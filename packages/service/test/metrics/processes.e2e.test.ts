@@ -17,12 +17,12 @@ async function beside(hooks: Hooks, flags: readonly string[]) {
   await hooks.register({ url: service.url, token: service.api.token }, 'steady', ['customer.created'])
   return {
     started,
-    /** A change is made, has arrived, and is settled: what stands in the database is asked for every while only. */
+    /** A change is made, has arrived, and is completed: what stands in the database is asked for every while only. */
     async deliver() {
       const before = hooks.arrivals.length
       expect((await service.api.post('/v1/customers', { name: 'Ada' })).status).toBe(201)
       await eventually('it arrives', () => hooks.arrivals.length > before)
-      await eventually('it is settled', async () => {
+      await eventually('it is completed', async () => {
         const { rows } = await service.database.pool.query(
           "select 1 from deliveries d where d.status = 'pending'",
         )

@@ -1,5 +1,6 @@
 /** Pages of followers, compared with the model's to the byte. */
 import { expect } from 'vitest'
+import { checkpointOf } from '../harness/follower.ts'
 import type { Answer } from '../harness/service.ts'
 import { type Command, named } from './command.ts'
 import {
@@ -77,6 +78,6 @@ function proofs(source: Source, checkpoint: unknown): unknown {
   if (source !== 'changes') return { [source]: checkpoint }
   // Teammates are read along, and nobody makes any.
   const { teammate, ...others } = checkpoint as Record<string, unknown>
-  expect(teammate).toEqual({ count: 0, digest: '0000000000000000' })
+  expect(teammate).toEqual(checkpointOf([]))
   return others
 }

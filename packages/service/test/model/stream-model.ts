@@ -2,7 +2,7 @@
  * The stream as docs/stream-model.md specifies it, in memory: rows and removal records in one order, a clock, and
  * followers with a copy each. Says of every answer of the service what it has to be, to the byte.
  */
-import { checkpointOf } from '../harness/follower.ts'
+import { type Checkpoint, checkpointOf } from '../harness/follower.ts'
 
 export type ModelKind = 'customer' | 'conversation' | 'message' | 'ticket' | 'booking'
 
@@ -43,7 +43,7 @@ export interface ExpectedPage {
   readonly hasMore: boolean
   readonly total: number
   /** Of each kind of the source, when nothing follows. */
-  readonly checkpoints: Readonly<Record<string, { count: number; digest: string }>> | null
+  readonly checkpoints: Readonly<Record<string, Checkpoint>> | null
 }
 
 /** The id after all others: with it a place is the end of its millisecond. */

@@ -6,6 +6,8 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kinds } from '../../src/desk/index.ts'
+import { rangeDigestsStatement } from '../../src/journal/range-digests.ts'
+import { partsOf } from '../../src/kernel/id-ranges.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { browseStatement } from '../../src/kinds/browse.ts'
 import type { Kind } from '../../src/kinds/kind.ts'
@@ -90,6 +92,24 @@ test.each(kinds.map((kind) => ({ kind, plural: kind.plural })))(
   '$plural without a filter',
   async ({ kind }) => {
     expect(waste(await planOf(kind, {}))).toEqual([])
+  },
+)
+
+test.each(kinds.map((kind) => ({ kind, plural: kind.plural })))(
+  '$plural by ids, and digests of ranges',
+  async ({ kind }) => {
+    const { rows: some } = await database.pool.query<{ id: string }>(
+      `select t.id from ${kind.table.name} t where t.organization_id = $1 order by t.id limit 100`,
+      [ours],
+    )
+    const ids = some.map(({ id }) => id)
+    expect(waste(await planOf(kind, { ids: ids.join(',') }))).toEqual([])
+    const ranges = partsOf({ after: ids[0] as string, before: ids.at(-1) as string }, 256)
+    const answer = await database.pool.query(
+      `explain (analyze, format json) ${rangeDigestsStatement(kind.table)}`,
+      [ours, ranges.map(({ after }) => after), ranges.map(({ before }) => before), '100'],
+    )
+    expect(waste(answer.rows[0]['QUERY PLAN'][0].Plan)).toEqual([])
   },
 )
 

@@ -1,14 +1,27 @@
 /** Weeks of the log: made ahead by whoever comes first, dropped as a whole, and never with anything that is to be sent. */
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { migrate } from '../../src/db/migrate.ts'
 import { createPool } from '../../src/db/pool.ts'
 import { makeLogWeeks } from '../../src/retention/log-weeks.ts'
 import { schemaOf } from '../../src/schema.ts'
+import { createSecretBox } from '../../src/webhooks/secrets.ts'
 import { testClock } from '../harness/clock.ts'
 import { testDatabase } from '../harness/database.ts'
+import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
-import { attemptsOf, dataOf, day, deliveriesOf, hour, makeWebhook, minute, retry } from '../harness/hooks.ts'
+import {
+  attemptsOf,
+  dataOf,
+  day,
+  deliveriesOf,
+  hour,
+  makeWebhook,
+  minute,
+  receiverUrl,
+  retry,
+} from '../harness/hooks.ts'
 import { type TestService, testService } from '../harness/service.ts'
 
 /** A Wednesday. */
@@ -94,7 +107,7 @@ describe('weeks are made ahead', () => {
     expect(columns.get('deliveries_pending')).toEqual(columns.get('deliveries'))
   })
 
-  test('and rows go to their week: an event at once, a delivery when it is settled, an attempt with its delivery', async () => {
+  test('and rows go to their week: an event at once, a delivery when it is completed, an attempt with its delivery', async () => {
     await using it = await desk()
     await it.maintain()
     await makeCustomer(it.api)
@@ -209,7 +222,7 @@ describe('weeks are dropped', () => {
     it.answer(200)
     await it.engine.runDue()
     expect(JSON.parse(dataOf(it.sent.at(-1)!))).toMatchObject({ name: 'as it was' })
-    // Settled now, and older than the log goes back.
+    // Completed now, and older than the log goes back.
     expect(await deliveriesOf(it.api, it.id)).toEqual([])
     await it.maintain()
     for (const table of ['events', 'deliveries', 'attempts']) {
@@ -253,9 +266,17 @@ test('rows from before there were weeks are all there afterwards, pending ones t
   const { pool } = database
   const at = new Date(start).toISOString()
   const { organizationId } = service.api
-  // Registered as the service does it now, which that release did alike.
-  for (const one of functions) await pool.query(one.definition)
-  const { id } = await makeWebhook(service.api, { events: ['customer.deleted'] })
+  const id = randomUUID()
+  const owner = { organizationId, webhookId: id }
+  const sealed = createSecretBox(deliverySettings.encryptionKey).seal('whsec_of_that_release', owner)
+  await pool.query(
+    `with w as (insert into webhooks (organization_id, id, url, events, status, api_key_id, created_at, updated_at)
+        select $1, $2, $3, '{customer.deleted}', 'active', k.id, $4, $4 from api_keys k where k.organization_id = $1),
+      s as (insert into webhook_secrets (organization_id, webhook_id, id, sealed, created_at) values ($1, $2, $2, $5, $4)),
+      h as (insert into webhook_health (organization_id, webhook_id) values ($1, $2))
+      insert into lanes (organization_id, webhook_id) values ($1, $2)`,
+    [organizationId, id, receiverUrl, at, sealed],
+  )
   await pool.query(
     `with e as (insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
         select $1, new_uuid_v7($3), 'customer.created', $3, 'customer', gen_random_uuid(), '{}' from generate_series(1, 3)
@@ -278,8 +299,8 @@ test('rows from before there were weeks are all there afterwards, pending ones t
   for (const row of rows) expect(await attemptsOf(service.api, row)).toHaveLength(1)
   // Its subject is not there: the worker finds it and says so.
   await testEngine(service, clock).engine.runDue()
-  const settled = await deliveriesOf(service.api, id, '&status=failed')
-  expect(settled.map(({ lastError }) => lastError?.code).sort()).toEqual(['subject_unavailable', undefined])
+  const completed = await deliveriesOf(service.api, id, '&status=failed')
+  expect(completed.map(({ lastError }) => lastError?.code).sort()).toEqual(['subject_unavailable', undefined])
   await service.app.maintenance.run()
   expect(await deliveriesOf(service.api, id)).toHaveLength(3)
 })

@@ -94,7 +94,7 @@ test('what is due is done however much it is, and doing it again does nothing mo
   expect(await storedEvents(service, api.organizationId)).toEqual(once)
 })
 
-test('kept answers are forgotten after 24 hours, not before', async () => {
+test('stored responses are forgotten after 24 hours, not before', async () => {
   const clock = testClock()
   await using service = await testService({ clock })
   const keys = async () => {

@@ -79,6 +79,36 @@ test('what is large is answered by the thread, which is begun when it is first n
   expect([commitsOf('api', text), commitsOf('bulk', text)]).toEqual(['1', '2'])
 })
 
+test('a page that will be large, as the last one was, is made by the thread, and is the same', async () => {
+  await using it = await started()
+  const { id: customerId } = (await it.beside.api.post('/v1/customers', { name: 'Ada' })).json
+  const items = Array.from({ length: 20 }, (_, n) => ({
+    customerId,
+    subject: `${n}`,
+    description: 'x'.repeat(60_000),
+  }))
+  expect((await it.beside.api.post('/v1/tickets/batch', { items })).status).toBe(200)
+  const get = async (path: string) => {
+    const headers = { authorization: `Bearer ${it.beside.api.token}` }
+    const answer = await fetch(it.service.url + path, { headers })
+    return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() }
+  }
+  const first = await get('/v1/tickets?limit=100')
+  expect(first.text.length).toBeGreaterThan(1_200_000)
+  expect(await it.metrics()).not.toMatch(threadIsThere)
+  expect(await get('/v1/tickets?limit=100')).toEqual(first)
+  await eventually('the thread is told of', async () => threadIsThere.test(await it.metrics()))
+  // Small ones of the same route are made there too, for a while, and refused as anywhere.
+  expect((await get('/v1/tickets?limit=1')).status).toBe(200)
+  expect((await get('/v1/tickets?limit=0')).status).toBe(400)
+  const stream = '/v1/tickets?updatedAfter=1970-01-01T00:00:00Z'
+  const page = JSON.parse((await get(stream)).text)
+  expect(page.data).toHaveLength(20)
+  const waiting = get(`/v1/tickets?cursor=${page.pagination.nextCursor}&wait=30`)
+  expect((await it.beside.api.post('/v1/tickets', { customerId, subject: 'news' })).status).toBe(201)
+  expect(JSON.parse((await waiting).text).data).toHaveLength(1)
+})
+
 test('its answers keep what bodies and keys promise', async () => {
   await using it = await started()
   const batch = JSON.stringify({

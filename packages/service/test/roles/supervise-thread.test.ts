@@ -7,11 +7,11 @@ import { eventually } from '../harness/locks.ts'
 
 const address = { url: 'postgres://nobody@127.0.0.1:1/nothing' }
 
-function supervise(summaries: object) {
+function supervise(summaries: object, isNeeded = async () => true) {
   const logged: { msg: string }[] = []
   const log = pino({ level: 'error', base: null }, { write: (line) => logged.push(JSON.parse(line)) })
   const orders = { address, summaries: summaries as never, maxAttempts: 6, workerId: randomUUID() }
-  return { logged, thread: superviseSummarizer(orders, log, async () => {}) }
+  return { logged, thread: superviseSummarizer(orders, log, { isNeeded, giveBack: async () => {} }) }
 }
 
 test('one that cannot run is replaced until it is told to stop, and the log says why', async () => {
@@ -29,4 +29,22 @@ test('one whose database does not answer runs, and stops', async () => {
   const { logged, thread } = supervise({ delay: 1, endpoint: null })
   await thread.stop()
   expect(logged).toEqual([])
+})
+
+test('one that has nothing to do is not begun until there is something', async () => {
+  let looks = 0
+  let needed = false
+  // It would end at once, which the log would say.
+  const { logged, thread } = supervise({ delay: 1, endpoint: { url: null } }, async () => {
+    looks++
+    return needed
+  })
+  await eventually('it was looked twice', () => looks >= 2)
+  expect(logged).toEqual([])
+  needed = true
+  await eventually('it was begun', () => logged.length > 0)
+  const then = looks
+  await eventually('it is replaced', () => logged.length > 3)
+  expect(looks).toBe(then)
+  await thread.stop()
 })

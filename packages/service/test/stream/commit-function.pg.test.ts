@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { kinds } from '../../src/desk/index.ts'
-import { digestTerm } from '../../src/journal/body.ts'
+import { contentTerm, digestTerm } from '../../src/journal/body.ts'
 import { commitFunction } from '../../src/journal/commit-function.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { schemaOf } from '../../src/schema.ts'
@@ -177,6 +177,43 @@ test('the digest is a sum modulo 2^64, up and down, as the terms outside it say'
   expect(await kept()).toBe(sum(rows))
   await Promise.all(rows.map(async (row) => journal.done(decide.customer.remove(organizationId, row))))
   expect(await kept()).toBe(0n)
+})
+
+test("the content digest is the same sum of the rows' bytes, and the terms outside it are the database's", async () => {
+  await using journal = await testJournal()
+  const { pool, decide, organizationId } = journal
+  for (const text of ['', 'plain', 'ä€😀', '\\u0000 \\ "', 'x'.repeat(100_000)]) {
+    const { rows } = await pool.query<{ term: string }>('select content_term($1)::text as term', [text])
+    expect(rows[0]?.term).toBe(contentTerm(text))
+  }
+  const kept = async () => {
+    const { rows } = await pool.query<{ sum: string; known: boolean }>(
+      `select k.content_digest as sum, k.content_of_digest = k.digest and k.content_recount is null as known
+         from kind_counters k where k.organization_id = $1 and k.kind = 'customer'`,
+      [organizationId],
+    )
+    expect(rows[0]?.known).toBe(true)
+    return BigInt(rows[0]?.sum ?? 0)
+  }
+  const sum = (bodies: readonly { readonly body: string }[]) =>
+    BigInt.asUintN(
+      64,
+      bodies.reduce((total, { body }) => total + BigInt(contentTerm(body)), 0n),
+    )
+  const rows = await Promise.all(
+    Array.from({ length: 40 }, (_, n) =>
+      journal.done(decide.customer.create(organizationId, { name: `${n} ${'é'.repeat(n)}` })),
+    ),
+  )
+  expect(await kept()).toBe(sum(rows))
+  for (const [n, row] of rows.entries()) {
+    rows[n] = await journal.done(decide.customer.update(organizationId, row, { name: `changed ${n}` }))
+    expect(await kept()).toBe(sum(rows))
+  }
+  while (rows.length > 0) {
+    await journal.done(decide.customer.remove(organizationId, rows.pop()!))
+    expect(await kept()).toBe(sum(rows))
+  }
 })
 
 test('the template holds the function of this very code', async () => {

@@ -46,7 +46,7 @@ function scripted(limits?: Partial<GroupLimits>, elapsed?: () => number) {
         open.push(call)
         calls.push(call)
       }),
-    ({ changes }) => changes[0]!.operation === 'remove',
+    ({ changes }) => changes[0]!.operation === 'delete',
     { ...defaultLimits, ...limits },
     elapsed,
   )
@@ -68,14 +68,14 @@ function change(id: string, more: { email?: string; key?: string } = {}): Unit {
   return { changes: [one] }
 }
 
-/** A unit that reaches far: other rows go with this one. */
+/** A unit that is large: other rows go with this one. */
 function removal(id: string): Unit {
-  return { changes: [{ ...common(id), operation: 'remove', idempotency: null }] }
+  return { changes: [{ ...common(id), operation: 'delete', idempotency: null }] }
 }
 
 function common(id: string) {
   const at = '2026-01-31T09:30:00.000Z'
-  return { table: customer.table, id, decidedAt: at, expected: at, bytes: 0, events: [] }
+  return { table: customer.table, id, decidedAt: at, expected: at, bytes: 0, contentTerm: '0', events: [] }
 }
 
 /** Every setImmediate that is due, and what follows from it. */
@@ -234,7 +234,7 @@ test('a call that raised is run again: each organization, and in the one that ra
   expect(await next).toEqual({ outcome: 'done', bodies: ['a2'] })
 })
 
-test('what reaches far goes in a call of its own, and its organization waits for it', async () => {
+test('what is large goes in a call of its own, and its organization waits for it', async () => {
   const { group, open } = scripted()
   for (const unit of [change('a1'), removal('a2'), change('a3')]) void group.submit('a', unit)
   void group.submit('b', change('b1'))
@@ -298,8 +298,8 @@ test('those that reach far take turns, however many of one organization wait', a
   expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'a3'])
 })
 
-/** Errands that end when they are told to. */
-function scriptedErrands(group: GroupCommit) {
+/** Clock tasks that end when they are told to. */
+function scriptedClockTasks(group: GroupCommit) {
   const open: {
     readonly name: string
     readonly waitsForLock: boolean
@@ -330,9 +330,9 @@ function scriptedErrands(group: GroupCommit) {
   }
 }
 
-test('errands go one at a time beside the units of their organization, and not while one reaches far', async () => {
+test('clock tasks go one at a time beside the units of their organization, and not while a large one is under way', async () => {
   const { group, open } = scripted()
-  const clockTasks = scriptedErrands(group)
+  const clockTasks = scriptedClockTasks(group)
   for (const name of ['x', 'y']) clockTasks.begin('a', name)
   void group.submit('a', change('a1'))
   await turn()
@@ -357,9 +357,9 @@ test('errands go one at a time beside the units of their organization, and not w
   expect([clockTasks.settled, group.pending]).toEqual([['x', 'z', 'y'], 0])
 })
 
-test('an errand that finds the clock held is patient the next time, in places of which there are few', async () => {
+test('a clock task that finds the clock held waits for the lock the next time, in places of which there are few', async () => {
   const { group, open } = scripted({ lockWaitCalls: 2 })
-  const clockTasks = scriptedErrands(group)
+  const clockTasks = scriptedClockTasks(group)
   const held = databaseError('55P03')
   for (const organization of ['a', 'b', 'c']) {
     clockTasks.begin(organization, `${organization}1`)
@@ -397,10 +397,10 @@ test('an errand that finds the clock held is patient the next time, in places of
   ])
 })
 
-test('what waits for a clock that is held for half a minute fails, units and errands alike', async () => {
+test('what waits for a clock that is held for half a minute fails, units and clock tasks alike', async () => {
   let now = 0
   const { group, open } = scripted({ giveUpAfter: 30_000 }, () => now)
-  const clockTasks = scriptedErrands(group)
+  const clockTasks = scriptedClockTasks(group)
   const held = databaseError('55P03')
   const unit = group.submit('a', change('a1')).catch((error: DatabaseError) => error.code)
   await turn()

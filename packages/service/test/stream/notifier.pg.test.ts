@@ -6,6 +6,7 @@ import {
   decodeNotification,
   deliveriesChannel,
   streamChannel,
+  type WorkerBeside,
 } from '../../src/journal/notifier.ts'
 import { testDatabase } from '../harness/database.ts'
 
@@ -15,6 +16,7 @@ type Heard = Record<typeof deliveriesChannel | typeof streamChannel, string[]>
 async function hearing(
   tell: (notifier: ReturnType<typeof createNotifier>) => unknown,
   enough: (heard: Heard) => boolean,
+  worker: WorkerBeside | null = null,
 ): Promise<Heard> {
   await using database = await testDatabase()
   const fail = (error: Error) => {
@@ -33,7 +35,7 @@ async function hearing(
     return { promise, listener: listen(database.connection, channel, notify, fail) }
   })
   await Promise.all(ready.map(({ promise }) => promise))
-  await tell(createNotifier(database.pool, fail))
+  await tell(createNotifier(database.pool, fail, worker))
   await expect.poll(() => enough(heard), { timeout: 10_000 }).toBe(true)
   await Promise.all(ready.map(({ listener }) => listener.close()))
   return heard
@@ -48,7 +50,7 @@ test('what a commit for two organizations tells is told at once, to each that it
     },
     (heard) => heard[streamChannel].length > 0 && heard[deliveriesChannel].length > 0,
   )
-  expect(heard[deliveriesChannel]).toEqual([''])
+  expect(heard[deliveriesChannel]).toEqual(['due 0'])
   expect(heard[streamChannel].map(decodeNotification)).toEqual([
     new Map([
       ['a', new Set(['customer', 'ticket'])],
@@ -67,7 +69,25 @@ test('workers are not woken by changes without deliveries, nor readers by delive
     },
     (heard) => heard[streamChannel].length > 0 && heard[deliveriesChannel].length > 0,
   )
-  expect(heard).toEqual({ [deliveriesChannel]: [''], [streamChannel]: ['a:customer'] })
+  expect(heard).toEqual({ [deliveriesChannel]: ['due 0'], [streamChannel]: ['a:customer'] })
+})
+
+test('all that one notification tells is due when the last of it is, and was told to a worker if all of it was', async () => {
+  const made = { queues: [], handedOver: [], maxAttempts: 6 }
+  const told = async (ids: readonly (string | null)[]) => {
+    const left = [...ids]
+    const worker = { id: 'w', leaseFor: 15_000, tell: () => left.shift() !== null }
+    const heard = await hearing(
+      (notifier) => {
+        for (const at of [2_000, 3_000, 1_000]) notifier.deliveries({ at, ...made })
+      },
+      (heard) => heard[deliveriesChannel].length > 0,
+      worker,
+    )
+    return heard[deliveriesChannel]
+  }
+  expect(await told(['w', 'w', 'w'])).toEqual(['due 3000 w'])
+  expect(await told(['w', null, 'w'])).toEqual(['due 3000'])
 })
 
 test('however many commits there are, one notification is sent in ten milliseconds, and none is kept back for ever', async () => {

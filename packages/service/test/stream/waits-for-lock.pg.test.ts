@@ -5,14 +5,14 @@ import { audit } from '../harness/audit.ts'
 import { testJournal } from '../harness/journal.ts'
 import { lockRow, waitingBackends } from '../harness/locks.ts'
 
-test('a unit that reaches far may take longer than any other statement, on that connection alone', async () => {
+test('a unit that is large may take longer than any other statement, on that connection alone', async () => {
   await using journal = await testJournal()
   const { pool, decide, organizationId } = journal
   await pool.query(
     `create function tell_limit(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
        language sql return jsonb_build_object('refused', '[]'::jsonb, 'done', (
          select jsonb_agg(jsonb_build_object('id', c->>'id', 'body', current_setting('statement_timeout')))
-           from jsonb_array_elements(coalesce(p_changes->'customer_create', p_changes->'customer_remove')) as c))`,
+           from jsonb_array_elements(coalesce(p_changes->'customer_insert', p_changes->'customer_delete')) as c))`,
   )
   const teller = journal.beside({ commitFunction: { name: 'tell_limit', definition: '' } })
   const ada = await journal.done(decide.customer.create(organizationId, { name: 'Ada' }))

@@ -118,9 +118,9 @@ async function overtaking(journal: TestJournal, commitFunction: SchemaFunction, 
 /** The commit function, held up for as long as a test needs, where it would otherwise be started over. */
 function waitingFunction(edit: (definition: string) => string = (definition) => definition): SchemaFunction {
   const { name, definition } = schemaOf().commitFunction
-  const haste = "coalesce(p_changes->>'patient', '250ms')"
+  const haste = "coalesce(p_changes->>'lock_timeout', '250ms')"
   expect(definition).toContain(haste)
-  const waitsForLock = `${name}_patient`
+  const waitsForLock = `${name}_waits`
   const text = edit(definition).replace(haste, "'0'").replaceAll(name, waitsForLock)
   return { name: waitsForLock, definition: text }
 }

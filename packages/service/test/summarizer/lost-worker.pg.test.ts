@@ -17,7 +17,7 @@ test('are begun again at once, and later after longer and longer; those of other
   await jobs.enqueue(clock.now() - summaryDelay, firstPlace)
   const [dead, living] = [randomUUID(), randomUUID()]
   const take = (workerId: string) =>
-    jobs.take(organizationId, { id: randomUUID(), workerId, until: clock.now() + hour }, clock.now(), 1)
+    jobs.claim(organizationId, { id: randomUUID(), workerId, until: clock.now() + hour }, clock.now(), 1)
   const [job] = await take(dead)
   expect(await take(living)).toHaveLength(1)
   const waits: number[] = []

@@ -70,8 +70,10 @@ test('workers and readers that wait are told of it', async () => {
   for (const channel of [deliveriesChannel, streamChannel]) await client.query(`listen ${channel}`)
   await summarizer.engine.runDue()
   // News of what came before may still be on its way.
-  const notification = [`${deliveriesChannel} `, `${streamChannel} ${api.organizationId}:conversation`]
-  await eventually('both are told', () => notification.every((line) => told.includes(line)))
+  const notification = [`${deliveriesChannel} due `, `${streamChannel} ${api.organizationId}:conversation`]
+  await eventually('both are told', () =>
+    notification.every((line) => told.some((heard) => heard.startsWith(line))),
+  )
   await client.end()
 })
 

@@ -134,15 +134,16 @@ describe('a cursor is refused as invalid_cursor', () => {
 })
 
 test.each(['/v1/customers', '/v1/tickets', '/v1/teammates'])(
-  'a sync of %s takes no filters and no offset',
+  'a sync of %s takes no filters, and no offset but 0',
   async (path) => {
     const { api } = shared()
     const { nextCursor } = (await syncPage(api, path, beginning)).pagination
     for (const start of [beginning, `cursor=${nextCursor}`]) {
-      for (const filter of ['offset=0', 'q=a', 'createdAfter=2026-01-01T00:00:00Z']) {
+      for (const filter of ['offset=1', 'q=a', 'createdAfter=2026-01-01T00:00:00Z']) {
         const answer = await api.get(`${path}?${start}&${filter}`)
         expect([answer.status, answer.json.code]).toEqual([400, 'filter_not_allowed_in_sync'])
       }
+      expect((await api.get(`${path}?${start}&offset=0`)).json.pagination.offset).toBe(0)
     }
   },
 )

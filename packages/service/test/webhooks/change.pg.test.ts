@@ -54,7 +54,7 @@ describe('PATCH', () => {
   test('of what it shows and the service sets is refused, field by field, as read_only', async () => {
     const api = await shared().newOrganization()
     const { secret, ...made } = await makeWebhook(api)
-    const { url, description, events, status, ...set } = made
+    const { url, description, events, signatures, status, ...set } = made
     const answer = await api.patch(`/v1/webhooks/${made.id}`, set)
     expect([answer.status, answer.json.code]).toEqual([422, 'validation_failed'])
     expect(answer.json.errors).toEqual(
@@ -145,6 +145,7 @@ describe('PATCH', () => {
     const guarded: Record<string, (key: Api) => Promise<Answer>> = {
       url: (key) => key.patch(path, { url: receiverUrl }),
       events: (key) => key.patch(path, { events: ['customer.created'] }),
+      signatures: (key) => key.patch(path, { signatures: ['service', 'standard'] }),
       disabled: (key) => key.patch(path, { status: 'disabled' }),
       active: (key) => key.patch(path, { status: 'active' }),
       rotate: (key) => key.post(`${path}/rotate-secret`, undefined),
@@ -166,7 +167,7 @@ describe('PATCH', () => {
       expect((await ask(await key())).status, name).toBeLessThan(300)
     // Whoever may, does: and of those that do not say where deliveries go, none becomes the registrant.
     const reader = await key('customers:read', 'tickets:read')
-    for (const name of ['rotate', 'retry', 'recover', 'disabled']) {
+    for (const name of ['signatures', 'rotate', 'retry', 'recover', 'disabled']) {
       expect((await guarded[name]!(reader)).status, name).toBeLessThan(300)
       expect((await readWebhook(api, id)).apiKeyId, name).toBe(made.apiKeyId)
     }

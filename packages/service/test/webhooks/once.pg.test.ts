@@ -142,8 +142,8 @@ test('a retry asked again when it has begun, or has arrived, gets its first answ
   const without = await retry(api, delivery)
   expect([without.status, without.json.code]).toEqual([409, 'delivery_pending'])
   await testEngine(shared(), clock).engine.runDue()
-  const settled = await retry(api, delivery)
-  expect([settled.status, settled.json.code]).toEqual([409, 'delivery_succeeded'])
+  const completed = await retry(api, delivery)
+  expect([completed.status, completed.json.code]).toEqual([409, 'delivery_succeeded'])
   expect((await retry(api, delivery, headers)).text).toBe(first.text)
   const { rows } = await shared().database.pool.query(
     'select sealed is not null as sealed, body from idempotency_keys where organization_id = $1',

@@ -48,7 +48,7 @@ describe('many events', () => {
     const [due] = await recoveries.findDue(it.clock.now(), 1)
     const dead = '01980000-0000-7000-8000-00000000dead'
     const lease = it.clock.now() + 10_000
-    expect(await recoveries.take(due!, dead, it.clock.now(), lease)).toBe(true)
+    expect(await recoveries.claim(due!, dead, it.clock.now(), lease)).toBe(true)
     expect(await recoveries.piece(due!, dead, it.clock.now(), lease)).toBe('more')
     expect(await it.read(id)).toMatchObject({ status: 'running', created: 200 })
     // Somebody holds it.
@@ -82,7 +82,7 @@ describe('many events', () => {
     const recoveries = createRecoveries(pool, 6)
     const [due] = await recoveries.findDue(it.clock.now(), 1)
     const lease = '01980000-0000-7000-8000-00000000beef'
-    await recoveries.take(due!, lease, it.clock.now(), it.clock.now() + 10_000)
+    await recoveries.claim(due!, lease, it.clock.now(), it.clock.now() + 10_000)
     expect((await it.api.delete(it.path)).status).toBe(204)
     expect(await recoveries.piece(due!, lease, it.clock.now(), it.clock.now() + 10_000)).toBe('lost')
     const { rows } = await pool.query('select 1 from recoveries union all select 1 from deliveries')

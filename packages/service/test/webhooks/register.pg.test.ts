@@ -29,7 +29,7 @@ test('an endpoint is created active, with its secret, and is read as it was crea
   expect(answer.status).toBe(201)
   expect(answer.headers.get('location')).toBe(`/v1/webhooks/${answer.json.id}`)
   const { secret, ...record } = answer.json
-  expect(secret).toMatch(/^whsec_[A-Za-z0-9_-]{43}$/)
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   expect(record).toEqual({
     id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
     object: 'webhook',
@@ -37,6 +37,7 @@ test('an endpoint is created active, with its secret, and is read as it was crea
     url,
     description: 'Ours',
     events: eventTypes,
+    signatures: ['service'],
     status: 'active',
     disabledReason: null,
     disabledAt: null,
@@ -141,7 +142,10 @@ describe('the fields', () => {
     ],
     [{ events: ['ping'] }, 'must be one of customer.created, customer.updated, '],
     [{ events: [] }, 'must be a list of 1 to 100 of customer.created, customer.updated, '],
-    [{ status: 'active' }, 'a new webhook takes no such field; accepted: url, description, events'],
+    [
+      { status: 'active' },
+      'a new webhook takes no such field; accepted: url, description, events, signatures',
+    ],
   ])('%j: the error reads as one sentence after the name of the field', async (body, sentence) => {
     const answer = await service.api.post('/v1/webhooks', { url, events: ['ticket.created'], ...body })
     const [{ pointer, detail }] = answer.json.errors

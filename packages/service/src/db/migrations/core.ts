@@ -80,7 +80,7 @@ export const coreMigrations: readonly Migration[] = [
       )`,
       `create index idempotency_keys_subject on idempotency_keys (organization_id, subject_id)`,
       `create index idempotency_keys_age on idempotency_keys (created_at)`,
-      // Removed objects whose stored payloads and kept answers still have to be erased.
+      // Removed objects whose stored payloads and responses still have to be erased.
       `create table erasures (
         organization_id uuid not null,
         subject_id uuid not null,
@@ -113,7 +113,7 @@ export const coreMigrations: readonly Migration[] = [
   {
     id: '20261122-11-detachments',
     statements: [
-      // Objects that a removal has taken a reference from: their stored payloads and kept answers still have it.
+      // Objects that a removal has taken a reference from: their stored payloads and responses still have it.
       `create table detachments (
         organization_id uuid not null,
         subject_id uuid not null,
@@ -129,6 +129,30 @@ export const coreMigrations: readonly Migration[] = [
       // What an organization stores, beside what a checkpoint needs. Filled by a migration of each kind that there was.
       `alter table kind_counters add column stored_bytes bigint not null default 0,
          add column removed_count bigint not null default 0`,
+    ],
+  },
+  {
+    id: '20261122-60-suspension',
+    statements: [
+      // Null of both for an organization that works. What is being deleted is suspended as well, and stays so.
+      `alter table organizations add column suspended_at timestamptz(3), add column deletion_began_at timestamptz(3),
+         add check (deletion_began_at is null or suspended_at is not null)`,
+    ],
+  },
+  {
+    id: '20261122-90-content-digests',
+    statements: [
+      // A row's part in the content digest: the first eight bytes of SHA-256 of its body, signed as digest_term is.
+      `create function content_term(p_body text) returns bigint
+        language sql immutable parallel safe return
+        ('x' || left(encode(sha256(convert_to(p_body, 'UTF8')), 'hex'), 16))::bit(64)::bigint`,
+      // Null: nothing was counted yet. content_of_digest: the digest that content_digest goes with; where the row's digest is
+      // another, a process of an earlier release has written since. content_recount: content_digest is of no more than what
+      // has changed since this recount began; null when it is of all rows.
+      `alter table kind_counters
+         add column content_digest numeric check (content_digest >= 0 and content_digest < 18446744073709551616),
+         add column content_of_digest numeric,
+         add column content_recount uuid`,
     ],
   },
 ]

@@ -1,4 +1,4 @@
-/** Endpoints, their deliveries, and the lanes by which workers find what is due. */
+/** Endpoints, their deliveries, and the endpoint queues by which workers find what is due. */
 import type { Migration } from '../migration.ts'
 
 export const webhookMigrations: readonly Migration[] = [
@@ -43,7 +43,7 @@ export const webhookMigrations: readonly Migration[] = [
         foreign key (organization_id, webhook_id) references webhooks on delete cascade,
         check ((failure_count = 0) = (failing_since is null))
       ) with (fillfactor = 20)`,
-      // One lane an endpoint: when its next delivery is due, and which worker holds it. Found without locks by
+      // One row an endpoint, its queue: when its next delivery is due, and which worker holds it. Found without locks by
       // due_at, leased by compare-and-set, so at most one worker sends to an endpoint at a time.
       `create table lanes (
         organization_id uuid not null,
@@ -110,11 +110,11 @@ export const webhookMigrations: readonly Migration[] = [
   {
     id: '20261121-40-lane-tiers',
     statements: [
-      // Who holds the lane, so that a worker finds its own again; whether it wants to hear of what comes in meanwhile;
-      // and in which tier the lane waits: 0 light, 1 heavy (it has a backlog), 2 slow, 3 fresh (nothing is known).
+      // Who leases the queue, so that a worker finds its own again; whether it listens for what comes in meanwhile;
+      // and in which priority class it waits: 0 light, 1 heavy (it has a backlog), 2 slow, 3 fresh (nothing is known).
       `alter table lanes add column worker_id uuid, add column listening boolean not null default false,
         add column tier smallint not null default 3 check (tier between 0 and 3)`,
-      // Each tier is searched by itself: none steps over the lanes of another.
+      // Each class is searched by itself: none steps over the queues of another.
       `create index lanes_due_by_tier on lanes (tier, due_at) where due_at is not null`,
       `drop index lanes_due`,
     ],
@@ -341,7 +341,7 @@ export const lastAttemptMigrations: readonly Migration[] = [
   },
 ]
 
-// What deliveries remember of their schedule, and lanes of the workers that had them.
+// What deliveries remember of their schedule, and endpoint queues of the workers that had them.
 
 export const deliveryMigrations: readonly Migration[] = [
   {
@@ -363,6 +363,18 @@ export const deliveryMigrations: readonly Migration[] = [
       `alter table lanes add column lost_leases smallint not null default 0, add column alone_left smallint not null default 0,
         add column alone_id uuid, add column alone_since timestamptz(3),
         add check ((alone_id is null) = (alone_since is null))`,
+    ],
+  },
+]
+
+// How deliveries to an endpoint are signed. Processes of earlier releases sign by `service`, which all have.
+
+export const signatureMigrations: readonly Migration[] = [
+  {
+    id: '20261122-60-signatures',
+    statements: [
+      `alter table webhooks add column signatures text[] not null default '{service}'
+        check (signatures in ('{service}', '{service,standard}'))`,
     ],
   },
 ]

@@ -8,14 +8,14 @@ import { email, locale, phone, text, timezone } from '../../kinds/fields.ts'
 
 const identity = 'At least one of name, email, phone and externalId must have a value.'
 
-/** A contact of the organization (specification 4.3). */
+/** A customer of the organization (specification 4.3). */
 export const customer = defineKind({
   name: 'customer',
   plural: 'customers',
   description: 'A person or company the organization talks with.',
   fields: {
     name: text({ max: 255, description: 'Full name.', search: true }),
-    company: text({ max: 255, description: 'The company the contact belongs to.', search: true }),
+    company: text({ max: 255, description: 'The company that the customer belongs to.', search: true }),
     email: email({
       description: 'Stored in lower case.',
       column: 'email',
@@ -29,9 +29,9 @@ export const customer = defineKind({
     ...commonFields(),
   },
   events: {
-    'customer.created': 'a contact is added',
-    'customer.updated': 'a contact is changed',
-    'customer.deleted': 'a contact is deleted',
+    'customer.created': 'a customer is added',
+    'customer.updated': 'a customer is changed',
+    'customer.deleted': 'a customer is deleted',
   },
   removedEvent: 'customer.deleted',
   demands: identity,

@@ -1,0 +1,39 @@
+import { askDatabaseClock, listKeys, migrate, schemaOf } from '@deskwire/service/administration'
+import type { Command } from '../commands.ts'
+import { databaseHelp, readCommand, withDatabase } from '../database.ts'
+import { readId } from '../ids.ts'
+import { plain, table } from '../table.ts'
+import { UsageError } from '../usage-error.ts'
+
+export const keysList: Command = {
+  help: () => `deskwire keys list --org ID: print the API keys of an organization, the newest first. Never a token.
+
+  --org ID               the organization
+  --json                 print JSON: {apiKeys: […]}, as GET /v1/api-keys shows them
+${databaseHelp}
+Example:
+  deskwire keys list --org 01980000-0000-7000-8000-000000000001
+`,
+  async run(args) {
+    const { given, json, config } = readCommand(args, ['org'])
+    const organizationId = readId(given.org, 'keys list needs --org with the id of an organization')
+    await withDatabase(config, async (pool) => {
+      await migrate(pool, schemaOf())
+      const apiKeys = await listKeys(pool, await askDatabaseClock(pool), organizationId)
+      if (apiKeys === null) throw new UsageError(`there is no organization ${organizationId}`)
+      if (json) {
+        process.stdout.write(`${JSON.stringify({ apiKeys })}\n`)
+        return
+      }
+      const rows = apiKeys.map(({ id, last4, lastUsedAt, expiresAt, scopes, name }) => [
+        id,
+        `…${last4}`,
+        lastUsedAt ?? 'never',
+        expiresAt ?? 'never',
+        scopes.join(','),
+        plain(name),
+      ])
+      process.stdout.write(table([['ID', 'TOKEN', 'LAST USED', 'EXPIRES', 'SCOPES', 'NAME'], ...rows]))
+    })
+  },
+}

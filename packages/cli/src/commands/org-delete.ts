@@ -1,0 +1,74 @@
+import { createInterface } from 'node:readline/promises'
+import {
+  askDatabaseClock,
+  deleteOrganization,
+  listOrganizations,
+  migrate,
+  type OrganizationStanding,
+  schemaOf,
+} from '@deskwire/service/administration'
+import type { Command } from '../commands.ts'
+import { databaseHelp, readCommand, withDatabase } from '../database.ts'
+import { CommandFailure } from '../failure.ts'
+import { readId } from '../ids.ts'
+import { plain } from '../table.ts'
+import { UsageError } from '../usage-error.ts'
+
+export const orgDelete: Command = {
+  help: () => `deskwire org delete ID: delete an organization and everything of it, for good.
+
+  ID                     the organization
+  --yes ID               its id once more, in the place of typing it when asked
+  --json                 print JSON
+${databaseHelp}
+Its keys and endpoints go first, in one commit: then nobody comes in and nothing is sent. Its objects, removal records, events,
+delivery log, stored responses, jobs and counters follow in pieces, while the service goes on. Killed at any moment it does no
+harm: run it again, and it goes on. A deletion that has begun cannot be taken back; deskwire org list shows it as deleting.
+Backups that were made before still hold the organization.
+
+Exit codes: 0 when nothing of it is left; 1 when it was not confirmed or could not be finished; 2 for a wrong command line.
+
+Example:
+  deskwire org delete 01980000-0000-7000-8000-000000000001 --yes 01980000-0000-7000-8000-000000000001
+`,
+  async run(args) {
+    const { words, given, json, config } = readCommand(args, ['yes'], 1)
+    const organizationId = readId(words[0], 'org delete needs the id of an organization')
+    if (given.yes !== undefined && given.yes.toLowerCase() !== organizationId)
+      throw new UsageError('--yes must repeat the id of the organization that is to be deleted')
+    if (given.yes === undefined && !process.stdin.isTTY)
+      throw new UsageError(
+        `org delete asks for the id on a terminal; without one give --yes ${organizationId}`,
+      )
+    await withDatabase(config, async (pool) => {
+      await migrate(pool, schemaOf())
+      const [standing] = await listOrganizations(pool, organizationId)
+      if (standing === undefined) throw new UsageError(`there is no organization ${organizationId}`)
+      if (given.yes === undefined) await confirm(standing)
+      const rows = await deleteOrganization(pool, await askDatabaseClock(pool), organizationId, {
+        onPiece(gone) {
+          if (process.stderr.isTTY) process.stderr.write(`\r${gone} rows are gone`)
+        },
+      })
+      if (process.stderr.isTTY) process.stderr.write('\n')
+      process.stdout.write(
+        json
+          ? `${JSON.stringify({ organizationId, rows })}\n`
+          : `organization ${organizationId} is deleted, with ${rows} rows\n`,
+      )
+    })
+  },
+}
+
+async function confirm({ organizationId, name, rows, keys }: OrganizationStanding): Promise<void> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const typed = await lines.question(
+      `This deletes "${plain(name)}" for good: ${rows} objects, ${keys} keys, all endpoints, events and deliveries.\nType its id to go on: `,
+    )
+    if (typed.trim().toLowerCase() !== organizationId)
+      throw new CommandFailure('that is not its id: nothing was deleted')
+  } finally {
+    lines.close()
+  }
+}

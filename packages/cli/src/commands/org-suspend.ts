@@ -1,0 +1,77 @@
+/** `org suspend` and its way back, `org resume`. */
+import {
+  askDatabaseClock,
+  migrate,
+  resumeOrganization,
+  type SuspensionOutcome,
+  schemaOf,
+  suspendOrganization,
+} from '@deskwire/service/administration'
+import type { Command } from '../commands.ts'
+import { databaseHelp, readCommand, withDatabase } from '../database.ts'
+import { CommandFailure } from '../failure.ts'
+import { readId } from '../ids.ts'
+import { UsageError } from '../usage-error.ts'
+
+export const orgSuspend: Command = {
+  help: () => `deskwire org suspend ID: refuse an organization's keys and hold its deliveries, until it is resumed.
+
+  ID                     the organization
+  --json                 print JSON
+${databaseHelp}
+Every call with one of its keys is answered 403 insufficient_scope, whose detail says that the organization is suspended (a
+revoked key gets 401). Its deliveries neither fail nor are lost: they wait, and go out after deskwire org resume. Workers
+begin no more attempts within seconds. Its objects, its stream, cursors and the delivery log stay; a request that was let in
+before is answered.
+
+Example:
+  deskwire org suspend 01980000-0000-7000-8000-000000000001
+`,
+  run: (args) => change(args, 'suspend', suspendOrganization, 'suspended'),
+}
+
+export const orgResume: Command = {
+  help: () => `deskwire org resume ID: end the suspension of an organization.
+
+  ID                     the organization
+  --json                 print JSON
+${databaseHelp}
+Its keys work with the next call, and what is pending goes out, retries that came due meanwhile included. The time of the
+suspension does not count as time in which an endpoint failed.
+
+Example:
+  deskwire org resume 01980000-0000-7000-8000-000000000001
+`,
+  run: (args) => change(args, 'resume', resumeOrganization, 'active'),
+}
+
+async function change(
+  args: readonly string[],
+  word: 'suspend' | 'resume',
+  to: typeof suspendOrganization,
+  status: 'suspended' | 'active',
+): Promise<void> {
+  const { words, json, config } = readCommand(args, [], 1)
+  const organizationId = readId(words[0], `org ${word} needs the id of an organization`)
+  await withDatabase(config, async (pool) => {
+    await migrate(pool, schemaOf())
+    const outcome: SuspensionOutcome = await to(pool, await askDatabaseClock(pool), organizationId)
+    switch (outcome) {
+      case 'unknown':
+        throw new UsageError(`there is no organization ${organizationId}`)
+      case 'deleting':
+        throw new CommandFailure(
+          `organization ${organizationId} is being deleted: finish that with deskwire org delete`,
+        )
+      case 'done':
+      case 'unchanged': {
+        const changed = outcome === 'done'
+        process.stdout.write(
+          json
+            ? `${JSON.stringify({ organizationId, status, changed })}\n`
+            : `organization ${organizationId} is ${changed ? '' : 'already '}${status}\n`,
+        )
+      }
+    }
+  })
+}

@@ -1,0 +1,38 @@
+/**
+ * The service is started with settings that a running process cannot change any more, so that it keeps little memory that it
+ * does not use. Where the system lets a process replace itself, which keeps its id and what it reads and writes, `serve` does.
+ */
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
+
+/**
+ * Of V8: new objects have 4 MB before they are looked through, and not 16, of which V8 holds twice as much for as long as the
+ * process lives.
+ */
+const flags = ['--max-semi-space-size=4']
+
+/**
+ * Of glibc, and without effect elsewhere: two heaps for all threads, and not eight a core; what has 1 MiB and more, as bodies and
+ * pages may, goes back to the system when it is done with, which glibc stops doing after the first.
+ */
+const environment = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '1048576',
+  MALLOC_TRIM_THRESHOLD_: '4194304',
+}
+
+/** Does not return where it replaces the process. Whoever sets `MALLOC_ARENA_MAX` has chosen otherwise. */
+export function startLean(): void {
+  const { execve } = process
+  if (process.platform !== 'linux' || execve === undefined) return
+  // A channel to the parent would be closed.
+  if (process.env.MALLOC_ARENA_MAX !== undefined || process.connected) return
+  const cache = getCompileCacheDir()
+  const set = {
+    ...environment,
+    ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }),
+    ...process.env,
+  }
+  const [, ...words] = process.argv
+  execve.call(process, process.execPath, [process.execPath, ...flags, ...process.execArgv, ...words], set)
+}

@@ -1,0 +1,106 @@
+/**
+ * What stands in ranges of ids (specification 7.9): counts and digests of the existing rows of each, and the place in the
+ * stream at which they hold, all from one snapshot.
+ *
+ * They are computed from the rows, not kept: a stored hash would cost every row and every change for what few ask for. The
+ * primary key finds each range, so it takes as long as its rows.
+ */
+import type { Database } from '../db/fair-pool.ts'
+import { arrayParameter, milliseconds, queryTextWithin } from '../db/text-query.ts'
+import { type Cursor, highestId } from '../kernel/cursor.ts'
+import type { IdRange } from '../kernel/id-ranges.ts'
+import { formatDigest, sumOfTerms, versionBytes } from './body.ts'
+import type { StreamTable } from './stream-table.ts'
+
+export interface RangeDigest extends IdRange {
+  readonly count: number
+  readonly digest: string
+  readonly contentDigest: string
+  /** The ids in order, where they are few enough and were asked for. */
+  readonly ids?: readonly string[]
+}
+
+export interface RangeDigests {
+  /** The organization's clock, in milliseconds: everything up to it is counted in, and nothing later. */
+  readonly asOf: number
+  /** That place in the stream of the kind. */
+  readonly cursor: Cursor
+  readonly ranges: readonly RangeDigest[]
+}
+
+export interface RangeDigestReader {
+  /**
+   * Of these ranges, with the ids of those that have no more than `idsUpTo` rows. `too_long`: it was ended, as it took longer
+   * than it may.
+   */
+  read(
+    organizationId: string,
+    ranges: readonly IdRange[],
+    idsUpTo: number,
+  ): Promise<RangeDigests | 'too_long'>
+}
+
+/** How long the database may work on one answer, in milliseconds. */
+const longestAnswer = 20_000
+
+export function createRangeDigestReader(
+  database: Pick<Database, 'ofLong'>,
+  table: StreamTable,
+  longest = longestAnswer,
+): RangeDigestReader {
+  const text = rangeDigestsStatement(table)
+  return {
+    async read(organizationId, ranges, idsUpTo) {
+      const rows = await queryTextWithin(database.ofLong(organizationId), longest, text, [
+        organizationId,
+        arrayParameter(ranges.map(({ after }) => after)),
+        arrayParameter(ranges.map(({ before }) => before)),
+        String(idsUpTo),
+      ])
+      if (rows === 'too_long') return rows
+      const [first] = rows
+      if (first === undefined) throw new Error(`organization ${organizationId} has no clock`)
+      const [epoch, lastStamp] = first.map(Number) as [number, number]
+      return {
+        asOf: lastStamp,
+        cursor: {
+          resource: table.kind,
+          organizationId,
+          epoch,
+          position: { at: lastStamp, id: highestId },
+          removalsAfter: null,
+        },
+        ranges: rows.map(([, , after, before, count, digest, content, ids]) => ({
+          after: String(after),
+          before: String(before),
+          count: Number(count),
+          digest: formatDigest(String(digest)),
+          contentDigest: formatDigest(String(content)),
+          ...(ids == null ? {} : { ids: ids === '' ? [] : ids.split(',') }),
+        })),
+      }
+    },
+  }
+}
+
+/**
+ * A row a range, in their order. Parameters: the organization, where ranges begin, where they end, and how many ids are told.
+ * The planner keeps subqueries with an offset apart: merged into one, each hash would be made eight times over.
+ */
+export function rangeDigestsStatement({ name }: StreamTable): string {
+  const inRange = `t.organization_id = $1 and t.removed_at is null and t.id > r.after and t.id <= r.before`
+  return `select i.epoch, ${milliseconds('o.last_stamp')} as last_stamp, r.after, r.before, d.count,
+    coalesce(d.digest, 0) as digest, coalesce(d.content, 0) as content,
+    case when d.count <= $4::int and $4::int > 0 then coalesce(l.ids, '') end as ids
+  from organization_clocks o
+  join installation i on i.singleton
+  cross join unnest($2::uuid[], $3::uuid[]) with ordinality as r(after, before, place)
+  cross join lateral (
+    select count(*) as count, ${sumOfTerms('h.version')} as digest, ${sumOfTerms('h.content')} as content
+      from (select sha256(b.bytes) as content, sha256(${versionBytes('b.bytes')}) as version
+        from (select convert_to(t.body, 'UTF8') as bytes from ${name} t where ${inRange} offset 0) b offset 0) h) d
+  cross join lateral (
+    select string_agg(t.id::text, ',' order by t.id) as ids from ${name} t where ${inRange} and d.count <= $4::int) l
+  where o.organization_id = $1
+  order by r.place`
+}

@@ -1,0 +1,33 @@
+/** Equal ranges of ids (specification 7.9). An id is a number of 128 bits here, whatever its version says of them. */
+import { highestId, lowestId } from './cursor.ts'
+
+/** The ids after `after`, up to and including `before`. */
+export interface IdRange {
+  readonly after: string
+  readonly before: string
+}
+
+/** All ids: the lowest is nobody's. */
+export const allIds: IdRange = { after: lowestId, before: highestId }
+
+/**
+ * A range in so many parts, from the lowest ids to the highest: part n ends n/parts of the way from `after` to `before`,
+ * rounded down. Where there are fewer ids than parts, some have none. `before` must not be lower than `after`.
+ */
+export function partsOf({ after, before }: IdRange, parts: number): readonly IdRange[] {
+  const first = numberOf(after)
+  const width = numberOf(before) - first
+  const bounds = Array.from({ length: parts + 1 }, (_, n) =>
+    idOf(first + (width * BigInt(n)) / BigInt(parts)),
+  )
+  return bounds.slice(1).map((bound, n) => ({ after: bounds[n] as string, before: bound }))
+}
+
+function numberOf(id: string): bigint {
+  return BigInt(`0x${id.replaceAll('-', '')}`)
+}
+
+function idOf(number: bigint): string {
+  const hex = number.toString(16).padStart(32, '0')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}

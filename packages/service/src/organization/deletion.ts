@@ -1,0 +1,146 @@
+/**
+ * Deleting an organization, everything of it. First, in one commit, its keys and endpoints: from then on nobody comes in and
+ * nothing is sent. Then its rows, table after table as the catalogue has them, in pieces. At last, under its clock row, what
+ * came in meanwhile, the clock, and the organization: whoever waited for the clock finds none and writes nothing.
+ * Each piece is a commit of its own, and what is gone is gone: killed anywhere, it goes on when it is asked for again (decision 43).
+ */
+import { DatabaseError, escapeIdentifier, escapeLiteral, type Pool } from 'pg'
+import { type Tx, transaction } from '../db/transaction.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
+
+/** Rows that one commit removes: some tens of milliseconds, for which nobody else waits. */
+const pieceOfRows = 2_000
+/** PostgreSQL's code for a table that is not there. */
+const undefinedTable = '42P01'
+/** How long to wait for the organization's clock, which no commit holds for longer. */
+const clockWithin = '30s'
+
+export interface DeletionOptions {
+  readonly onPiece?: (rows: number) => void
+  readonly rowsAPiece?: number
+}
+
+/**
+ * Deletes the organization, and answers how many rows that were; null when there is none. `onPiece` is told of the rows
+ * that are gone so far; `rowsAPiece` is for tests.
+ */
+export async function deleteOrganization(
+  pool: Pool,
+  clock: Clock,
+  organizationId: string,
+  { onPiece = () => {}, rowsAPiece = pieceOfRows }: DeletionOptions = {},
+): Promise<number | null> {
+  const closed = await transaction(pool, (tx) => close(tx, clock, organizationId))
+  if (closed === null) return null
+  let gone = closed
+  const told = (rows: number) => {
+    gone += rows
+    onPiece(gone)
+  }
+  for (const table of await tablesWithRows(pool))
+    if (!heldToTheEnd.includes(table)) await removeFrom(pool, table, organizationId, { rowsAPiece, told })
+  told(await transaction(pool, (tx) => removeRest(tx, organizationId)))
+  return gone
+}
+
+/** What others lock or refer to as long as the organization stands. */
+const heldToTheEnd = ['organization_clocks', 'organizations']
+
+/** Notes that it is being deleted, and removes keys and endpoints with all that hangs on them; null when there is no such organization. */
+async function close(tx: Tx, clock: Clock, organizationId: string): Promise<number | null> {
+  await lockClock(tx, organizationId)
+  const { rowCount } = await tx.query(
+    `update organizations set suspended_at = coalesce(suspended_at, $2), deletion_began_at = coalesce(deletion_began_at, $2)
+       where organization_id = $1`,
+    [organizationId, formatTimestamp(clock.now())],
+  )
+  if (rowCount === 0) return null
+  // In the order in which the removal of one endpoint takes them.
+  for (const locked of [
+    'select 1 from webhooks w where w.organization_id = $1 order by w.id for update',
+    'select 1 from lanes l where l.organization_id = $1 order by l.webhook_id for update',
+  ])
+    await tx.query(locked, [organizationId])
+  const endpoints = await tx.query('delete from webhooks where organization_id = $1', [organizationId])
+  const keys = await tx.query('delete from api_keys where organization_id = $1', [organizationId])
+  return (endpoints.rowCount ?? 0) + (keys.rowCount ?? 0)
+}
+
+/**
+ * Removes what the table has of the organization, a commit a piece; nothing of a week of the log that maintenance has dropped
+ * meanwhile. The rows are looked for once: whoever looks for the next piece each time steps over all that is gone already, as long
+ * as nobody has vacuumed. A place may be another row's by then, so the organization is asked for again.
+ */
+async function removeFrom(
+  pool: Pool,
+  table: string,
+  organizationId: string,
+  { rowsAPiece, told }: { readonly rowsAPiece: number; readonly told: (rows: number) => void },
+): Promise<void> {
+  const name = escapeIdentifier(table)
+  const client = await pool.connect()
+  try {
+    await client.query(
+      `declare doomed cursor with hold for
+         select t.ctid::text as place from ${name} t where t.organization_id = ${escapeLiteral(organizationId)}`,
+    )
+    for (;;) {
+      const { rows } = await client.query<{ place: string }>(`fetch ${rowsAPiece} from doomed`)
+      if (rows.length === 0) return
+      const { rowCount } = await client.query(
+        `delete from ${name} where ctid = any($1::tid[]) and organization_id = $2`,
+        [rows.map(({ place }) => place), organizationId],
+      )
+      told(rowCount ?? 0)
+    }
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || error.code !== undefinedTable) throw error
+  } finally {
+    // The cursor ends with its connection.
+    client.release(true)
+  }
+}
+
+async function removeRest(tx: Tx, organizationId: string): Promise<number> {
+  await lockClock(tx, organizationId)
+  let removed = 0
+  for (const table of await tablesWithRows(tx)) {
+    const { rowCount } = await tx.query(`delete from ${escapeIdentifier(table)} where organization_id = $1`, [
+      organizationId,
+    ])
+    removed += rowCount ?? 0
+  }
+  return removed
+}
+
+async function lockClock(tx: Tx, organizationId: string): Promise<void> {
+  await tx.query(`set local lock_timeout = '${clockWithin}'`)
+  await tx.query('select 1 from organization_clocks c where c.organization_id = $1 for update', [
+    organizationId,
+  ])
+}
+
+/**
+ * The tables that hold rows of organizations, partitions by themselves, so that no new one can be forgotten: each before
+ * those that it refers to, and the organizations last.
+ */
+async function tablesWithRows(db: Pick<Pool, 'query'>): Promise<readonly string[]> {
+  const { rows } = await db.query<{ name: string; refers: string[] }>(
+    `select c.relname::text as name,
+         array(select distinct r.relname::text from pg_constraint f join pg_class r on r.oid = f.confrelid
+           where f.conrelid = c.oid and f.contype = 'f' and r.oid <> c.oid) as refers
+       from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id' and not a.attisdropped
+       where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' order by c.relname`,
+  )
+  const sorted: string[] = []
+  for (let left = rows; left.length > 0; left = left.filter(({ name }) => !sorted.includes(name))) {
+    const referred = new Set(left.flatMap(({ refers }) => refers))
+    const free = left.filter(
+      ({ name }) => !referred.has(name) && (name !== 'organizations' || left.length === 1),
+    )
+    if (free.length === 0)
+      throw new Error(`tables refer to each other in a circle: ${[...referred].join(', ')}`)
+    sorted.push(...free.map(({ name }) => name))
+  }
+  return sorted
+}

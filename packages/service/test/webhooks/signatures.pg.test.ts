@@ -1,0 +1,320 @@
+/** Which signatures an endpoint's deliveries carry, judged by what receivers get and by a verifier that is not ours. */
+import { randomBytes } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, test, vi } from 'vitest'
+import { createSecretBox } from '../../src/webhooks/secrets.ts'
+import { testClock } from '../harness/clock.ts'
+import { deliverySettings } from '../harness/delivery-settings.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { type Sent, testEngine } from '../harness/engine.ts'
+import {
+  deliveriesOf,
+  expectedSignature,
+  hour,
+  makeWebhook,
+  minute,
+  readWebhook,
+  receiverUrl,
+  retry,
+} from '../harness/hooks.ts'
+import { lockRow, waitingChanges } from '../harness/locks.ts'
+import type { Api } from '../harness/service.ts'
+import { sharedService } from '../harness/shared-service.ts'
+
+const clock = testClock()
+const shared = sharedService({ clock })
+const both = ['service', 'standard']
+
+/** An endpoint in an organization of its own, and what it is sent. */
+async function endpoint(body: Readonly<Record<string, unknown>> = {}) {
+  const api = await shared().newOrganization()
+  const made = await makeWebhook(api, body)
+  const path = `/v1/webhooks/${made.id}`
+  const { engine, sent, answer } = testEngine(shared(), clock)
+  return {
+    api,
+    engine,
+    answer,
+    id: made.id as string,
+    path,
+    first: made.secret as string,
+    read: () => readWebhook(api, made.id),
+    want: (signatures: readonly string[], key: Api = api) => key.patch(path, { signatures }),
+    rotate: async () => (await api.post(`${path}/rotate-secret`, undefined)).json.secret as string,
+    /** What one of this organization's endpoints was sent last. */
+    last: () => sent.findLast((one) => JSON.parse(one.body).organizationId === api.organizationId)!,
+    async ping() {
+      await api.post(`${path}/ping`, undefined)
+      await engine.runDue()
+      return this.last()
+    },
+  }
+}
+
+/** Of these secrets, those by which the verifier of Standard Webhooks accepts it. */
+function acceptedBy(sent: Sent, secrets: readonly string[]): string[] {
+  vi.setSystemTime(sent.at)
+  try {
+    return secrets.filter((secret) => {
+      try {
+        const event = new Webhook(secret).verify(sent.body, { ...sent.headers })
+        return JSON.stringify(event) === sent.body
+      } catch (error) {
+        if ((error as Error).message === 'No matching signature found') return false
+        throw error
+      }
+    })
+  } finally {
+    vi.useRealTimers()
+  }
+}
+
+/** Of the headers that sign it, those that are of Standard Webhooks. */
+const standardOf = ({ headers }: Sent) => Object.keys(headers).filter((name) => name.startsWith('webhook-'))
+
+/** Makes the newest secret one of an earlier release, as its process beside this one would. */
+async function makeOld({ api, id }: { api: Api; id: string }): Promise<string> {
+  const secret = `whsec_${randomBytes(32).toString('base64url')}`
+  const owner = { organizationId: api.organizationId, webhookId: id }
+  const sealed = createSecretBox(deliverySettings.encryptionKey).seal(secret, owner)
+  const { rowCount } = await shared().database.pool.query(
+    'update webhook_secrets set sealed = $3 where organization_id = $1 and webhook_id = $2 and expires_at is null',
+    [api.organizationId, id, sealed],
+  )
+  expect(rowCount).toBe(1)
+  return secret
+}
+
+describe('what is chosen', () => {
+  test('is the own header alone, unless told', async () => {
+    const it = await endpoint()
+    expect((await it.read()).signatures).toEqual(['service'])
+    const sent = await it.ping()
+    expect(standardOf(sent)).toEqual([])
+    expect(sent.headers['x-service-signature']).toBe(expectedSignature(sent, [it.first]))
+  })
+
+  test.each([
+    [['service'], ['service']],
+    [both, both],
+    [['standard', 'service'], both],
+    [['standard', 'service', 'standard', 'service'], both],
+  ])('%j is shown as %j: a set in one order', async (given, shown) => {
+    const it = await endpoint({ signatures: given })
+    expect((await it.read()).signatures).toEqual(shown)
+    const before = await it.read()
+    clock.advance(minute)
+    expect((await it.want(given)).json).toEqual(before)
+    const other = await endpoint()
+    expect((await other.want(given)).json.signatures).toEqual(shown)
+  })
+
+  test.each([
+    [[], '/signatures', 'invalid_value', 'must be a list of service, which cannot be left out, and standard'],
+    [['standard'], '/signatures', 'invalid_value', 'must be a list of service, which cannot be left out'],
+    [null, '/signatures', 'invalid_type', 'null is not allowed'],
+    ['standard', '/signatures', 'invalid_type', 'must be a list of service'],
+    [['service', 'ed25519'], '/signatures/1', 'invalid_value', 'must be one of service, standard'],
+    [[...both, null], '/signatures/2', 'invalid_value', 'must be one of service, standard'],
+    [Array(101).fill('service'), '/signatures', 'too_many', 'must be a list of service'],
+  ])('%j is refused', async (signatures, pointer, code, detail) => {
+    const it = await endpoint()
+    const body = { url: receiverUrl, events: ['customer.created'], signatures }
+    for (const answer of [
+      await it.api.post('/v1/webhooks', body),
+      await it.api.patch(it.path, { signatures }),
+    ]) {
+      expect([answer.status, answer.json.code]).toEqual([422, 'validation_failed'])
+      expect(answer.json.errors).toMatchObject([{ pointer, code, detail: expect.stringContaining(detail) }])
+    }
+    expect((await it.read()).signatures).toEqual(['service'])
+  })
+
+  test('takes to change what events take, and makes nobody the registrant', async () => {
+    const it = await endpoint({ events: ['customer.created', 'ticket.created'] })
+    const key = (...scopes: string[]) => shared().newKey(it.api.organizationId, ['webhooks:write', ...scopes])
+    const refused = await it.want(both, await key('customers:read', 'tickets:write'))
+    expect([refused.status, refused.json.code]).toEqual([403, 'insufficient_scope'])
+    expect(refused.json.detail).toContain('tickets:read')
+    const { apiKeyId } = await it.read()
+    const changed = await it.want(both, await key('customers:read', 'tickets:read'))
+    expect(changed.json).toMatchObject({ signatures: both, apiKeyId })
+  })
+})
+
+describe('Standard Webhooks', () => {
+  test('beside the own header: the id of the event, the time of the attempt, and what its verifier accepts', async () => {
+    const it = await endpoint({ signatures: both })
+    it.answer(500, 200)
+    await makeCustomer(it.api, { name: 'Zoë ☕ "𝄞"' })
+    await it.engine.runDue()
+    const sent = it.last()
+    const [{ eventId }] = await deliveriesOf(it.api, it.id)
+    expect(standardOf(sent)).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature'])
+    expect(sent.headers['webhook-id']).toBe(eventId)
+    expect(sent.headers['webhook-timestamp']).toBe(String(Math.floor(sent.at / 1000)))
+    expect(sent.headers['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/)
+    expect(sent.headers['x-service-signature']).toBe(expectedSignature(sent, [it.first]))
+    expect(acceptedBy(sent, [it.first])).toEqual([it.first])
+
+    clock.advance(minute)
+    await it.engine.runDue()
+    const again = it.last()
+    expect(again.headers['webhook-id']).toBe(eventId)
+    expect(again.headers['webhook-timestamp']).toBe(String(Math.floor(clock.now() / 1000)))
+    expect(acceptedBy(again, [it.first])).toEqual([it.first])
+  })
+
+  test('for one sort of delivery as for another: by hand, recovered, a ping', async () => {
+    const it = await endpoint({ signatures: both })
+    it.answer(500)
+    await makeCustomer(it.api)
+    for (let n = 0; n < 6; n++) {
+      await it.engine.runDue()
+      clock.advance(8 * hour)
+    }
+    const [failed] = await deliveriesOf(it.api, it.id)
+    expect(failed.status).toBe('failed')
+    it.answer(200)
+    expect((await retry(it.api, failed)).status).toBe(202)
+    await it.engine.runDue()
+    expect(it.last().headers['webhook-id']).toBe(failed.eventId)
+    expect(acceptedBy(it.last(), [it.first])).toEqual([it.first])
+    const ping = await it.ping()
+    expect(JSON.parse(ping.body).type).toBe('ping')
+    expect(acceptedBy(ping, [it.first])).toEqual([it.first])
+  })
+
+  test('with what was pending when it was chosen, and no more once it is left out', async () => {
+    const it = await endpoint()
+    await makeCustomer(it.api)
+    await it.want(both)
+    await it.engine.runDue()
+    expect(acceptedBy(it.last(), [it.first])).toEqual([it.first])
+    await makeCustomer(it.api)
+    expect((await it.want(['service'])).json.signatures).toEqual(['service'])
+    await it.engine.runDue()
+    expect(standardOf(it.last())).toEqual([])
+  })
+
+  test('while a rotation lasts, with an entry for each secret, the newest first', async () => {
+    const it = await endpoint({ signatures: both })
+    const began = clock.now()
+    const second = await it.rotate()
+    const third = await it.rotate()
+    const three = await it.ping()
+    expect(acceptedBy(three, [third, second, it.first])).toEqual([third, second, it.first])
+    const entries = three.headers['webhook-signature']?.split(' ') ?? []
+    expect(entries).toHaveLength(3)
+    const newest = { ...three, headers: { ...three.headers, 'webhook-signature': entries[0] as string } }
+    expect(acceptedBy(newest, [third, second, it.first])).toEqual([third])
+    expect(three.headers['x-service-signature']).toBe(expectedSignature(three, [third, second, it.first]))
+    clock.set(began + 24 * hour)
+    const after = await it.ping()
+    expect(acceptedBy(after, [third, second, it.first])).toEqual([third])
+    expect(after.headers['webhook-signature']).not.toContain(' ')
+  })
+
+  test('with twenty secrets, in headers that receivers take', async () => {
+    const it = await endpoint({ signatures: both })
+    const secrets = [it.first]
+    for (let n = 0; n < 19; n++) secrets.unshift(await it.rotate())
+    const sent = await it.ping()
+    expect(acceptedBy(sent, secrets)).toEqual(secrets)
+    expect(JSON.stringify(sent.headers).length).toBeLessThan(4_096)
+  })
+})
+
+describe('while a secret in base64url signs', () => {
+  const refusal = {
+    status: 409,
+    code: 'invalid_transition',
+    detail: expect.stringMatching(/base64url.* POST \/v1\/webhooks\/[0-9a-f-]{36}\/rotate-secret.* DELETE /),
+  }
+  const wanted = async (it: Awaited<ReturnType<typeof endpoint>>) => {
+    const { status, json } = await it.want(both)
+    return { status, code: json.code, detail: json.detail }
+  }
+
+  test('standard is refused and nothing changes; the own header goes on', async () => {
+    const it = await endpoint()
+    const old = await makeOld(it)
+    const before = await it.read()
+    expect(await wanted(it)).toEqual(refusal)
+    expect(await it.read()).toEqual(before)
+    const sent = await it.ping()
+    expect(sent.headers['x-service-signature']).toBe(expectedSignature(sent, [old]))
+    expect((await it.want(['service'])).json).toEqual(before)
+  })
+
+  test('a rotation mends it when its overlap is over', async () => {
+    const it = await endpoint()
+    await makeOld(it)
+    const began = clock.now()
+    const secret = await it.rotate()
+    clock.set(began + 24 * hour - 1)
+    expect(await wanted(it)).toEqual(refusal)
+    clock.set(began + 24 * hour)
+    expect((await it.want(both)).json.signatures).toEqual(both)
+    expect(acceptedBy(await it.ping(), [secret])).toEqual([secret])
+  })
+
+  test('or when that is ended', async () => {
+    const it = await endpoint()
+    await makeOld(it)
+    const secret = await it.rotate()
+    expect(await wanted(it)).toEqual(refusal)
+    expect((await it.api.delete(`${it.path}/previous-secret`)).status).toBe(204)
+    expect((await it.want(both)).json.signatures).toEqual(both)
+    expect(acceptedBy(await it.ping(), [secret])).toEqual([secret])
+  })
+
+  test('also when a process of an earlier release rotates to one in that very moment', async () => {
+    const it = await endpoint()
+    const lock = await lockRow(shared().database, 'organization_clocks', it.api)
+    const asked = it.want(both)
+    await waitingChanges(shared(), 1)
+    await makeOld(it)
+    await shared().database.pool.query(
+      `update webhooks set updated_at = updated_at + interval '1 millisecond' where id = $1`,
+      [it.id],
+    )
+    await lock.release()
+    expect((await asked).json).toMatchObject({ status: 409, code: 'invalid_transition' })
+  })
+
+  test('one that such a process has rotated to since has an entry all the same', async () => {
+    const it = await endpoint({ signatures: both })
+    const old = await makeOld(it)
+    const second = await it.rotate()
+    const sent = await it.ping()
+    const inBase64 = `whsec_${Buffer.from(old.slice(6), 'base64url').toString('base64')}`
+    expect(acceptedBy(sent, [second, inBase64])).toEqual([second, inBase64])
+    expect(sent.headers['x-service-signature']).toBe(expectedSignature(sent, [second, old]))
+  })
+})
+
+describe('beside processes of an earlier release, which know no signatures', () => {
+  test('an endpoint of theirs has the own header', async () => {
+    const it = await endpoint()
+    const { rows } = await shared().database.pool.query(
+      `insert into webhooks (organization_id, id, url, description, events, status, api_key_id, created_at, updated_at)
+         select w.organization_id, gen_random_uuid(), w.url, w.description, w.events, w.status, w.api_key_id, w.created_at, w.updated_at
+           from webhooks w where w.organization_id = $1 and w.id = $2
+         returning signatures`,
+      [it.api.organizationId, it.id],
+    )
+    expect(rows).toEqual([{ signatures: ['service'] }])
+  })
+
+  test('no row has anything but the two sets', async () => {
+    const it = await endpoint()
+    for (const signatures of [[], ['standard'], ['standard', 'service'], ['service', 'service'], null]) {
+      const write = shared().database.pool.query('update webhooks set signatures = $2 where id = $1', [
+        it.id,
+        signatures,
+      ])
+      await expect(write).rejects.toThrow(/violates (check|not-null) constraint/)
+    }
+  })
+})

@@ -1,0 +1,67 @@
+/**
+ * `documents.json`: the documents that the service serves below /docs/, at addresses that their links to each other fit. A
+ * link to what is not served keeps its words alone.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import type { StoredDocument } from '../../packages/service/src/docs/documents.ts'
+
+/** What is listed, in the order in which a reader meets it, and what each is about. */
+const abouts: Readonly<Record<string, string>> = {
+  'guides/sync.md':
+    'A copy of customers, tickets or all of it in a store of your own, and the proof that it is right.',
+  'guides/webhooks.md': 'Register an address, try it, read the log, recover what was missed.',
+  'guides/receiving.md':
+    'Verify, deduplicate and answer deliveries: complete receivers in TypeScript, Python and Go.',
+  'guides/clients.md': 'Generate a client from openapi.json, in Python, Go or TypeScript, and sync with it.',
+  'guides/consumers.md': 'What reads Deskwire without a program of yours: dlt, Airbyte, listen --forward-to.',
+  'guides/keys.md': 'Create keys with few scopes, replace their tokens, revoke them.',
+  'guides/moving-in.md': 'Bring in what another system has, and get everything out again.',
+  'guides/summaries.md': 'Who writes the summary of a resolved conversation: the service, a model, or you.',
+  'guides/operating.md': 'Run an installation: settings, PostgreSQL, workers, backups, upgrades, metrics.',
+  'specification.md': 'What the service does, rule by rule.',
+  'reference/fields.md': 'Every kind of object with its fields, and which events tell of each.',
+  'reference/events.md': 'Every event type: when it is sent, and with what.',
+  'reference/webhooks.md': 'Endpoints, deliveries, attempts and recoveries, field by field.',
+  'reference/keys.md': 'API keys and the organization, field by field.',
+  'reference/errors.md': 'Every error code, in one table.',
+  'reference/settings.md': 'Every setting with its default.',
+  'glossary.md': 'One word for each thing.',
+}
+
+/** Of the documents in this directory. Throws where a guide or a page of the reference has no sentence above. */
+export function documentsFile(directory: string): string {
+  const inFolder = (folder: string) =>
+    readdirSync(join(directory, folder), { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => `${folder}/${name}`)
+  const programs = ['guides/receivers', 'guides/consumers'].flatMap(inFolder)
+  const unlisted = ['guides', 'reference'].flatMap(inFolder).filter((path) => !(path in abouts))
+  if (unlisted.length > 0) throw new Error(`say in scripts/generate/documents.ts what ${unlisted} is about`)
+  const served = new Set([...Object.keys(abouts), ...programs])
+  const documents = [...served].map((path): StoredDocument => {
+    const text = readFileSync(join(directory, path), 'utf8').replace(/^<!--.*-->\n/, '')
+    const about = abouts[path]
+    if (about === undefined) return { path, title: posix.basename(path), about: null, text }
+    const title = /^# (.*)$/m.exec(text)?.[1]
+    if (title === undefined) throw new Error(`${path} has no title`)
+    return { path, title, about, text: withServedLinks(path, text, served) }
+  })
+  return `${JSON.stringify(documents, null, 2)}\n`
+}
+
+/** Code stays as it is. */
+function withServedLinks(path: string, markdown: string, served: ReadonlySet<string>): string {
+  const isServed = (target: string) => {
+    if (/^[a-z]+:/.test(target)) return true
+    const [file = ''] = target.split('#')
+    const led = posix.join(posix.dirname(path), file)
+    return file === '' || served.has(led) || led === '../openapi.json'
+  }
+  const prose = (part: string) =>
+    part.replace(/(?<!!)\[([^\]]*)\]\(([^)\s]+)\)/g, (link, words: string, target: string) =>
+      isServed(target) ? link : words,
+    )
+  const parts = markdown.split(/(^```[\s\S]*?^```$)/m)
+  return parts.map((part, n) => (n % 2 === 0 ? prose(part) : part)).join('')
+}
