@@ -109,7 +109,8 @@ export async function startServed(
       url,
       key,
       async [Symbol.asyncDispose]() {
-        process.kill(-(child.pid as number), 'SIGTERM')
+        if (child.exitCode === null && child.signalCode === null)
+          process.kill(-(child.pid as number), 'SIGTERM')
         await ended
       },
     }
