@@ -70,6 +70,8 @@ export function deskwire(
 
 export interface Background extends AsyncDisposable {
   readonly output: { stdout: string; stderr: string }
+  /** Resolves when it has ended, by itself or told to. */
+  readonly end: Promise<Ran>
   /** Sends the signal and waits for the end. */
   stop(name: NodeJS.Signals): Promise<Ran>
 }
@@ -88,6 +90,7 @@ export function startDeskwire(
   const end = ended(child, output)
   return {
     output,
+    end,
     stop(name) {
       child.kill(name)
       return end

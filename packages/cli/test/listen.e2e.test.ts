@@ -241,11 +241,11 @@ describe('--forward-to', () => {
     answers = true
     await until('it says so', () => listening.output.stdout.includes('the service answers again'))
     await apiKeys.remove(made.id)
-    await until('it ends', () => listening.output.stderr !== '')
-    const ended = await listening.stop('SIGTERM')
+    const ended = await listening.end
     proxy.closeAllConnections()
     await new Promise((settle) => proxy.close(settle))
     expect(ended.code).toBe(1)
+    expect(ended.stderr).toMatch(/^deskwire: /)
     const [left] = (await client().webhooks.list()).data
     if (left !== undefined) await client().webhooks.remove(left.id)
   })
