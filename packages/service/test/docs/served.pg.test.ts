@@ -114,9 +114,10 @@ test('a link to what is not served keeps its words', async () => {
   expect(text).toContain("The SDK's page says")
 })
 
-test('the receivers are served as the programs that they are', async () => {
-  for (const name of ['receiver.ts', 'receiver.py', 'receiver.go']) {
-    const program = await get(`/docs/guides/receivers/${name}`, browser)
+test('programs are served as what they are', async () => {
+  const receivers = ['receiver.ts', 'receiver.py', 'receiver.go'].map((name) => `receivers/${name}`)
+  for (const path of [...receivers, 'consumers/deskwire_dlt.py', 'consumers/airbyte.yaml']) {
+    const program = await get(`/docs/guides/${path}`, browser)
     expect([program.status, contentType(program)]).toEqual([200, 'text/plain; charset=utf-8'])
   }
 })
@@ -128,6 +129,7 @@ test('each is not sent again while it is the same; another form is', async () =>
     '/docs/guides',
     '/docs/guides/sync.md',
     '/docs/guides/receivers/receiver.py',
+    '/docs/guides/consumers/deskwire_dlt.py',
     '/docs/reference/fields.md',
     '/docs/specification.md',
   ]) {
@@ -148,6 +150,7 @@ test('what is not there is a problem that says what is', async () => {
   for (const path of [
     '/docs/guides/nothing.md',
     '/docs/guides/receivers/sync.md',
+    '/docs/guides/consumers/sync.md',
     '/docs/reference/..%2Fspecification.md',
     '/docs/guides/..%2F..%2Fpackage.json',
     '/docs/decisions',
