@@ -224,7 +224,7 @@ export interface SenderTuning {
   /** How long at most, whatever a receiver says. */
   readonly idleForAtMost: number
   /**
-   * TLS sessions that are kept to go on with, some 2 KB each, and for how long since their certificate was verified: what has expired or
+   * TLS sessions that are kept to go on with, some 1 KB each, and for how long since their certificate was verified: what has expired or
    * was taken back meanwhile is noticed then.
    */
   readonly sessions: { readonly most: number; readonly lasts: number }

@@ -1,6 +1,6 @@
 /**
- * TLS sessions, to be gone on with: whoever gets a delivery now and then has no connection left that was kept, and a whole
- * handshake costs the worker twice what one does that resumes a session.
+ * TLS sessions, to be gone on with: whoever gets a delivery now and then has no connection left that was kept, and a connection with
+ * a whole handshake costs the worker half as much again as one that resumes a session (1.5 ms and 1.0, with an EC certificate).
  *
  * Promise: a session serves the organization and origin that it was made for, and for so long only since that receiver's certificate
  * was last verified: sessions that follow from resumed ones are as old as the first. A resumed handshake looks at no certificate.
