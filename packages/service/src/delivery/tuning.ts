@@ -223,6 +223,11 @@ export interface SenderTuning {
   readonly clearOfClose: number
   /** How long at most, whatever a receiver says. */
   readonly idleForAtMost: number
+  /**
+   * TLS sessions that are kept to go on with, some 1 KB each, and for how long since their certificate was verified: what has expired or
+   * was taken back meanwhile is noticed then.
+   */
+  readonly sessions: { readonly most: number; readonly lasts: number }
   /** Deadlines begun within this share a timer; a timer each took a fifth of all sending. */
   readonly deadlineSlice: number
   /** Bytes that a larger body goes in, each piece when the socket has room for it. */
@@ -356,6 +361,7 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     idleFor: 4_000,
     clearOfClose: 2_000,
     idleForAtMost: 30_000,
+    sessions: { most: 1_000, lasts: 60 * 60 * 1000 },
     deadlineSlice: 20,
     pieceOfBody: 64 * 1024,
     messageLength: 500,
