@@ -6,7 +6,7 @@ import { clientHelp, clientOf, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { CommandFailure } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
-import { bulkOf, kindNamed, plurals } from '../kinds.ts'
+import { bulkOf, kindNamed, plurals, recordOf } from '../kinds.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const exportCommand: Command = {
@@ -56,12 +56,6 @@ async function* linesOf(
   for await (const change of rows) yield `${JSON.stringify(recordOf(change))}\n`
   const end = { object: 'export_end', nextCursor: rows.cursor, checkpoint: rows.checkpoint }
   yield `${JSON.stringify(end)}\n`
-}
-
-function recordOf(change: Change<Row>): object {
-  if (change.type === 'upsert') return change.row
-  const { id, resource, removedAt } = change
-  return { object: 'removed', id, resource, removedAt }
 }
 
 /** To standard output; whoever reads it may stop early. */
