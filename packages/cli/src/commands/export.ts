@@ -19,7 +19,11 @@ ${clientHelp}
 The last line, {"object":"export_end",…}, has the cursor with which a sync goes on, and the checkpoint that the rows were
 held against. A row that changes meanwhile stands a second time, further down; one that is removed, as {"object":"removed",…}.
 
-Exit code 0: whole and proved. 1: it broke off, or did not add up; there is no FILE. 2: the command is not accepted.
+Exit codes: 0 when it is whole and proved; 1 when it broke off, or did not add up, and there is no FILE; 2 for a wrong command
+line.
+
+Example:
+  deskwire export tickets --out tickets.ndjson --url http://127.0.0.1:8080/v1 --key dwk_…
 `,
   words: () => plurals,
   async run(args) {

@@ -48,9 +48,9 @@ Examples:
     const kinds = [...new Set(words)].map(kindNamed)
     const start = startOf({ since: texts.since, cursor: texts.cursor, fromStart: switches['from-start'] })
     const client = clientOf(requireTarget('tail', texts))
+    const isWanted = await wanted(client, kinds)
     const output = new Output()
     const signal = AbortSignal.any([stopSignal(), output.closed])
-    const isWanted = await wanted(client, kinds)
     const line = switches.json ? jsonLine : humanLine
     let cursor = texts.cursor
     try {
@@ -116,9 +116,8 @@ function jsonLine(change: Change<AnyRow>): string {
   return `${JSON.stringify(recordOf(change))}\n`
 }
 
-/** `09:30:00.001Z  created  ticket … "The engine halts" new`. */
+/** `… written  ticket … "The engine halts" new`: of a row it cannot be told whether it is new or was changed. */
 function humanLine(change: Change<AnyRow>): string {
   if (change.type === 'removed') return `${change.removedAt}  removed  ${change.resource} ${change.id}\n`
-  const { createdAt, updatedAt } = change.row
-  return `${updatedAt}  ${createdAt === updatedAt ? 'created' : 'changed'}  ${inWords(change.row)}\n`
+  return `${change.row.updatedAt}  written  ${inWords(change.row)}\n`
 }

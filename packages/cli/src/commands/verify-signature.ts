@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from '../commands.ts'
-import { exitCodes } from '../exit-codes.ts'
+import { exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { type Delivery, type Examination, examine, headersOf, type Scheme } from '../signatures/examine.ts'
 import { eventOf, parseHeaders, readBody, readSeconds, readSecrets, secretHelp } from '../signatures/input.ts'
