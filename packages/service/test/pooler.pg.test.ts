@@ -102,7 +102,7 @@ test('nothing of the parameters that only a session keeps is sent as a connectio
   )
   try {
     const { rows } = await pool.query(`${settings}, current_setting('work_mem') as memory`)
-    expect(rows).toEqual([{ ...told, timeout: '1234ms', memory: '4MB' }])
+    expect(rows).toEqual([{ ...told, timeout: '1234ms', memory: expect.not.stringContaining('5MB') }])
   } finally {
     await endPool(pool)
   }

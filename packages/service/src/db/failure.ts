@@ -26,7 +26,11 @@ function adviceOf({ code = '', syscall, message, path }: Failure): string | null
   if (path !== undefined) return null
   if (syscall === 'connect' || syscall === 'getaddrinfo' || /^E[A-Z]+$/.test(code))
     return `see that its server runs and can be reached, and that ${url} names it`
-  if (/^(timeout exceeded when trying to connect|Connection terminated|Query read timeout)/.test(message))
+  if (
+    /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Query read timeout)/.test(
+      message,
+    )
+  )
     return `see that a PostgreSQL answers at the address in ${url}`
   if (message.startsWith('SASL:')) return `check the user and the password in ${url}`
   if (

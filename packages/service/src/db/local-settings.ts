@@ -3,8 +3,7 @@
  * is one transaction. It costs no round trip, and leaves nothing behind in the session.
  *
  * So nothing is lost where there are no sessions: a pooler in transaction mode gives each transaction whichever connection
- * is free. Clients of such a pool send all their settings like this, and name no statement ([decision
- * 55](../../../../docs/decisions/0055-poolers.md)).
+ * is free. Clients of such a pool send all their settings like this, and name no statement (decision 55).
  */
 import { Client, type Connection, Query, type QueryConfig } from 'pg'
 import { allowStatements } from './silence.ts'
