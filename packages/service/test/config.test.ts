@@ -125,7 +125,13 @@ const examples: Record<keyof typeof settings, Example> = {
   logLevel: { default: 'info', text: 'silent', value: 'silent', bad: ['INFO', 'verbose'] },
 }
 const all = Object.entries(examples) as [keyof Config, Example][]
-const secrets: readonly string[] = ['databaseUrl', 'bootstrapKey', 'encryptionKey', 'summarizerKey']
+const secrets: readonly string[] = [
+  'databaseUrl',
+  'databaseDirectUrl',
+  'bootstrapKey',
+  'encryptionKey',
+  'summarizerKey',
+]
 
 function read(environment: Record<string, string>, flags: string[] = []): Config {
   const config = readConfig(environment, flags)
