@@ -86,6 +86,6 @@ function serverAddress({ databaseUrl, databaseDirectUrl }: DatabaseSettings) {
   if (databaseUrl !== null) return { url: databaseUrl, directUrl: databaseDirectUrl ?? undefined }
   if (databaseDirectUrl === null) return null
   throw new PoolerError(
-    'DESKWIRE_DATABASE_DIRECT_URL: set DESKWIRE_DATABASE_URL too, to the pooler; without one, it is the only one to set',
+    'DESKWIRE_DATABASE_DIRECT_URL: DESKWIRE_DATABASE_URL is not set; set it to the pooler or, where there is none, to this URL, and this one to nothing',
   )
 }
