@@ -5,7 +5,7 @@
 import type { Client, Pool } from 'pg'
 import { explainDatabaseFailure } from './failure.ts'
 import type { Migration, Schema, SchemaFunction } from './migration.ts'
-import { allowStatements } from './pool.ts'
+import { allowStatements } from './silence.ts'
 import type { Tx } from './transaction.ts'
 
 /** The database cannot be brought to this version; the message says why and what to do. */
