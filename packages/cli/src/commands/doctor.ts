@@ -45,7 +45,8 @@ Example:
       : [{ check: 'settings', verdict: 'failed', found: config.error, advice: null }]
     const verdict = verdictOf(findings)
     process.stdout.write(switches.json ? `${JSON.stringify({ verdict, findings })}\n` : lines(findings))
-    if (verdict === 'failed') throw new CommandFailure('something failed: what is above says what to do', exitCodes.found)
+    if (verdict === 'failed')
+      throw new CommandFailure('something failed: what is above says what to do', exitCodes.found)
   },
 }
 
