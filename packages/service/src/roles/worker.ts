@@ -8,6 +8,7 @@ import { type Database, FairPool } from '../db/fair-pool.ts'
 import { listen } from '../db/listen.ts'
 import type { LocalSettings } from '../db/local-settings.ts'
 import { createPool, type DatabaseAddress, directAddress, endPool } from '../db/pool.ts'
+import { BacklogPace } from '../delivery/backlog-pace.ts'
 import type { DrainServices } from '../delivery/drain.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import { createEngine, type Engine } from '../delivery/engine.ts'
@@ -210,8 +211,10 @@ export function createWorker(options: {
     observer,
   }
   const clockTurns = createKeyedQueue()
+  const backlogs = new BacklogPace()
   const engine = createEngine(drains, {
     clockTurns,
+    backlogs,
     otherQueues: createEndpointQueues(otherDatabase, tables),
     ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
   })
@@ -223,7 +226,13 @@ export function createWorker(options: {
     clockTurns,
     onDeliveries: () => engine.wake(),
   })
-  const fanOuts = createFanOuts({ database: otherDatabase, clock, log, onDeliveries: () => engine.wake() })
+  const fanOuts = createFanOuts({
+    database: otherDatabase,
+    clock,
+    log,
+    backlogs,
+    onDeliveries: () => engine.wake(),
+  })
   return {
     engine,
     recoverer,
