@@ -9,13 +9,23 @@ export interface QueryConfig {
   readonly name?: string
 }
 
-export interface QueryResult {
-  // biome-ignore lint/suspicious/noExplicitAny: what a column holds is known to whoever wrote the statement
-  readonly rows: any[]
+// biome-ignore lint/suspicious/noExplicitAny: what a column holds is known to whoever wrote the statement
+export type QueryResultRow = Record<string, any>
+
+export interface QueryResult<R = QueryResultRow> {
+  readonly rows: R[]
   readonly rowCount: number | null
 }
 
-export interface Client {
+/** What a client writes to and reads from: its own affair. */
+export type Connection = object
+
+/** A statement under way. */
+export declare class Query {
+  readonly text: string
+}
+
+export declare class Client {
   query(statement: string | QueryConfig, values?: unknown[]): Promise<QueryResult>
 }
 

@@ -153,6 +153,6 @@ export const commands: readonly NamedCommand[] = [
 
 export function usage(): string {
   const width = Math.max(...commands.map(({ name }) => name.length))
-  const lines = commands.map(({ name, summary }) => `  deskwire ${name.padEnd(width)} ${summary}`)
+  const lines = commands.map(({ name, summary }) => `  deskwire ${name.padEnd(width)}  ${summary}`)
   return `Deskwire, a desk service whose outside copies never drift.\n\n${lines.join('\n')}\n\ndeskwire COMMAND --help says more; deskwire --version says which release this is.\n`
 }
