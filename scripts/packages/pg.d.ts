@@ -12,7 +12,8 @@ export interface QueryConfig {
 // biome-ignore lint/suspicious/noExplicitAny: what a column holds is known to whoever wrote the statement
 export type QueryResultRow = Record<string, any>
 
-export interface QueryResult<R = QueryResultRow> {
+// biome-ignore lint/suspicious/noExplicitAny: as above
+export interface QueryResult<R = any> {
   readonly rows: R[]
   readonly rowCount: number | null
 }
