@@ -19,6 +19,8 @@ const abouts: Readonly<Record<string, string>> = {
   'guides/moving-in.md': 'Bring in what another system has, and get everything out again.',
   'guides/summaries.md': 'Who writes the summary of a resolved conversation: the service, a model, or you.',
   'guides/operating.md': 'Run an installation: settings, PostgreSQL, workers, backups, upgrades, metrics.',
+  'guides/observing.md':
+    'What to look at, alerts and a dashboard, and OpenTelemetry: from a request to its receivers.',
   'specification.md': 'What the service does, rule by rule.',
   'reference/fields.md': 'Every kind of object with its fields, and which events tell of each.',
   'reference/events.md': 'Every event type: when it is sent, and with what.',
@@ -26,6 +28,7 @@ const abouts: Readonly<Record<string, string>> = {
   'reference/keys.md': 'API keys and the organization, field by field.',
   'reference/errors.md': 'Every error code, in one table.',
   'reference/settings.md': 'Every setting with its default.',
+  'reference/metrics.md': 'Every metric with its labels.',
   'glossary.md': 'One word for each thing.',
 }
 
