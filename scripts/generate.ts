@@ -9,12 +9,15 @@ import { fileURLToPath } from 'node:url'
 import { apiDocument } from '../packages/service/src/api-document.ts'
 import { kinds } from '../packages/service/src/desk/index.ts'
 import { accessTypes } from './generate/access-types.ts'
+import { rulesFile } from './generate/alerts.ts'
 import { commandsPage } from './generate/commands.ts'
+import { dashboardFile } from './generate/dashboard.ts'
 import { documentsFile } from './generate/documents.ts'
 import { errorPage } from './generate/errors.ts'
 import { eventPage } from './generate/events.ts'
 import { fieldPage } from './generate/fields.ts'
 import { keyPage } from './generate/keys.ts'
+import { metricsPage } from './generate/metrics.ts'
 import { schemaPage } from './generate/schema.ts'
 import { sdkTypes } from './generate/sdk-types.ts'
 import { settingsPage } from './generate/settings.ts'
@@ -31,7 +34,10 @@ const files: Readonly<Record<string, () => string>> = {
   'docs/reference/errors.md': errorPage,
   'docs/reference/events.md': () => eventPage(kinds),
   'docs/reference/fields.md': () => fieldPage(kinds),
+  'deploy/grafana/deskwire.json': dashboardFile,
+  'deploy/prometheus/deskwire.rules.yaml': rulesFile,
   'docs/reference/keys.md': () => keyPage(kinds),
+  'docs/reference/metrics.md': metricsPage,
   'docs/reference/settings.md': settingsPage,
   'docs/reference/webhooks.md': () => webhookPage(kinds),
   'packages/sdk/src/generated.ts': () =>

@@ -20,6 +20,8 @@ const abouts: Readonly<Record<string, string>> = {
   'guides/summaries.md': 'Who writes the summary of a resolved conversation: the service, a model, or you.',
   'guides/operating.md': 'Run an installation: settings, PostgreSQL, workers, backups, upgrades, metrics.',
   'guides/deploying.md': 'What it runs on: PostgreSQL, its role, poolers.',
+  'guides/observing.md':
+    'What to look at, alerts and a dashboard, and OpenTelemetry: from a request to its receivers.',
   'specification.md': 'What the service does, rule by rule.',
   'reference/fields.md': 'Every kind of object with its fields, and which events tell of each.',
   'reference/events.md': 'Every event type: when it is sent, and with what.',
@@ -28,6 +30,7 @@ const abouts: Readonly<Record<string, string>> = {
   'reference/errors.md': 'Every error code, in one table.',
   'reference/commands.md': 'The command line: every command with its flags, and what its exit codes mean.',
   'reference/settings.md': 'Every setting with its default.',
+  'reference/metrics.md': 'Every metric with its labels.',
   'glossary.md': 'One word for each thing.',
 }
 

@@ -1,7 +1,5 @@
 /** For commands that work on the database itself, beside a running service or without one. */
-import { type Config, openDatabaseBeside, readConfig } from '@deskwire/service/administration'
-import type { Logger } from 'pino'
-import pino from 'pino'
+import { type Config, createLog, openDatabaseBeside, readConfig } from '@deskwire/service/administration'
 import { parseFlags } from './flags.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -74,6 +72,6 @@ export async function withDatabase(config: Config, work: (pool: Pool) => Promise
 }
 
 /** Where such a command says what its user has to know: warnings alone. */
-export function commandLog(): Logger {
-  return pino({ level: 'warn', base: null }, pino.destination({ dest: 2, sync: true }))
+export function commandLog(): ReturnType<typeof createLog> {
+  return createLog('warn')
 }

@@ -9,6 +9,7 @@ import { scopeNames } from './access/scopes.ts'
 import { createUseRecorder } from './access/uses.ts'
 import { apiDocument } from './api-document.ts'
 import { type Database, FairPool, unshared } from './db/fair-pool.ts'
+import { observePools, observeStatements } from './db/observe-statements.ts'
 import { createEndpointQueues } from './delivery/endpoint-queues.ts'
 import { attemptsOf, type DeliverySettings } from './delivery/model.ts'
 import { createResolver } from './delivery/target/resolver.ts'
@@ -27,16 +28,17 @@ import { createNotifier, type WorkerBeside } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import { loggable } from './kernel/loggable.ts'
 import { isWithin, type Networks, noNetworks } from './kernel/networks.ts'
+import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
 import { createKeys } from './keys/keys.ts'
 import { keyPart } from './keys/routes.ts'
 import { createKeyStore } from './keys/store.ts'
-import { outdatedCounted, outdatedRows } from './kinds/backfill.ts'
+import { outdatedRows } from './kinds/backfill.ts'
 import type { Kind } from './kinds/kind.ts'
 import { registerDesk } from './kinds/register.ts'
 import { createRegistry, type MetricsSnapshot, metricsPart, metricsText } from './metrics/registry.ts'
 import { createCommitMetrics, timeRequests } from './metrics/requests.ts'
-import { countShares, createPoolMetrics } from './metrics/shares.ts'
+import { countShares, createConnectionMetrics, createPoolMetrics } from './metrics/shares.ts'
 import { createOutdatedMetrics, createStandingMetrics, createStorageMetrics } from './metrics/standing.ts'
 import { createOrganizations } from './organization/organization.ts'
 import { organizationPart } from './organization/routes.ts'
@@ -100,6 +102,8 @@ export interface AppOptions {
   readonly handOver?: HandOver
   /** `bulk` for the thread that they are handed to: it answers nothing of the process as a whole. */
   readonly part?: 'api' | 'bulk'
+  /** What it tells of its work to; nobody unless told. */
+  readonly telemetry?: Telemetry | null
 }
 
 /** The service on a migrated database. The pool stays its caller's. */
@@ -111,6 +115,7 @@ export function createApp(options: AppOptions): App {
     worker = null,
     trustedProxies = noNetworks,
     corsOrigins = [],
+    telemetry = null,
   } = options
   const register = createRegistry(part)
   const notifier = createNotifier(
@@ -120,14 +125,21 @@ export function createApp(options: AppOptions): App {
   )
   const wake = notifier.deliveries
   // What comes to the thread has had its organization's turn before.
-  const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register)
+  const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register, telemetry)
   const vault = createVault(keysOf(settings), async () => (await readNamedKeys(pool)).current)
+  createConnectionMetrics(register, { [part]: pool })
+  if (telemetry !== null) {
+    observePools(telemetry, { [part]: pool })
+    telemetry.publish(register)
+  }
   const server = createServer(log, {
     ...(trustedProxies.ranges.length === 0
       ? {}
       : { isTrustedProxy: (ip: string) => isWithin(ip, trustedProxies) }),
     corsOrigins,
     ...(options.handOver === undefined ? {} : { handOver: options.handOver }),
+    telemetry,
+    inside: part === 'bulk',
   })
   const { callUnderClock, pending, ...journal } = createJournal({
     pool,
@@ -143,6 +155,7 @@ export function createApp(options: AppOptions): App {
     ...(maxClockSkew === undefined ? {} : { maxClockSkew }),
     ...(storage && { storage }),
     worker,
+    tracer: telemetry?.tracer ?? null,
   })
   const access = {
     admission: admissionOf(server, options),
@@ -179,11 +192,11 @@ export function createApp(options: AppOptions): App {
   return { server, routes, maintenance, readers, metrics, register, pending }
 }
 
-function sharedBy(pool: Pool, register: Registry): Database {
-  const database: FairPool = new FairPool(
-    pool,
-    createPoolMetrics(register, () => database.standing),
-  )
+function sharedBy(pool: Pool, register: Registry, telemetry: Telemetry | null): Database {
+  const database: FairPool = new FairPool(pool, {
+    ...createPoolMetrics(register, () => database.standing),
+    asked: telemetry === null ? undefined : observeStatements(telemetry),
+  })
   return database
 }
 
@@ -202,7 +215,7 @@ function registerOwnRoutes(
   registerRoutes(server, docsPart.routes, docs, null)
   createStandingMetrics(register, pool, clock)
   createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
-  createOutdatedMetrics(register, clock, { most: outdatedCounted, read: () => outdatedRows(pool, kinds) })
+  createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
   if (!metricsElsewhere) registerRoutes(server, metricsPart.routes, { text: metrics }, null)
 }
 

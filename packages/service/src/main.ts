@@ -12,6 +12,8 @@ import { giveBackQueues } from './delivery/leases.ts'
 import type { DeliverySettings } from './delivery/model.ts'
 import { deliveryTuning, leaseOf } from './delivery/tuning.ts'
 import type { WorkerBeside } from './journal/notifier.ts'
+import { createLog } from './kernel/log.ts'
+import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
 import { makeLogWeeks } from './retention/log-weeks.ts'
 import { startApi } from './roles/api.ts'
@@ -22,13 +24,14 @@ import {
   SettingError,
   summarySettingsOf,
 } from './roles/delivery-settings.ts'
-import { createLog, type Running } from './roles/running.ts'
+import type { Running } from './roles/running.ts'
 import { type Supervised, superviseWorker } from './roles/supervise.ts'
 import { type RunningWorker, startWorker } from './roles/worker.ts'
 import { startMetricsServer, startWorkerServer, workerMetrics } from './roles/worker-server.ts'
 import { schemaOf } from './schema.ts'
 import { createJobs } from './summarizer/jobs.ts'
 import type { SummarySettings } from './summarizer/summarizer.ts'
+import { openTelemetry, TelemetryError } from './telemetry/open.ts'
 import { keysOf } from './webhooks/vault.ts'
 
 /** What a timer counts at most, in milliseconds. */
@@ -40,7 +43,9 @@ const longestTimer = 2 ** 31 - 1
  * the first key and the address, goes to standard output; the log, in JSON lines, to standard error.
  */
 export async function serve(config: Config): Promise<void> {
-  const log = createLog(config.logLevel)
+  const telemetry = await openTelemetry(config.role === 'worker' ? 'worker' : 'api').catch(refuseTelemetry)
+  const log = createLog(config.logLevel, telemetry?.logFields)
+  telemetry?.reportTo(log)
   for (const { variable, closest } of unknownVariables(process.env)) {
     log.warn(`${variable} is not a setting and has no effect; the most similar setting is ${closest}`)
   }
@@ -56,13 +61,14 @@ export async function serve(config: Config): Promise<void> {
     await makeLogWeeks(database.pool, clock.now())
     const settings = await deliverySettingsOf(config)
     await requireKeyOfDatabase(database.pool, config, keysOf(settings))
-    const running = await startRoles(config, { database, clock, settings, summaries, log })
+    const running = await startRoles(config, { database, clock, settings, summaries, log, telemetry })
     // A worker that runs alone has nothing else that keeps its process while the database is away.
     const staying = setInterval(() => {}, longestTimer)
     const ending = await Promise.race([stopped, database.lost.then((how) => new EmbeddedDatabaseError(how))])
     clearInterval(staying)
     log.info({ reason: String(ending) }, 'stopping: finishing what is under way')
     await Promise.all(running.map((role) => role.stop()))
+    await telemetry?.close()
     if (ending instanceof EmbeddedDatabaseError) throw ending
     log.info('stopped')
   } finally {
@@ -79,6 +85,7 @@ async function startRoles(
     settings,
     summaries,
     log,
+    telemetry,
   }: {
     database: OpenDatabase
     /** The database's. */
@@ -86,12 +93,13 @@ async function startRoles(
     settings: DeliverySettings
     summaries: SummarySettings | null
     log: Logger
+    telemetry: Telemetry | null
   },
 ): Promise<readonly Running[]> {
   const { pool, address } = database
   if (config.role === 'worker') {
     warnOfTrust(settings, log)
-    return await startWorkerAlone(config, startWorker({ address, log, settings, summaries }), log)
+    return await startWorkerAlone(config, startWorker({ address, log, settings, summaries, telemetry }), log)
   }
   // Where a stream begins it may not be ahead either.
   const first = await makeFirstKey(pool, clock, config)
@@ -104,6 +112,7 @@ async function startRoles(
     address,
     log,
     settings,
+    telemetry,
     rateLimit: config.rateLimit,
     searchTimeout: config.searchTimeout,
     storage: { rows: config.maxRows, bytes: config.maxBytes },
@@ -125,6 +134,10 @@ async function startRoles(
     )
   process.stdout.write(`listening on ${api.address}\nguides and reference at ${api.address}/\n`)
   return [api, ...metrics, ...(worker === null ? [] : [worker])]
+}
+
+function refuseTelemetry(error: unknown): never {
+  throw error instanceof TelemetryError ? new SettingError(error.message) : error
 }
 
 /** What the API sees of the worker that is supervised, once it is. */

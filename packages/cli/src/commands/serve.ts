@@ -16,5 +16,7 @@ Example:
     const config = readConfig(process.env, args)
     if (!config.ok) throw new UsageError(config.error)
     await serve(config.value)
+    // Telemetry that a collector does not take would keep the process for as long as it is tried.
+    process.exit()
   },
 }

@@ -47,7 +47,8 @@ export async function startServer(directory: string, caPath: string): Promise<De
   createInterface({ input: child.stderr }).on('line', (line) => {
     const said = logged(line)
     if (said.msg === 'the worker was started') worker = said.pid ?? null
-    if (said.level === undefined || said.level >= 50) lastError = said.msg ?? line
+    if (said.level === undefined || said.level === 'error' || said.level === 'fatal')
+      lastError = said.msg ?? line
   })
 
   async function stop(): Promise<void> {
@@ -82,7 +83,7 @@ export async function startServer(directory: string, caPath: string): Promise<De
   }
 }
 
-function logged(line: string): { msg?: string; pid?: number; level?: number } {
+function logged(line: string): { msg?: string; pid?: number; level?: string } {
   try {
     return JSON.parse(line)
   } catch {

@@ -9,6 +9,7 @@ import type { Pool } from 'pg'
 import { Budget, ShareExceeded } from '../kernel/budget.ts'
 import { FairTurns, type Sort, type Turn, type TurnLimits } from '../kernel/fair-turns.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
+import type { ObservedStatement, StatementObserver } from './observe-statements.ts'
 import type { Queryable } from './pool.ts'
 
 /** Whom a statement is for. */
@@ -47,6 +48,8 @@ const waitAtMost = 20_000
 export interface PoolObserver {
   /** A statement has waited for so many milliseconds; those that did not are not told of. */
   waited(milliseconds: number): void
+  /** Each statement is told to it; none is where there is nobody. */
+  readonly asked?: StatementObserver | undefined
 }
 
 export class FairPool implements Database {
@@ -89,25 +92,30 @@ export class FairPool implements Database {
   }
 
   #ask(name: string, sort: Sort, asked: unknown[]): Promise<unknown> {
+    const observed = this.#observer.asked?.(asked) ?? null
     const turn = this.#turns.begin(name, sort)
-    return turn === null ? this.#wait(name, sort, asked) : this.#run(turn, asked)
+    return turn === null ? this.#wait(name, sort, asked, observed) : this.#run(turn, asked, observed)
   }
 
-  #run(turn: Turn, asked: unknown[]): Promise<unknown> {
+  #run(turn: Turn, asked: unknown[], observed: ObservedStatement | null): Promise<unknown> {
     const began = this.#elapsed()
-    const end = () => this.#turns.end(turn, this.#elapsed() - began)
+    observed?.began()
+    const end = (error: unknown = null) => {
+      this.#turns.end(turn, this.#elapsed() - began)
+      observed?.ended(error)
+    }
     let result: Promise<unknown>
     try {
       result = Reflect.apply(this.#pool.query, this.#pool, asked)
     } catch (error) {
-      end()
+      end(error)
       throw error
     }
-    result.then(end, end)
+    result.then(() => end(), end)
     return result
   }
 
-  #wait(name: string, sort: Sort, asked: unknown[]): Promise<unknown> {
+  #wait(name: string, sort: Sort, asked: unknown[], observed: ObservedStatement | null): Promise<unknown> {
     const taken = this.#queue.take(name, 1)
     if (taken !== 'taken') return Promise.reject(new ShareExceeded(taken, 'statements'))
     const began = this.#elapsed()
@@ -120,7 +128,7 @@ export class FairPool implements Database {
       const waiting = this.#turns.wait(name, sort, (turn) => {
         over()
         try {
-          resolve(this.#run(turn, asked))
+          resolve(this.#run(turn, asked, observed))
         } catch (error) {
           reject(error)
         }

@@ -14,6 +14,7 @@ import type {
   EndpointKey,
 } from './model.ts'
 import type { Sign } from './signer.ts'
+import type { TraceAttempt, TracedAttempt } from './trace-attempts.ts'
 
 /** What sending needs to know, and what it answers. */
 export type Send = (request: {
@@ -31,6 +32,8 @@ export interface AttemptServices {
   readonly log: Pick<FastifyBaseLogger, 'warn' | 'error'>
   /** The read scope of a subject's kind. */
   readonly scopeOf: (subjectKind: string) => string | null
+  /** Whom attempts are told to; nobody unless told. */
+  readonly trace?: TraceAttempt | null
 }
 
 /** An endpoint as it is to be sent to. */
@@ -49,9 +52,22 @@ export async function attempt(
   destination: Destination,
   delivery: ClaimedDelivery,
 ): Promise<AttemptResult> {
+  const traced = services.trace?.(destination.claim, delivery) ?? null
+  if (traced === null) return make(services, destination, delivery, null)
+  const result = await traced.within(() => make(services, destination, delivery, traced))
+  traced.ended(result)
+  return result
+}
+
+async function make(
+  services: AttemptServices,
+  destination: Destination,
+  delivery: ClaimedDelivery,
+  traced: TracedAttempt | null,
+): Promise<AttemptResult> {
   const { clock, log } = services
   const startedAt = clock.now()
-  const outcome = await outcomeOf(services, destination, delivery).catch((error: Error) =>
+  const outcome = await outcomeOf(services, destination, delivery, traced).catch((error: Error) =>
     unsendable(services, destination, error, startedAt),
   )
   if (outcome.kind === 'failed' && outcome.block !== undefined) {
@@ -101,6 +117,7 @@ async function outcomeOf(
   { clock, send, scopeOf }: AttemptServices,
   { claim, sign, disabled, doubtful }: Destination,
   { event, data }: ClaimedDelivery,
+  traced: TracedAttempt | null,
 ): Promise<AttemptOutcome> {
   const { endpoint } = claim
   if (disabled !== null && event.type !== 'ping') {
@@ -121,6 +138,7 @@ async function outcomeOf(
       'x-service-event-id': event.id,
       'x-service-event-type': event.type,
       ...sign(event.id, Math.floor(clock.now() / 1000), body),
+      ...traced?.headers,
     },
     body,
     ownConnection: doubtful,

@@ -59,17 +59,18 @@ interface DeliveryColumns {
   readonly subjectKind: string
   readonly payload: 'current' | 'stored'
   readonly current: string | null
+  readonly traceContext: string | null
 }
 
-/** The statement for one limit is made once: see `claimStatement`. */
-export function createClaim(database: Database, tables: readonly StreamTable[]): ClaimDue {
+/** The statement for one limit is made once: see `claimStatement`. `traced`: with the traces that events were made in. */
+export function createClaim(database: Database, tables: readonly StreamTable[], traced = false): ClaimDue {
   const removals = new Set(tables.flatMap(({ removedEvent }) => removedEvent ?? []))
   /** A manual retry sends what was stored with the event; a removal and a ping have nothing but what they always had. */
   const isStored = ({ payload, eventType }: DeliveryColumns) =>
     payload === 'stored' && eventType !== 'ping' && !removals.has(eventType)
   const statements = new Map<number, PreparedStatement>()
   const statementFor = (limit: number) => {
-    const statement = statements.get(limit) ?? claimStatement(tables, limit)
+    const statement = statements.get(limit) ?? claimStatement(tables, limit, traced)
     statements.set(limit, statement)
     return statement
   }
@@ -143,6 +144,7 @@ function claimedDelivery(row: DeliveryColumns, data: string | null): ClaimedDeli
       type: row.eventType,
       createdAt: row.eventCreatedAt,
       subjectKind: row.subjectKind,
+      traceContext: row.traceContext,
     },
     data,
   }
@@ -187,6 +189,7 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
     subjectKind,
     payload,
     current,
+    traceContext,
   ] = row.slice(columnsOfEndpoint)
   if (id == null) return null
   return {
@@ -203,6 +206,7 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
     subjectKind: String(subjectKind),
     payload: payload === 'stored' ? 'stored' : 'current',
     current: current ?? null,
+    traceContext: traceContext ?? null,
   }
 }
 
@@ -211,8 +215,9 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
  * that stands there in its place. The columns are those that `endpointIn` and `deliveryIn` read, in their order; those
  * of the endpoint stand in one row. The limit is part of the text: as a parameter the planner does not know it, and
  * plans again each time. A lease that ran out was lost, and is counted; one that was given back is not there any more.
+ * `traced` looks an event up for each delivery, which nobody else needs.
  */
-function claimStatement(tables: readonly StreamTable[], limit: number): PreparedStatement {
+function claimStatement(tables: readonly StreamTable[], limit: number, traced: boolean): PreparedStatement {
   const current = tables.map(({ kind, name, removedEvent }) => {
     const exists = 't.removed_at is null'
     const readable = removedEvent === null ? exists : `(${exists}) = (d.event_type <> '${removedEvent}')`
@@ -239,7 +244,7 @@ function claimStatement(tables: readonly StreamTable[], limit: number): Prepared
       d.id, d.attempt_count, d.attempts_before, d.max_attempts, d.lost_worker, ${milliseconds('d.next_attempt_at')} as due_at,
       ${milliseconds('d.updated_at')} as updated_at, d.event_id, d.event_type,
       ${timestampText('d.event_created_at')} as event_created_at, d.subject_kind, d.payload,
-      case d.subject_kind ${current.join('\n        ')} end as current
+      case d.subject_kind ${current.join('\n        ')} end as current${traced ? traceColumn : ''}
     from leased l
     join webhooks w on w.organization_id = $1 and w.id = l.webhook_id
     left join lateral (
@@ -250,5 +255,8 @@ function claimStatement(tables: readonly StreamTable[], limit: number): Prepared
         where d.organization_id = $1 and d.webhook_id = $2 and d.log_day = 'infinity' and d.next_attempt_at <= $4
           and d.id <> all($8::uuid[])
         order by d.next_attempt_at, d.id limit ${limit}) d on true`
-  return { name: `claim_deliveries_${limit}`, text }
+  return { name: `claim_deliveries_${limit}${traced ? '_traced' : ''}`, text }
 }
+
+const traceColumn = `,
+      (select e.trace_context from events e where e.organization_id = $1 and e.id = d.event_id) as trace_context`

@@ -57,7 +57,12 @@ export interface EndpointQueues extends SweptQueues {
 const { failedAtOnce } = deliveryTuning.disabling
 const { foundAtOnce } = deliveryTuning.engine
 
-export function createEndpointQueues(database: Database, tables: readonly StreamTable[]): EndpointQueues {
+/** `traced`: claims bring the traces that events were made in. */
+export function createEndpointQueues(
+  database: Database,
+  tables: readonly StreamTable[],
+  { traced = false } = {},
+): EndpointQueues {
   return {
     async findDue(workerId, now, open) {
       const { rows } = await database.together.query<{
@@ -80,7 +85,7 @@ export function createEndpointQueues(database: Database, tables: readonly Stream
       }))
     },
 
-    claim: createClaim(database, tables),
+    claim: createClaim(database, tables, traced),
 
     async isolate({ organizationId, webhookId, leaseId }, deliveryId, now) {
       // What comes in meanwhile is nothing to its holder.

@@ -61,6 +61,8 @@ export interface ClaimedDelivery {
     readonly createdAt: string
     /** The subject's kind; `webhook` for a ping. */
     readonly subjectKind: string
+    /** The trace that its change was made in, as a `traceparent`; null or none where it was not traced, or nobody asks. */
+    readonly traceContext?: string | null
   }
   /** What `data` is to be, null when the subject is gone: its representation now, or the stored payload. */
   readonly data: string | null

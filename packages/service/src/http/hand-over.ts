@@ -62,8 +62,12 @@ export function answerElsewhere(server: FastifyInstance, handOver: HandOver): vo
       organizationId: callerOf(request).organizationId,
       method: request.method,
       url: request.url,
-      // What is answered there has the id that it has here.
-      headers: { ...ownHeaders(request.headers), 'x-request-id': request.id },
+      // What is answered there has the id that it has here, and is a part of the same trace.
+      headers: {
+        ...ownHeaders(request.headers),
+        'x-request-id': request.id,
+        ...(request.span && { traceparent: request.span.traceparent }),
+      },
       ip: request.ip,
       body: request.rawBody ?? Buffer.alloc(0),
     })

@@ -18,6 +18,7 @@ import { ShareExceeded } from '../kernel/budget.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { networkOf } from '../kernel/networks.ts'
+import type { Telemetry } from '../kernel/telemetry.ts'
 import { bearerToken, clientAddress, trustHops } from './authenticate.ts'
 import { allowOrigins, answersPreflight } from './cross-origin.ts'
 import { answerElsewhere, type HandOver, isToBeHandedOver } from './hand-over.ts'
@@ -25,6 +26,7 @@ import { parseJson } from './json-body.ts'
 import { answerBroken, headerLimit, privateHeaders, sendProblem } from './problem-reply.ts'
 import { bodyCut, bodyTooLarge, ReadingPace, readBody } from './read-body.ts'
 import { shareProblem } from './shares.ts'
+import { traceRequests } from './trace-requests.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -51,6 +53,10 @@ export interface Edge {
   readonly handOver?: HandOver
   /** The pace of what comes without a key; the usual one unless told. */
   readonly strangers?: StrangerLimits
+  /** What requests are told to; nobody unless told. */
+  readonly telemetry?: Telemetry | null
+  /** Requests come from this process, which has begun their traces; they do not unless told. */
+  readonly inside?: boolean
 }
 
 function noSchemas(): never {
@@ -88,6 +94,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
   server.decorateRequest('caller', null)
   server.decorateRequest('rawBody', null)
   server.decorateRequest('handedOver', false)
+  traceRequests(server, edge.telemetry ?? null, edge.inside)
   acceptJson(server, handOver !== undefined)
   if (handOver !== undefined) answerElsewhere(server, handOver)
   endConnectionsAtShutdown(server)

@@ -1,4 +1,5 @@
 /** What a writer asks of the journal, and what it is told. */
+import type { Span } from '../kernel/telemetry.ts'
 import type { StreamTable } from './stream-table.ts'
 
 /** A response to store, for the POST that carries this Idempotency-Key. */
@@ -88,6 +89,8 @@ export interface Unit {
   readonly referring?: readonly ReferringExpectation[]
   /** Whoever commits it has no use for the bodies of its changes: its outcome has none. */
   readonly idsOnly?: boolean
+  /** Its commit, where it is traced: what its events bring about is a part of it. */
+  readonly span?: Span
 }
 
 /** Why a change was not made. */

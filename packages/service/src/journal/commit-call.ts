@@ -56,7 +56,8 @@ export function encodeUnits(units: readonly Unit[], options: CallOptions): strin
   if (units.every(({ idsOnly }) => idsOnly)) argument.ids_only = true
   if (storage.rows !== null || storage.bytes !== null) encodeGrowth(units, argument)
   units.forEach((unit, number) => {
-    for (const change of unit.changes) encodeChange(change, argument)
+    const trace = unit.span === undefined ? {} : { trace_context: unit.span.traceparent }
+    for (const change of unit.changes) encodeChange(change, argument, trace)
     if (unit.changes.length > 1 || unit.rows !== undefined || unit.referring !== undefined) {
       encodeTogether(unit, number, argument)
     }
@@ -72,7 +73,11 @@ function encodeGrowth(units: readonly Unit[], argument: CommitArgument): void {
   }
 }
 
-function encodeChange(change: Change, argument: CommitArgument): void {
+function encodeChange(
+  change: Change,
+  argument: CommitArgument,
+  trace: { readonly trace_context?: string },
+): void {
   const { kind } = change.table
   const { id } = change
   encodeRow(change, argument)
@@ -92,7 +97,9 @@ function encodeChange(change: Change, argument: CommitArgument): void {
       argument[section] = append(argument[section], { id, expected, ...change.references })
     }
   }
-  for (const type of change.events) argument.events.push({ type, subject_kind: kind, subject_id: id })
+  for (const type of change.events) {
+    argument.events.push({ type, subject_kind: kind, subject_id: id, ...trace })
+  }
   const record = change.idempotency
   if (record === null) return
   argument.idempotency = append(argument.idempotency, {

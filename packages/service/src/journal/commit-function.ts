@@ -173,7 +173,7 @@ function dependentsOfRemoved(
   }
 }
 
-/** Removes the rows that refer to those just removed, an event each. */
+/** Removes the rows that refer to those just removed, an event each. What reaches further than itself is alone in its call, and so is its trace. */
 function removeDependents(
   table: StreamTable,
   reference: StreamReference,
@@ -193,8 +193,9 @@ function removeDependents(
         update ${table.name} t set ${removed(table)}
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
         with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-            select p_organization_id, new_uuid_v7(v_stamp), '${table.removedEvent}', v_stamp, '${table.kind}', t.id, t.body
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+            select p_organization_id, new_uuid_v7(v_stamp), '${table.removedEvent}', v_stamp, '${table.kind}', t.id, t.body,
+                p_changes->'events'->0->>'trace_context'
               from ${table.name} t where t.organization_id = p_organization_id and t.id = any(v_dependents)
             returning id, type, subject_kind, subject_id)
           select v_events || ${eventRecords} into v_events from added;
@@ -544,7 +545,7 @@ const handOver = `if p_changes ? 'worker' and jsonb_array_length(v_events) <= ${
             select h.webhook_id, h.lease_id, h.url, h.signatures, h.scopes, h.held from held h) l;
       if v_handed_over is not null then
         select jsonb_build_object('queues', v_handed_over, 'events', jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
-            'subjectKind', e.subject_kind, 'createdAt', v_text, 'body', e.body)))
+            'subjectKind', e.subject_kind, 'createdAt', v_text, 'body', e.body, 'traceContext', e.trace_context)))
           into v_handed_over from events e where e.organization_id = p_organization_id and e.id = any(v_ids);
       end if;
     end if;`
@@ -557,9 +558,9 @@ const end = `
   end if;
 
   with added as (
-    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-      select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body
-        from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid)
+    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+      select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body, e.trace_context
+        from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid, trace_context text)
         join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = e.subject_id
       returning id, type, subject_kind, subject_id)
     select v_events || coalesce(${eventRecords}, '[]') into v_events from added;

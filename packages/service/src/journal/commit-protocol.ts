@@ -71,6 +71,8 @@ interface EventEntry {
   readonly type: string
   readonly subject_kind: string
   readonly subject_id: string
+  /** The trace that it was made in, as a `traceparent`; where it is traced. */
+  readonly trace_context?: string
 }
 
 interface IdempotencyEntry {
@@ -168,6 +170,8 @@ export interface HandedOver {
     readonly createdAt: string
     /** The subject's representation, or its removal record. */
     readonly body: string
+    /** Null where it was not traced; an earlier release says nothing of it. */
+    readonly traceContext?: string | null
   }[]
 }
 

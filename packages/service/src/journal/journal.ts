@@ -7,6 +7,7 @@ import { callFunction } from '../db/call-function.ts'
 import { type Database, unshared } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
 import { type Queryable, queryWithin } from '../db/pool.ts'
+import type { Tracer } from '../kernel/telemetry.ts'
 import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
 import type { Change, CommitOutcome, StorageLimits, Unit, UnitOutcome } from './change.ts'
 import { type CallOptions, decodeOutcomes, encodeUnits, lockTimeout } from './commit-call.ts'
@@ -64,6 +65,8 @@ export function createJournal(options: {
   readonly storage?: StorageLimits
   /** Who is handed what is due; nobody unless told. */
   readonly worker?: WorkerBeside | null
+  /** Whom commits of what is traced are told to; nobody unless told. */
+  readonly tracer?: Tracer | null
 }): Journal & { readonly callUnderClock: CallUnderClock; readonly pending: () => number } {
   const {
     pool,
@@ -76,6 +79,7 @@ export function createJournal(options: {
     limits,
     storage,
     worker = null,
+    tracer = null,
   } = options
   const maxClockSkew = options.maxClockSkew ?? null
   const database = options.database ?? unshared(pool)
@@ -103,9 +107,11 @@ export function createJournal(options: {
         ? { ...single, values: [first.organizationId, now, encodeUnits(first.units, options)] }
         : { ...several, values: [now, encodeParts(parts, options)] }
     const elapsed = stopwatch()
-    const answers = await (waitsForLock
-      ? queryWithin<{ answer: CommitAnswer }>(pool, longestCommit, query)
-      : database.together.query<{ answer: CommitAnswer }>(query))
+    const askOnce = () =>
+      waitsForLock
+        ? queryWithin<{ answer: CommitAnswer }>(pool, longestCommit, query)
+        : database.together.query<{ answer: CommitAnswer }>(query)
+    const answers = await (tracer === null ? askOnce() : traced(tracer, parts, askOnce))
     onCommit?.({
       milliseconds: elapsed(),
       units: parts.reduce((sum, { units }) => sum + units.length, 0),
@@ -141,13 +147,31 @@ export function createJournal(options: {
   }
 
   const group = new GroupCommit(call, (unit) => isLarge(unit, tables), limits)
+
+  /** What is a part of a trace has a span of its own, from when it comes until it has its outcome. */
+  async function submit(organizationId: string, unit: Unit): Promise<UnitOutcome> {
+    const parent = tracer?.current ?? null
+    if (tracer === null || parent === null) return group.submit(organizationId, unit)
+    const attributes = { 'deskwire.organization_id': organizationId, 'deskwire.changes': unit.changes.length }
+    const span = tracer.begin('commit', { kind: 'producer', parent, attributes })
+    try {
+      const committed = await group.submit(organizationId, { ...unit, span })
+      span.set({ 'deskwire.outcome': committed.outcome })
+      span.end()
+      return committed
+    } catch (error) {
+      span.end((error as { code?: string }).code ?? (error as Error).name)
+      throw error
+    }
+  }
+
   return {
     async commit(organizationId, change) {
-      const outcome = await group.submit(organizationId, { changes: [change] })
+      const outcome = await submit(organizationId, { changes: [change] })
       if (outcome.outcome === 'refused') return outcome.refusals.get(change.id) ?? { outcome: 'conflict' }
       return { outcome: 'done', body: outcome.bodies[0] as string }
     },
-    commitTogether: (organizationId, unit) => group.submit(organizationId, unit),
+    commitTogether: submit,
     pending: () => group.pending,
     callUnderClock: (called, values) =>
       group.clockTask(values[0], (waitsForLock) =>
@@ -155,6 +179,29 @@ export function createJournal(options: {
           ? callWaitingForLock(pool, called, values)
           : callFunction(database.of(values[0]), called, values),
       ),
+  }
+}
+
+/** The call as a part of each commit that it carries, and of no other's that happened to begin it. */
+async function traced<A>(tracer: Tracer, parts: readonly CallPart[], ask: () => Promise<A>): Promise<A> {
+  const units = parts.flatMap(({ units }) => units)
+  const attributes = {
+    'db.system.name': 'postgresql',
+    'db.operation.name': 'commit',
+    ...(units.length > 1 && { 'db.operation.batch.size': units.length }),
+  }
+  const spans = units.flatMap(({ span }) =>
+    span === undefined
+      ? []
+      : [tracer.begin('postgresql commit', { kind: 'client', parent: span, attributes })],
+  )
+  try {
+    const answer = await tracer.within(null, ask)
+    for (const span of spans) span.end()
+    return answer
+  } catch (error) {
+    for (const span of spans) span.end((error as { code?: string }).code ?? (error as Error).name)
+    throw error
   }
 }
 

@@ -1,7 +1,8 @@
 /** How long the event loop was held at a time: whatever it does meanwhile, nobody else is served. */
-import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { Gauge, type Registry } from 'prom-client'
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import type { Registry } from 'prom-client'
 import { stopwatch } from '../kernel/timestamps.ts'
+import { gauge } from './instruments.ts'
 
 /** How often the loop is looked at, in milliseconds: what is measured includes it. */
 const resolution = 10
@@ -40,26 +41,17 @@ function seconds(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e9 - resolution / 1_000)
 }
 
-/** Two gauges of this thread's event loop, which is watched from now on. */
+/** Gauges of this thread's event loop, which is watched from now on. */
 export function watchEventLoop(register: Registry): void {
   const delays = monitorEventLoopDelay({ resolution })
   delays.enable()
   const watch = new DelayWatch(delays, stopwatch())
-  const registers = [register]
-  new Gauge({
-    name: 'deskwire_event_loop_delay_p99_seconds',
-    help: 'How long the event loop was held at a time in the last minute or two, but for one in a hundred',
-    registers,
-    collect() {
-      this.set(watch.read().p99)
-    },
-  })
-  new Gauge({
-    name: 'deskwire_event_loop_delay_max_seconds',
-    help: 'The longest that the event loop was held in one piece in the last minute or two',
-    registers,
-    collect() {
-      this.set(watch.read().max)
-    },
+  gauge(register, 'deskwire_event_loop_delay_p99_seconds', (it) => it.set(watch.read().p99))
+  gauge(register, 'deskwire_event_loop_delay_max_seconds', (it) => it.set(watch.read().max))
+  let before = performance.eventLoopUtilization()
+  gauge(register, 'deskwire_event_loop_utilization', (it) => {
+    const now = performance.eventLoopUtilization()
+    it.set(performance.eventLoopUtilization(now, before).utilization)
+    before = now
   })
 }

@@ -7,8 +7,10 @@ import { sent } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
 import { cached } from '../kernel/cached.ts'
 import type { Clock } from '../kernel/timestamps.ts'
+import { version } from '../kernel/version.ts'
 import type { ApiPart } from '../openapi/part.ts'
 import { watchEventLoop } from './event-loop.ts'
+import { gauge } from './instruments.ts'
 
 /** A process's metrics as they travel between processes. */
 export type MetricsSnapshot = object[]
@@ -38,6 +40,7 @@ function threadMetrics(part: Part): Registry {
   const register = new Registry()
   if (part !== 'bulk') collectDefaultMetrics({ register })
   watchEventLoop(register)
+  gauge(register, 'deskwire_build_info', (it) => it.set({ version, node: process.versions.node }, 1))
   made.set(part, register)
   return register
 }

@@ -1,16 +1,16 @@
 /** Where deliveries stand in the database, who stores most, and what an upgrade has left to do. Asked at most once in a while, however often somebody scrapes. */
 import type { Pool } from 'pg'
-import { Gauge, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import { suspendedOrganizations } from '../delivery/sweep.ts'
 import { cached } from '../kernel/cached.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
+import { countedAtMost, type NameOf } from './catalogue.ts'
+import { gauge } from './instruments.ts'
 
 /** Milliseconds for which an answer is good. */
 const goodFor = 15_000
 /** And for which nothing more is asked of a database that does not answer. */
 const failureGoodFor = 1_000
-/** Deliveries counted at most: beyond, the gauge stays here. */
-const countedAtMost = 100_000
 
 interface Standing {
   readonly due: number
@@ -24,31 +24,20 @@ interface Standing {
 /** Gauges of backlog and endpoints. While the database does not answer they have no value. */
 export function createStandingMetrics(register: Registry, pool: Pool, clock: Clock): void {
   const read = cached(() => readStanding(pool, clock), { clock, goodFor, failureGoodFor })
-  gauge(
-    'deskwire_deliveries_due',
-    `Deliveries that are due, counted up to ${countedAtMost}`,
-    ({ due }) => due,
+  show('deskwire_deliveries_due', ({ due }) => due)
+  show('deskwire_delivery_oldest_due_seconds', ({ oldest }) =>
+    oldest === null ? 0 : Math.max(0, (clock.now() - oldest.getTime()) / 1000),
   )
-  gauge(
-    'deskwire_delivery_oldest_due_seconds',
-    'For how long the delivery that waits longest has been due',
-    (now) => (now.oldest === null ? 0 : Math.max(0, (clock.now() - now.oldest.getTime()) / 1000)),
-  )
-  gauge('deskwire_delivery_lanes_due', 'Endpoints with deliveries that are due', ({ waiting }) => waiting)
-  gauge('deskwire_delivery_lanes_leased', 'Endpoints that a worker is sending to', ({ leased }) => leased)
-  gauge('deskwire_webhooks_active', 'Endpoints that are active', ({ active }) => active)
-  gauge('deskwire_webhooks_disabled', 'Endpoints that are disabled', ({ disabled }) => disabled)
+  show('deskwire_delivery_lanes_due', ({ waiting }) => waiting)
+  show('deskwire_delivery_lanes_leased', ({ leased }) => leased)
+  show('deskwire_webhooks_active', ({ active }) => active)
+  show('deskwire_webhooks_disabled', ({ disabled }) => disabled)
 
-  function gauge(name: string, help: string, value: (standing: Standing) => number): void {
-    new Gauge({
-      name,
-      help,
-      registers: [register],
-      async collect() {
-        const standing = await read().catch(() => null)
-        if (standing === null) this.remove()
-        else this.set(value(standing))
-      },
+  function show(name: NameOf<'gauge'>, value: (standing: Standing) => number): void {
+    gauge(register, name, async (it) => {
+      const standing = await read().catch(() => null)
+      if (standing === null) it.remove()
+      else it.set(value(standing))
     })
   }
 }
@@ -87,15 +76,10 @@ const storageGoodFor = 60_000
 /** And for which nothing more is asked of a database that does not answer. */
 const storageFailureGoodFor = 1_000
 
-const measures = {
-  rows: 'Existing rows of the organizations that have most, by rank',
-  bytes: 'Bytes of representations of the organizations that have most, by rank',
-  removed: 'Removal records of the organizations that have most, by rank',
-  log: "Events, deliveries and attempts of the organizations that have most, by rank: estimated from the planner's statistics",
-} as const
+const measures = ['rows', 'bytes', 'removed', 'log'] as const
 
 /** The largest by each measure, most first. */
-export type Largest = { readonly [Measure in keyof typeof measures]: readonly number[] }
+export type Largest = { readonly [Measure in (typeof measures)[number]]: readonly number[] }
 
 /**
  * How much the largest organizations store, by rank: which they are is for the log to say, so that no series is theirs.
@@ -107,18 +91,12 @@ export function createStorageMetrics(
   { ranks, read }: { readonly ranks: number; readonly read: () => Promise<Largest> },
 ): void {
   const known = cached(read, { clock, goodFor: storageGoodFor, failureGoodFor: storageFailureGoodFor })
-  for (const [measure, help] of Object.entries(measures) as [keyof Largest, string][]) {
-    new Gauge({
-      name: `deskwire_organization_${measure}_largest`,
-      help,
-      labelNames: ['rank'],
-      registers: [register],
-      async collect() {
-        const found = await known().catch(() => null)
-        this.reset()
-        if (found === null) return
-        for (let rank = 1; rank <= ranks; rank++) this.set({ rank }, found[measure][rank - 1] ?? 0)
-      },
+  for (const measure of measures) {
+    gauge(register, `deskwire_organization_${measure}_largest`, async (it) => {
+      const found = await known().catch(() => null)
+      it.reset()
+      if (found === null) return
+      for (let rank = 1; rank <= ranks; rank++) it.set({ rank }, found[measure][rank - 1] ?? 0)
     })
   }
 }
@@ -129,31 +107,22 @@ const outdatedGoodFor = 15_000
 const outdatedFailureGoodFor = 1_000
 
 /**
- * A gauge of the rows of each kind that show an earlier version of it, counted up to `most`: none, when an upgrade is
+ * A gauge of the rows of each kind that show an earlier version of it, counted up to `countedAtMost`: none, when an upgrade is
  * through. While `read` fails there is no gauge.
  */
 export function createOutdatedMetrics(
   register: Registry,
   clock: Clock,
-  options: {
-    readonly most: number
-    readonly read: () => Promise<readonly { readonly kind: string; readonly rows: number }[]>
-  },
+  read: () => Promise<readonly { readonly kind: string; readonly rows: number }[]>,
 ): void {
-  const known = cached(options.read, {
+  const known = cached(read, {
     clock,
     goodFor: outdatedGoodFor,
     failureGoodFor: outdatedFailureGoodFor,
   })
-  new Gauge({
-    name: 'deskwire_rows_outdated',
-    help: `Rows that show an earlier version of their kind and are still to be upgraded, counted up to ${options.most}`,
-    labelNames: ['kind'],
-    registers: [register],
-    async collect() {
-      const found = await known().catch(() => [])
-      this.reset()
-      for (const { kind, rows } of found) this.set({ kind }, rows)
-    },
+  gauge(register, 'deskwire_rows_outdated', async (it) => {
+    const found = await known().catch(() => [])
+    it.reset()
+    for (const { kind, rows } of found) it.set({ kind }, rows)
   })
 }

@@ -42,7 +42,7 @@ export async function startApi(
     readonly clock?: FollowingClock
   } & Pick<
     AppOptions,
-    'worker' | 'storage' | 'trustedProxies' | 'corsOrigins' | 'metricsElsewhere' | 'degraded'
+    'worker' | 'storage' | 'trustedProxies' | 'corsOrigins' | 'metricsElsewhere' | 'degraded' | 'telemetry'
   >,
 ): Promise<Running & { readonly address: string; readonly metrics: App['metrics'] }> {
   const clock = options.clock ?? followDatabaseClock(options.pool)

@@ -7,9 +7,10 @@ import { followDatabaseClock } from '../db/clock.ts'
 import { createPool, endPool } from '../db/pool.ts'
 import { ownHeaders } from '../http/hand-over.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
+import { createLog } from '../kernel/log.ts'
+import { openTelemetry } from '../telemetry/open.ts'
 import { type BulkAsk, type BulkOrders, type BulkTold, bulkAtOnce } from './bulk.ts'
 import { tuneHeap } from './heap-tuning.ts'
-import { createLog } from './running.ts'
 
 /** A request holds one at a time; one is for the clock and for what is told of commits. */
 const connections = bulkAtOnce + 1
@@ -20,7 +21,10 @@ const clockMilliseconds = 10_000
 const { address, settings, searchTimeout, storage, logLevel } = workerData as BulkOrders
 tuneHeap()
 const port = parentPort as MessagePort
-const log = createLog(logLevel)
+// What the process could not turn on has kept it from starting.
+const telemetry = await openTelemetry('bulk')
+const log = createLog(logLevel, telemetry?.logFields)
+telemetry?.reportTo(log)
 const pool = createPool(address, {
   max: connections,
   onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
@@ -35,6 +39,7 @@ const { server, register } = createApp({
   searchTimeout,
   ...(storage && { storage }),
   part: 'bulk',
+  telemetry,
   // Sent between threads, bytes are no Buffer any more.
   settings: {
     ...settings,
@@ -56,6 +61,7 @@ port.on('message', async (ask: BulkAsk) => {
       await server.close()
       clock.stop()
       await endPool(pool)
+      await telemetry?.close()
       process.exit(0)
   }
 })

@@ -1,6 +1,6 @@
 /** The summarizer in a thread of its own. Its parent tells it where the database is, and when to stop. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { createLog } from './running.ts'
+import { createLog } from '../kernel/log.ts'
 import { startSummarizer } from './summarizer.ts'
 import type { ThreadOrders } from './supervise-thread.ts'
 

@@ -1,11 +1,17 @@
 /** The worker in a process of its own, beside the API of role `all`. Its parent tells it where the database is. */
-import { createLog } from './running.ts'
+import { createLog } from '../kernel/log.ts'
+import { openTelemetry } from '../telemetry/open.ts'
 import type { WorkerMessage, WorkerOrders, WorkerReport } from './supervise.ts'
 import { startWorker } from './worker.ts'
 
-process.once('message', ({ address, settings, summaries, workerId, logLevel }: WorkerOrders) => {
-  const log = createLog(logLevel)
-  const worker = startWorker({ address, log, settings, summaries, workerId })
+// What the parent could not turn on has kept it from starting.
+const opened = openTelemetry('worker')
+
+process.once('message', async ({ address, settings, summaries, workerId, logLevel }: WorkerOrders) => {
+  const telemetry = await opened
+  const log = createLog(logLevel, telemetry?.logFields)
+  telemetry?.reportTo(log)
+  const worker = startWorker({ address, log, settings, summaries, workerId, telemetry })
   process.on('message', async (message: WorkerMessage) => {
     if ('due' in message) {
       worker.take(message.due)
@@ -23,6 +29,7 @@ process.once('message', ({ address, settings, summaries, workerId, logLevel }: W
     // From here on nothing is begun.
     log.info('the worker stops: it completes what is under way')
     await stopped
+    await telemetry?.close()
     process.exit(0)
   }
   process.on('SIGTERM', stop)

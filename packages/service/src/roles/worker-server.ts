@@ -8,7 +8,7 @@ import { kinds } from '../desk/index.ts'
 import { createHealth, healthPart } from '../http/health.ts'
 import { registerRoutes } from '../http/route.ts'
 import { createServer } from '../http/server.ts'
-import { outdatedCounted, outdatedRows } from '../kinds/backfill.ts'
+import { outdatedRows } from '../kinds/backfill.ts'
 import { metricsPart, metricsText } from '../metrics/registry.ts'
 import { createOutdatedMetrics, createStandingMetrics } from '../metrics/standing.ts'
 import { addressOf, listen } from './api.ts'
@@ -25,7 +25,7 @@ type Listening = Running & { readonly address: string }
 /** What a worker that runs alone says in `/metrics`. */
 export function workerMetrics({ pool, clock, register }: RunningWorker): () => Promise<string> {
   createStandingMetrics(register, pool, clock)
-  createOutdatedMetrics(register, clock, { most: outdatedCounted, read: () => outdatedRows(pool, kinds) })
+  createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
   return metricsText(register, async () => [], clock)
 }
 

@@ -7,6 +7,7 @@ import { followDatabaseClock } from '../db/clock.ts'
 import { type Database, FairPool } from '../db/fair-pool.ts'
 import { listen } from '../db/listen.ts'
 import type { LocalSettings } from '../db/local-settings.ts'
+import { observePools, observeStatements, type StatementObserver } from '../db/observe-statements.ts'
 import { createPool, type DatabaseAddress, directAddress, endPool } from '../db/pool.ts'
 import { BacklogPace } from '../delivery/backlog-pace.ts'
 import type { DrainServices } from '../delivery/drain.ts'
@@ -26,17 +27,20 @@ import { createRegistrants, type Registrants } from '../delivery/registrants.ts'
 import { createSender } from '../delivery/send/send.ts'
 import { createSigner } from '../delivery/signer.ts'
 import { createResolver } from '../delivery/target/resolver.ts'
+import { observeAttempts, traceAttempts } from '../delivery/trace-attempts.ts'
 import { kinds } from '../desk/index.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
 import { createContentRecount } from '../journal/content-recount.ts'
 import { type DueDeliveries, decodeDeliveries, deliveriesChannel, largeCommit } from '../journal/notifier.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { atMost } from '../kernel/periodic.ts'
+import type { Telemetry } from '../kernel/telemetry.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { createBackfillOf } from '../kinds/backfill.ts'
 import type { Kind } from '../kinds/kind.ts'
 import { createDeliveryMetrics } from '../metrics/delivery.ts'
 import { createRegistry } from '../metrics/registry.ts'
+import { createConnectionMetrics } from '../metrics/shares.ts'
 import { createJobs } from '../summarizer/jobs.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
 import { createOpener, keysOf } from '../webhooks/vault.ts'
@@ -88,8 +92,10 @@ export function startWorker(options: {
   readonly summaries: SummarySettings | null
   /** The owner of its leases; one of its own unless told. */
   readonly workerId?: string
+  /** What it tells of its work to; nobody unless told. */
+  readonly telemetry?: Telemetry | null
 }): RunningWorker {
-  const { address, log, settings, summaries, workerId = randomUUID() } = options
+  const { address, log, settings, summaries, workerId = randomUUID(), telemetry = null } = options
   // Of the whole process: a worker has one of its own.
   const heapTuning = tuneHeap()
   const openPool = (max: number, settings: LocalSettings = poolSettings, to = address) =>
@@ -103,9 +109,16 @@ export function startWorker(options: {
   // Each holds a lock of the session for as long as it works.
   const backfillPool = openPool(backfillConnections, {}, directAddress(address))
   const register = createRegistry('worker')
-  const observer = createDeliveryMetrics(register, () => worker.engine.inFlight)
+  const counted = createDeliveryMetrics(register, () => worker.engine.inFlight)
+  const observer = telemetry === null ? counted : observeAttempts(telemetry, counted)
+  const pools = { worker: pool, worker_others: otherPool, backfill: backfillPool }
+  createConnectionMetrics(register, pools)
+  if (telemetry !== null) {
+    observePools(telemetry, pools)
+    telemetry.publish(register)
+  }
   const clock = followDatabaseClock(pool)
-  const worker = createWorker({ pool, clock, log, kinds, settings, observer, otherPool, workerId })
+  const worker = createWorker({ pool, clock, log, kinds, settings, observer, otherPool, workerId, telemetry })
   const backfill = createBackfillOf({ pool: backfillPool, clock, log, kinds, maxClockSkew })
   const recount = createContentRecount({ pool: backfillPool, tables: kinds.map(({ table }) => table), log })
   const listener = listen(
@@ -190,18 +203,22 @@ export function createWorker(options: {
   readonly otherPool?: Pool
   /** The owner of its leases; one of its own unless told. */
   readonly workerId?: string
+  readonly telemetry?: Telemetry | null
 }): Worker {
   const { pool, clock, log, kinds, settings, observer = nobodyObserves, otherPool = pool } = options
+  const { telemetry = null } = options
+  const traced = telemetry !== null
   const { dnsServers, trustedTargets, targetCa, schedule } = settings
   const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
   const sender = createSender({ resolver, clock, targetCa, answerTimeoutMs: schedule.answerTimeout })
   const signer = createSigner(createOpener(keysOf(settings)))
   const scopes = new Map(kinds.map((kind) => [kind.name, `${kind.plural}:read`]))
   const tables = kinds.map((kind) => kind.table)
-  const database = sharedByOrganizations(pool)
-  const otherDatabase = sharedByOrganizations(otherPool)
+  const asked = telemetry === null ? undefined : observeStatements(telemetry)
+  const database = sharedByOrganizations(pool, asked)
+  const otherDatabase = sharedByOrganizations(otherPool, asked)
   const drains: Omit<DrainServices, 'tuning'> = {
-    queues: createEndpointQueues(database, tables),
+    queues: createEndpointQueues(database, tables, { traced }),
     send: (request) => sender.send(request),
     signerOf: (claim) => signer(claim.endpoint, claim),
     scopeOf: (subjectKind) => scopes.get(subjectKind) ?? null,
@@ -209,13 +226,14 @@ export function createWorker(options: {
     schedule,
     log,
     observer,
+    trace: telemetry === null ? null : traceAttempts(telemetry),
   }
   const clockTurns = createKeyedQueue()
   const backlogs = new BacklogPace()
   const engine = createEngine(drains, {
     clockTurns,
     backlogs,
-    otherQueues: createEndpointQueues(otherDatabase, tables),
+    otherQueues: createEndpointQueues(otherDatabase, tables, { traced }),
     ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
   })
   const registrants = createRegistrants({ pool, clock, log, observer, clockTurns, wake: () => engine.wake() })
@@ -250,8 +268,8 @@ export function createWorker(options: {
  * A worker's connections, one of them left for what belongs to no drain: an organization with fifty endpoints that are flooded waits for its
  * own statements, and nobody else for them. Nothing that waits here is given up: what a completion writes has been sent.
  */
-function sharedByOrganizations(pool: Pool): Database {
+function sharedByOrganizations(pool: Pool, asked: StatementObserver | undefined): Database {
   const places = Math.max(2, pool.options.max - 1)
   const limits = { places, longPlaces: 2, commonPlaces: 2, waitAtMost: Number.POSITIVE_INFINITY }
-  return new FairPool(pool, { waited: () => {} }, limits)
+  return new FairPool(pool, { waited: () => {}, asked }, limits)
 }

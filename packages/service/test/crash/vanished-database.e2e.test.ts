@@ -41,7 +41,7 @@ test('a database that vanishes: readers are refused in time, and when it is back
   way.vanish()
   const refused = await Promise.all(Array.from({ length: 20 }, () => call('/v1/customers')))
   expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]))
-  await eventually('the worker says so', () => /"level":40.*could not look for/.test(worker.output()))
+  await eventually('the worker says so', () => /"level":"warn".*could not look for/.test(worker.output()))
   // Made by somebody who still reaches the database, and told to nobody whose connection is dead.
   await beside.api.post('/v1/customers', { name: 'meanwhile' })
 

@@ -166,7 +166,7 @@ describe('72 hours', () => {
     const { api, engine, answer, id } = await endpoint()
     const said = () =>
       shared()
-        .logged.filter(({ level, webhookId }) => level === 40 && webhookId === id)
+        .logged.filter(({ level, webhookId }) => level === 'warn' && webhookId === id)
         .map(({ msg }) => msg)
     const about = 'an endpoint keeps failing and is about to be disabled'
     answer(500)

@@ -14,6 +14,7 @@ export interface Arrival {
   readonly endpoint: string
   readonly eventId: string
   readonly signature: string | undefined
+  readonly traceparent: string | undefined
   readonly body: Buffer
   /** By `performance.now()`. */
   readonly at: number
@@ -66,6 +67,7 @@ export async function startHooks(): Promise<Hooks> {
       endpoint,
       eventId: headers['x-service-event-id'] ?? '',
       signature: headers['x-service-signature'],
+      traceparent: headers.traceparent,
       body,
       at: performance.now(),
       status: null,

@@ -7,6 +7,7 @@ import type { RateLimit } from '../../src/access/rate-limit.ts'
 import { type App, type AppOptions, createApp } from '../../src/app.ts'
 import type { DeliverySettings } from '../../src/delivery/model.ts'
 import { maxClockSkew } from '../../src/journal/clock-skew.ts'
+import { logOptions } from '../../src/kernel/log.ts'
 import { type Clock, systemClock } from '../../src/kernel/timestamps.ts'
 import type { Kind } from '../../src/kinds/kind.ts'
 import { startStreamListener } from '../../src/roles/stream-listener.ts'
@@ -81,7 +82,7 @@ export async function testService(
   const { clock = systemClock, kinds } = options
   const database = options.database ?? (await testDatabase())
   const logged: Record<string, unknown>[] = []
-  const log = pino({ level: 'debug', base: null }, { write: (line) => logged.push(JSON.parse(line)) })
+  const log = pino({ ...logOptions, level: 'debug' }, { write: (line) => logged.push(JSON.parse(line)) })
   const pool = options.tells === false ? silent(database.pool) : database.pool
   const app = createApp({
     pool,

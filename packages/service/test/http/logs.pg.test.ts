@@ -52,7 +52,7 @@ test('neither does it when the database refuses a row and repeats it in its mess
     expect(answer.text).not.toContain('ops@example.com')
   }
   // Enough to find the cause is there: which request, what kind of error and where.
-  const errors = service.logged.filter(({ level }) => level === 50)
+  const errors = service.logged.filter(({ level }) => level === 'error')
   expect(errors.map(({ requestId }) => requestId)).toEqual(refused.map(({ json }) => json.requestId))
   expect(JSON.stringify(errors)).toContain('23514')
   expect(JSON.stringify(errors)).toContain('customers_email_check')
@@ -71,7 +71,16 @@ test('a client that goes before all of its body came is no failure of the servic
   socket.destroy()
   await once(socket, 'close')
   await eventually('it is given up', async () => / 0$/m.test(await bytes()))
-  expect(service.logged.filter(({ level }) => Number(level) > 30)).toEqual([])
+  expect(service.logged.filter(({ level }) => level !== 'info' && level !== 'debug')).toEqual([])
+})
+
+test('a line names its level, and has the time in ISO 8601 to the millisecond', async () => {
+  await using service = await testService()
+  await service.api.get('/v1/customers')
+  expect(service.logged.find(({ msg }) => msg === 'answered')).toMatchObject({
+    level: 'debug',
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  })
 })
 
 function expectDiscreet(lines: readonly object[], words: readonly string[]): void {

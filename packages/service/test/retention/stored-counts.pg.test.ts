@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { createOrganization } from '../../src/access/organizations.ts'
 import { applyWithin, migrate } from '../../src/db/migrate.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { logOptions } from '../../src/kernel/log.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { createMaintenance } from '../../src/retention/maintenance.ts'
 import { largestStores } from '../../src/retention/storage.ts'
@@ -122,7 +123,7 @@ test('maintenance tells of those that come near a limit, and of nobody where the
   for (let n = 0; n < 3; n++) await makeCustomer(service.api)
   const run = async (storage?: { rows: number | null; bytes: number | null }) => {
     const lines: { organizationId?: string }[] = []
-    const log = pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) })
+    const log = pino(logOptions, { write: (line) => lines.push(JSON.parse(line)) })
     const { logRetention } = deliverySettings
     const maintenance = createMaintenance({
       pool,
@@ -136,7 +137,7 @@ test('maintenance tells of those that come near a limit, and of nobody where the
   }
   expect(await run()).toEqual([])
   expect(await run({ rows: 5, bytes: null })).toMatchObject([
-    { level: 40, organizationId: near.organizationId, rows: 4, maxRows: 5, maxBytes: null },
+    { level: 'warn', organizationId: near.organizationId, rows: 4, maxRows: 5, maxBytes: null },
   ])
   const told = await run({ rows: null, bytes: 100 })
   expect(told.map(({ organizationId }) => organizationId)).toEqual([

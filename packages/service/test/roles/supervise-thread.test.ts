@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import pino from 'pino'
 import { expect, test } from 'vitest'
+import { logOptions } from '../../src/kernel/log.ts'
 import { superviseSummarizer } from '../../src/roles/supervise-thread.ts'
 import { eventually } from '../harness/locks.ts'
 
@@ -9,7 +10,7 @@ const address = { url: 'postgres://nobody@127.0.0.1:1/nothing' }
 
 function supervise(summaries: object, isNeeded = async () => true) {
   const logged: { msg: string }[] = []
-  const log = pino({ level: 'error', base: null }, { write: (line) => logged.push(JSON.parse(line)) })
+  const log = pino({ ...logOptions, level: 'error' }, { write: (line) => logged.push(JSON.parse(line)) })
   const orders = { address, summaries: summaries as never, maxAttempts: 6, workerId: randomUUID() }
   return { logged, thread: superviseSummarizer(orders, log, { isNeeded, giveBack: async () => {} }) }
 }

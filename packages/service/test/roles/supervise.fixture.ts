@@ -1,6 +1,7 @@
 /** Supervises a worker whose database does not answer, in a process with few file descriptors. Told by its parent. */
 import { closeSync, openSync } from 'node:fs'
 import pino from 'pino'
+import { logOptions } from '../../src/kernel/log.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { superviseWorker } from '../../src/roles/supervise.ts'
 import { deliverySettings, summarySettings } from '../harness/delivery-settings.ts'
@@ -11,7 +12,7 @@ try {
 } catch {
   // There are no more: nothing can be forked.
 }
-const log = pino({ base: null }, { write: (line) => process.send?.(JSON.parse(line)) })
+const log = pino(logOptions, { write: (line) => process.send?.(JSON.parse(line)) })
 const address = { url: 'postgres://nobody@127.0.0.1:1/nothing' }
 const worker = superviseWorker(
   { address, settings: deliverySettings, summaries: summarySettings, logLevel: 'silent' },

@@ -168,7 +168,7 @@ describe('after a failover to a server whose clock lags', () => {
     await makeCustomer(api, { name: 'two' })
     const warnings = service.logged.filter(({ msg }) => String(msg).includes('ahead of the database'))
     expect(warnings).toHaveLength(1)
-    expect(warnings[0]).toMatchObject({ level: 40, seconds: expect.any(Number) })
+    expect(warnings[0]).toMatchObject({ level: 'warn', seconds: expect.any(Number) })
     const metrics = (await api.get('/metrics')).text
     const [, seconds] = /^deskwire_stream_lead_seconds\{[^}]*\} (\S+)$/m.exec(metrics) ?? []
     expect(Number(seconds)).toBeGreaterThan(7_000)

@@ -27,7 +27,7 @@ async function installation() {
     service,
     api: service.api,
     engine: summarizer.engine,
-    warnings: () => service.logged.filter(({ level }) => level === 40),
+    warnings: () => service.logged.filter(({ level }) => level === 'warn'),
     async [Symbol.asyncDispose]() {
       await summarizer[Symbol.asyncDispose]()
       await service[Symbol.asyncDispose]()

@@ -152,7 +152,7 @@ test('a process that always dies in the middle is not tried for ever', async () 
   )
   expect(await worker.engine.runDue()).toBe(1)
   expect(service.logged).toContainEqual(
-    expect.objectContaining({ level: 40, conversationId: id, attempts: 15 }),
+    expect.objectContaining({ level: 'warn', conversationId: id, attempts: 15 }),
   )
   expect(await jobsOf(service)).toMatchObject([{ id, gaveUp: true }])
 })

@@ -162,6 +162,13 @@ export const coreMigrations: readonly Migration[] = [
       `alter table installation add column previous_key_check bytea`,
     ],
   },
+  {
+    id: '20261123-54-trace-context',
+    statements: [
+      // The trace in which its change was made, as a `traceparent`: null where it was not traced.
+      `alter table events add column trace_context text`,
+    ],
+  },
 ]
 
 // What managing keys over HTTP needs beside the keys themselves.

@@ -1,0 +1,106 @@
+/** What telemetry is told of requests: a span for each that needs a key, and figures of all (decision 54). */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Attributes, Span, Telemetry } from '../kernel/telemetry.ts'
+import { stopwatch } from '../kernel/timestamps.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What is done for it is a part of this; null where telemetry is off, and of what is not traced. */
+    span: Span | null
+  }
+}
+
+/** Those of the conventions, in seconds. */
+const durations = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+
+/** Methods by their names; any other, which anybody can make up, is one. */
+const known = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'PUT', 'OPTIONS', 'TRACE', 'CONNECT'])
+
+/**
+ * Traces and counts requests. To be called before any other hook is added.
+ *
+ * A client's own `traceparent` begins no part of its trace, which would let anybody decide what is kept here; it becomes a
+ * link. With `inside`, requests come from this process, which has begun their trace and counts them.
+ */
+export function traceRequests(server: FastifyInstance, telemetry: Telemetry | null, inside = false): void {
+  server.decorateRequest('span', null)
+  if (telemetry === null) return
+  const { tracer } = telemetry
+  const counted = inside ? null : countRequests(telemetry)
+  server.addHook('onRequest', (request, reply, done) => {
+    const begun = { method: methodOf(request), scheme: request.protocol }
+    const ended = counted?.(begun)
+    const span = isTraced(request) ? begin(request, begun.method) : null
+    request.span = span
+    reply.raw.once('close', () => {
+      // Nobody waits for an answer any more that was not sent by now.
+      const status = reply.raw.headersSent ? reply.raw.statusCode : null
+      const error = status === null ? 'client_gone' : status >= 500 ? String(status) : null
+      ended?.({ ...routeOf(request), ...(status !== null && { 'http.response.status_code': status }) }, error)
+      if (status !== null) span?.set({ 'http.response.status_code': status })
+      span?.end(error)
+    })
+    if (span === null) done()
+    else tracer.within(span, done)
+  })
+  // The body has come in by then, and the answer gone: what runs from here on was begun by the socket that they go over.
+  const goOn = (request: FastifyRequest, _reply: unknown, done: () => void) => {
+    if (request.span === null) done()
+    else tracer.within(request.span, done)
+  }
+  server.addHook('preValidation', goOn)
+  server.addHook('onResponse', goOn)
+
+  function begin(request: FastifyRequest, method: string): Span {
+    const { traceparent } = request.headers
+    const theirs = typeof traceparent === 'string' ? traceparent : null
+    const route = request.routeOptions.url ?? ''
+    return tracer.begin(inside ? `${method} ${route}, handed over` : `${method} ${route}`, {
+      kind: inside ? 'internal' : 'server',
+      parent: inside ? theirs : null,
+      link: inside ? null : theirs,
+      attributes: {
+        'http.request.method': method,
+        'http.route': route,
+        'url.scheme': request.protocol,
+        'deskwire.request_id': request.id,
+      },
+    })
+  }
+}
+
+/** Probes, scrapes and pages would be most of what there is to see. */
+function isTraced({ routeOptions }: FastifyRequest): boolean {
+  const { route } = routeOptions.config
+  return route !== undefined && route.access !== 'public'
+}
+
+function methodOf({ method }: FastifyRequest): string {
+  return known.has(method) ? method : '_OTHER'
+}
+
+function routeOf({ routeOptions }: FastifyRequest): Attributes {
+  return routeOptions.url === undefined ? {} : { 'http.route': routeOptions.url }
+}
+
+/** Counts a request that begins, and answers what is to be called at its end. */
+function countRequests({ meter }: Telemetry) {
+  const duration = meter.histogram('http.server.request.duration', {
+    unit: 's',
+    description: 'Duration of HTTP server requests.',
+    boundaries: durations,
+  })
+  const active = meter.upDownCounter('http.server.active_requests', {
+    unit: '{request}',
+    description: 'Number of active HTTP server requests.',
+  })
+  return ({ method, scheme }: { readonly method: string; readonly scheme: string }) => {
+    const began = stopwatch()
+    const attributes = { 'http.request.method': method, 'url.scheme': scheme }
+    active(1, attributes)
+    return (more: Attributes, error: string | null) => {
+      active(-1, attributes)
+      duration(began() / 1_000, { ...attributes, ...more, ...(error !== null && { 'error.type': error }) })
+    }
+  }
+}

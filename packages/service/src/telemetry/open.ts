@@ -1,0 +1,39 @@
+/** Turns telemetry on where the environment asks for it; where it does not, nothing of OpenTelemetry is loaded. */
+import type { OpenTelemetry, Part } from './sdk.ts'
+import { type Environment, readTelemetrySettings } from './settings.ts'
+
+/** What telemetry needs beside the service, which installs none of it by itself. The same as its peer dependencies. */
+export const neededPackages: Readonly<Record<string, string>> = {
+  '@opentelemetry/api': '1.10.0',
+  '@opentelemetry/exporter-metrics-otlp-http': '0.301.0',
+  '@opentelemetry/exporter-metrics-otlp-proto': '0.301.0',
+  '@opentelemetry/exporter-trace-otlp-http': '0.301.0',
+  '@opentelemetry/exporter-trace-otlp-proto': '0.301.0',
+  '@opentelemetry/resources': '3.1.0',
+  '@opentelemetry/sdk-metrics': '3.1.0',
+  '@opentelemetry/sdk-trace': '3.1.0',
+}
+
+/** Telemetry cannot be turned on as it is asked for: the message says, in a line, what to set or to install. */
+export class TelemetryError extends Error {}
+
+/** Telemetry of this part of the service; null where it is off. @throws TelemetryError when it cannot be turned on. */
+export async function openTelemetry(
+  part: Part,
+  environment: Environment = process.env,
+): Promise<OpenTelemetry | null> {
+  const settings = readTelemetrySettings(environment)
+  if (!settings.ok) throw new TelemetryError(settings.error)
+  if (settings.value === null) return null
+  const { createTelemetry } = await import('./sdk.ts').catch(explainMissing)
+  return createTelemetry(part, settings.value)
+}
+
+function explainMissing(error: NodeJS.ErrnoException): never {
+  if (error.code !== 'ERR_MODULE_NOT_FOUND' || !error.message.includes('@opentelemetry/')) throw error
+  const packages = Object.entries(neededPackages).map(([name, version]) => `${name}@${version}`)
+  throw new TelemetryError(
+    `OTEL_EXPORTER_OTLP_ENDPOINT is set, and the libraries for it are not installed; install them with: npm install ${packages.join(' ')}`,
+    { cause: error },
+  )
+}

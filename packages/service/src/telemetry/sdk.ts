@@ -1,0 +1,289 @@
+/**
+ * Telemetry as OpenTelemetry's libraries have it: the one place that names them, beside `registry-producer.ts`. Nobody imports it
+ * but `open.ts`, when it is asked for.
+ *
+ * Whatever becomes of what is exported, the service goes on: spans wait in a queue that has an end, exports have a time
+ * in which to be done, and what cannot be exported is a warning a minute.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import {
+  type Context,
+  type DiagLogger,
+  DiagLogLevel,
+  diag,
+  type Meter as OtelMeter,
+  type Span as OtelSpan,
+  type Tracer as OtelTracer,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api'
+import { OTLPMetricExporter as JsonMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
+import { OTLPMetricExporter as ProtobufMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
+import { OTLPTraceExporter as JsonTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { OTLPTraceExporter as ProtobufTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import { detectResources, envDetector, type Resource, resourceFromAttributes } from '@opentelemetry/resources'
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import { atMost } from '../kernel/periodic.ts'
+import {
+  type Attributes,
+  type Meter,
+  parseTraceparent,
+  type Span,
+  type SpanOptions,
+  type Telemetry,
+  type Tracer,
+} from '../kernel/telemetry.ts'
+import { stopwatch } from '../kernel/timestamps.ts'
+import { version } from '../kernel/version.ts'
+import { RegistryProducer } from './registry-producer.ts'
+import type { SamplerName, TelemetrySettings } from './settings.ts'
+
+/** What runs here: a process's API or worker, or the API's thread for large bodies. */
+export type Part = 'api' | 'bulk' | 'worker'
+
+/** How long the last export may hold up a stop, in milliseconds. */
+const closeWithin = 2_000
+/** How often it is told that nothing can be exported, in milliseconds. */
+const tellApart = 60_000
+
+export interface OpenTelemetry extends Telemetry {
+  /** Has the libraries' warnings written to this log. */
+  reportTo(log: { warn(fields: object, message: string): void }): void
+  /** Exports what is left, for two seconds at most; never rejects. */
+  close(): Promise<void>
+}
+
+/** Telemetry of one part of the service, with exporters that read what else they need from the environment. */
+export function createTelemetry(part: Part, settings: TelemetrySettings): OpenTelemetry {
+  const resource = resourceOf(part)
+  const { traces, metrics, endpoint, tracesEndpoint, metricsEndpoint } = settings
+  const tracing = traces === 'otlp' && (endpoint ?? tracesEndpoint) !== null
+  const metering = metrics === 'otlp' && (endpoint ?? metricsEndpoint) !== null
+  const spans = new TracerProvider({
+    resource,
+    sampler: tracing ? samplerOf(settings.sampler, settings.samplerArgument) : new AlwaysOffSampler(),
+    spanProcessors: tracing ? [processorOf(settings)] : [],
+  })
+  const registry = new RegistryProducer()
+  const figures = new MeterProvider({
+    resource,
+    readers: metering ? [readerOf(settings, registry)] : [],
+  })
+  return {
+    tracer: new OtlpTracer(spans.getTracer('deskwire', version)),
+    meter: new OtlpMeter(figures.getMeter('deskwire', version)),
+    sendsTraceparent: tracing && settings.propagators,
+    logFields: () => {
+      const current = storage.getStore()
+      return current === undefined || current === null ? {} : current.logFields
+    },
+    publish: (register) => registry.add(register),
+    reportTo(log) {
+      diag.setLogger(diagnostics(log), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
+    },
+    async close() {
+      await atMost(closeWithin, Promise.allSettled([spans.shutdown(), figures.shutdown()]))
+    },
+  }
+}
+
+/** Who it is that exports. What the environment says of it goes before. */
+function resourceOf(part: Part): Resource {
+  const own = resourceFromAttributes({
+    'service.name': 'deskwire',
+    'service.version': version,
+    'service.instance.id': randomUUID(),
+    'host.name': hostname(),
+    'process.pid': process.pid,
+    'process.runtime.name': 'nodejs',
+    'process.runtime.version': process.versions.node,
+    'deskwire.process': part,
+  })
+  // The detector of the process would tell of its command line, which may have a database's password in it.
+  return own.merge(detectResources({ detectors: [envDetector] }))
+}
+
+function samplerOf(name: SamplerName, ratio: number): Sampler {
+  switch (name) {
+    case 'always_on':
+      return new AlwaysOnSampler()
+    case 'always_off':
+      return new AlwaysOffSampler()
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(ratio)
+    case 'parentbased_always_on':
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() })
+    case 'parentbased_always_off':
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() })
+    case 'parentbased_traceidratio':
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) })
+  }
+}
+
+function processorOf(settings: TelemetrySettings): BatchSpanProcessor {
+  const exporter = settings.protocol === 'http/json' ? new JsonTraceExporter() : new ProtobufTraceExporter()
+  return new BatchSpanProcessor({
+    exporter,
+    scheduledDelayMillis: settings.scheduleDelay,
+    exportTimeoutMillis: settings.exportTimeout,
+    maxQueueSize: settings.maxQueueSize,
+    maxExportBatchSize: settings.maxExportBatchSize,
+  })
+}
+
+function readerOf(settings: TelemetrySettings, registry: RegistryProducer): PeriodicExportingMetricReader {
+  const exporter = settings.protocol === 'http/json' ? new JsonMetricExporter() : new ProtobufMetricExporter()
+  return new PeriodicExportingMetricReader({
+    exporter,
+    exportIntervalMillis: settings.metricInterval,
+    exportTimeoutMillis: Math.min(settings.metricTimeout, settings.metricInterval),
+    metricProducers: [registry],
+  })
+}
+
+/** A warning once a minute at most: while a collector is down, each export says so. */
+function diagnostics(log: { warn(fields: object, message: string): void }): DiagLogger {
+  const elapsed = stopwatch()
+  let toldAt = Number.NEGATIVE_INFINITY
+  const tell = (...said: unknown[]) => {
+    if (elapsed() - toldAt < tellApart) return
+    toldAt = elapsed()
+    log.warn({ reason: said.map(reasonOf).join(' ') }, 'telemetry could not be exported')
+  }
+  const nothing = () => {}
+  return { error: tell, warn: tell, info: nothing, debug: nothing, verbose: nothing }
+}
+
+/** The libraries write down an error as the JSON of its members, stack and all. */
+function reasonOf(said: unknown): string {
+  const text = said instanceof Error ? said.message : String(said)
+  try {
+    return String(JSON.parse(text).message ?? text).slice(0, 300)
+  } catch {
+    return text.slice(0, 300)
+  }
+}
+
+const storage = new AsyncLocalStorage<OtlpSpan | null>()
+
+const kinds = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  internal: SpanKind.INTERNAL,
+} as const
+
+class OtlpSpan implements Span {
+  readonly #span: OtelSpan
+
+  constructor(span: OtelSpan) {
+    this.#span = span
+  }
+
+  get traceparent(): string {
+    const { traceId, spanId, traceFlags } = this.#span.spanContext()
+    return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
+  }
+
+  get context(): Context {
+    return trace.setSpan(ROOT_CONTEXT, this.#span)
+  }
+
+  get logFields(): Readonly<Record<string, string>> {
+    const { traceId, spanId, traceFlags } = this.#span.spanContext()
+    return { trace_id: traceId, span_id: spanId, trace_flags: traceFlags.toString(16).padStart(2, '0') }
+  }
+
+  set(attributes: Attributes): void {
+    this.#span.setAttributes(attributes)
+  }
+
+  end(error: string | null = null): void {
+    if (error !== null) {
+      this.#span.setAttribute('error.type', error)
+      this.#span.setStatus({ code: SpanStatusCode.ERROR })
+    }
+    this.#span.end()
+  }
+}
+
+class OtlpTracer implements Tracer {
+  readonly #tracer: OtelTracer
+
+  constructor(tracer: OtelTracer) {
+    this.#tracer = tracer
+  }
+
+  begin(name: string, { kind, parent, attributes = {}, link = null }: SpanOptions): OtlpSpan {
+    const linked = link === null ? null : parseTraceparent(link)
+    const links = linked === null ? [] : [{ context: remote(linked) }]
+    const options = { kind: kinds[kind], attributes: { ...attributes }, links, root: parent === null }
+    return new OtlpSpan(this.#tracer.startSpan(name, options, contextOf(parent)))
+  }
+
+  get current(): OtlpSpan | null {
+    return storage.getStore() ?? null
+  }
+
+  within<T>(span: Span | null, work: () => T): T {
+    return storage.run(span as OtlpSpan | null, work)
+  }
+}
+
+function contextOf(parent: SpanOptions['parent']): Context {
+  if (parent === null) return ROOT_CONTEXT
+  if (typeof parent !== 'string') return (parent as OtlpSpan).context
+  const named = parseTraceparent(parent)
+  return named === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, remote(named))
+}
+
+function remote({ traceId, spanId, sampled }: NonNullable<ReturnType<typeof parseTraceparent>>) {
+  return { traceId, spanId, isRemote: true, traceFlags: sampled ? TraceFlags.SAMPLED : TraceFlags.NONE }
+}
+
+class OtlpMeter implements Meter {
+  readonly #meter: OtelMeter
+
+  constructor(meter: OtelMeter) {
+    this.#meter = meter
+  }
+
+  histogram(name: string, options: Parameters<Meter['histogram']>[1]) {
+    const { boundaries, ...described } = options
+    const histogram = this.#meter.createHistogram(name, {
+      ...described,
+      advice: { explicitBucketBoundaries: [...boundaries] },
+    })
+    return (value: number, attributes: Attributes) => histogram.record(value, attributes)
+  }
+
+  counter(name: string, options: Parameters<Meter['counter']>[1]) {
+    const counter = this.#meter.createCounter(name, options)
+    return (value: number, attributes: Attributes) => counter.add(value, attributes)
+  }
+
+  upDownCounter(name: string, options: Parameters<Meter['upDownCounter']>[1]) {
+    const counter = this.#meter.createUpDownCounter(name, options)
+    return (value: number, attributes: Attributes) => counter.add(value, attributes)
+  }
+
+  observe(...[name, options, read]: Parameters<Meter['observe']>): void {
+    this.#meter.createObservableUpDownCounter(name, options).addCallback((result) => {
+      for (const { value, attributes } of read()) result.observe(value, attributes)
+    })
+  }
+}

@@ -1,0 +1,103 @@
+/** What an OTLP receiver would get: spans and figures in JSON, over HTTP on loopback. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+type Value = string | number | boolean
+
+export interface SinkSpan {
+  readonly traceId: string
+  readonly spanId: string
+  /** Undefined or empty where a trace begins. */
+  readonly parentSpanId?: string
+  readonly name: string
+  readonly kind: number
+  readonly attributes: Readonly<Record<string, Value>>
+  readonly links: readonly { readonly traceId: string; readonly spanId: string }[]
+  readonly failed: boolean
+  readonly resource: Readonly<Record<string, Value>>
+}
+
+export interface SinkFigure {
+  readonly name: string
+  readonly unit: string
+  /** Of the points that came last, by their attributes. */
+  readonly points: readonly { readonly attributes: Readonly<Record<string, Value>>; readonly value: number }[]
+  readonly resource: Readonly<Record<string, Value>>
+}
+
+export interface OtlpSink extends AsyncDisposable {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string
+  readonly spans: readonly SinkSpan[]
+  readonly figures: readonly SinkFigure[]
+  /** Every request, as it came. */
+  readonly requests: readonly { readonly path: string; readonly type: string; readonly body: Buffer }[]
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what was exported is read as it is; a wrong guess fails the test
+type Exported = any
+
+/** `await using sink = await startSink()`. With `hangs`, it takes everything and never answers. */
+export async function startSink({ hangs = false } = {}): Promise<OtlpSink> {
+  const spans: SinkSpan[] = []
+  const figures: SinkFigure[] = []
+  const requests: OtlpSink['requests'][number][] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const body = Buffer.concat(chunks)
+    const type = request.headers['content-type'] ?? ''
+    requests.push({ path: request.url ?? '', type, body })
+    if (hangs) return
+    if (type === 'application/json') read(JSON.parse(body.toString()))
+    response.writeHead(200, { 'content-type': type }).end(type === 'application/json' ? '{}' : '')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  function read({ resourceSpans = [], resourceMetrics = [] }: Exported): void {
+    for (const { resource, scopeSpans } of resourceSpans)
+      for (const { spans: exported } of scopeSpans)
+        for (const { attributes, links = [], status, ...span } of exported)
+          spans.push({
+            ...span,
+            links,
+            failed: status?.code === 2,
+            attributes: valuesOf(attributes),
+            resource: valuesOf(resource.attributes),
+          })
+    for (const { resource, scopeMetrics } of resourceMetrics)
+      for (const { metrics } of scopeMetrics)
+        for (const { name, unit, ...kinds } of metrics)
+          figures.push({ name, unit, points: pointsOf(kinds), resource: valuesOf(resource.attributes) })
+  }
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    figures,
+    requests,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+function valuesOf(attributes: Exported): Record<string, Value> {
+  return Object.fromEntries(
+    attributes.map(({ key, value }: Exported) => [
+      key,
+      value.stringValue ?? value.boolValue ?? Number(value.intValue ?? value.doubleValue),
+    ]),
+  )
+}
+
+function pointsOf({ sum, gauge, histogram }: Exported): SinkFigure['points'] {
+  return (sum ?? gauge ?? histogram).dataPoints.map(({ attributes, asDouble, asInt, count }: Exported) => ({
+    attributes: valuesOf(attributes),
+    value: Number(asDouble ?? asInt ?? count),
+  }))
+}
