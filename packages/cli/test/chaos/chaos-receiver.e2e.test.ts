@@ -45,8 +45,17 @@ async function started(...words: string[]): Promise<{ chaos: Background; port: n
   return { chaos, port: Number(new URL(listening).port) }
 }
 
-/** Sends a delivery over a connection of its own; leaves once `enough` of an answer has come, where that is told. */
-async function send(port: number, id: string, enough = /\r\n\r\n$/, path = '/'): Promise<Answered> {
+/** Sends a delivery over a connection of its own; leaves once `enough` of an answer has come, or when told to. */
+async function send(
+  port: number,
+  id: string,
+  {
+    enough = /\r\n\r\n$/,
+    path = '/',
+    leave,
+    onSent = () => {},
+  }: { enough?: RegExp; path?: string; leave?: AbortSignal; onSent?: () => void } = {},
+): Promise<Answered> {
   const { headers, body } = await testDelivery({ id, type: 'ticket.created' }, secret)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const ca = readFileSync(join(dir, 'ca.pem'))
@@ -55,9 +64,10 @@ async function send(port: number, id: string, enough = /\r\n\r\n$/, path = '/'):
     const socket = connect({ host: '127.0.0.1', port, ca, servername: 'localhost' }, () => {
       socket.write(
         `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${lines.join('')}\r\n${body}`,
+        onSent,
       )
-      if (enough.test('')) setImmediate(() => socket.destroy())
     })
+    leave?.addEventListener('abort', () => socket.destroy())
     socket.setEncoding('latin1').on('data', (text: string) => {
       bytes += text
       if (!enough.test(bytes)) return
@@ -95,14 +105,19 @@ test('each way to misbehave is what it says, is told, and is counted in the end'
   const redirected = await send(port, 'e-1')
   expect(redirected.bytes).toMatch(/^HTTP\/1\.1 307 [\s\S]*\r\nlocation: \/followed\r\n/i)
   expect(await send(port, 'e-2')).toEqual({ bytes: '', end: 'reset' })
-  const twice = await send(port, 'e-3', /500 [\s\S]*\r\n\r\n$/)
+  const twice = await send(port, 'e-3', { enough: /500 [\s\S]*\r\n\r\n$/ })
   expect(twice.bytes.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 204', 'HTTP/1.1 500'])
   expect(statusOf(await send(port, 'e-4'))).toBe(204)
-  // It leaves as soon as it has sent: what never answers is left by whoever waits.
-  await send(port, 'e-5', /^/)
+  // What never answers is left by whoever waits: once it has surely been read, before those that are answered after it.
+  const waiting = new AbortController()
+  const { promise: sent, resolve: onSent } = Promise.withResolvers<void>()
+  const unanswered = send(port, 'e-5', { leave: waiting.signal, onSent })
+  await sent
   expect(statusOf(await send(port, 'e-2'))).toBe(204)
   // Whoever follows a redirect is found out.
-  expect(statusOf(await send(port, 'e-1', undefined, '/followed'))).toBe(204)
+  expect(statusOf(await send(port, 'e-1', { path: '/followed' }))).toBe(204)
+  waiting.abort()
+  expect(await unanswered).toEqual({ bytes: '', end: 'open' })
 
   expect(await chaos.end).toMatchObject({ code: 0, stderr: '' })
   const told = records(chaos)
