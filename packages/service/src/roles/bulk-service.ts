@@ -41,7 +41,12 @@ const { server, register } = createApp({
   part: 'bulk',
   telemetry,
   // Sent between threads, bytes are no Buffer any more.
-  settings: { ...settings, encryptionKey: Buffer.from(settings.encryptionKey) },
+  settings: {
+    ...settings,
+    encryptionKey: Buffer.from(settings.encryptionKey),
+    encryptionKeyPrevious:
+      settings.encryptionKeyPrevious === null ? null : Buffer.from(settings.encryptionKeyPrevious),
+  },
   // The key's call was counted where it came in.
   rateLimit: null,
 })

@@ -6,8 +6,10 @@ import type { Logger } from 'pino'
 import { followDatabaseClock } from '../db/clock.ts'
 import { type Database, FairPool } from '../db/fair-pool.ts'
 import { listen } from '../db/listen.ts'
+import type { LocalSettings } from '../db/local-settings.ts'
 import { observePools, observeStatements, type StatementObserver } from '../db/observe-statements.ts'
-import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
+import { createPool, type DatabaseAddress, directAddress, endPool } from '../db/pool.ts'
+import { BacklogPace } from '../delivery/backlog-pace.ts'
 import type { DrainServices } from '../delivery/drain.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import { createEngine, type Engine } from '../delivery/engine.ts'
@@ -41,7 +43,7 @@ import { createRegistry } from '../metrics/registry.ts'
 import { createConnectionMetrics } from '../metrics/shares.ts'
 import { createJobs } from '../summarizer/jobs.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
-import { createSecretBox } from '../webhooks/secrets.ts'
+import { createOpener, keysOf } from '../webhooks/vault.ts'
 import { tuneHeap } from './heap-tuning.ts'
 import type { Running } from './running.ts'
 import { superviseSummarizer } from './supervise-thread.ts'
@@ -96,15 +98,16 @@ export function startWorker(options: {
   const { address, log, settings, summaries, workerId = randomUUID(), telemetry = null } = options
   // Of the whole process: a worker has one of its own.
   const heapTuning = tuneHeap()
-  const openPool = (max: number, settings: Readonly<Record<string, string>> = poolSettings) =>
-    createPool(address, {
+  const openPool = (max: number, settings: LocalSettings = poolSettings, to = address) =>
+    createPool(to, {
       max,
       settings,
       onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
     })
   const pool = openPool(connections)
   const otherPool = openPool(otherConnections)
-  const backfillPool = openPool(backfillConnections, {})
+  // Each holds a lock of the session for as long as it works.
+  const backfillPool = openPool(backfillConnections, {}, directAddress(address))
   const register = createRegistry('worker')
   const counted = createDeliveryMetrics(register, () => worker.engine.inFlight)
   const observer = telemetry === null ? counted : observeAttempts(telemetry, counted)
@@ -206,10 +209,9 @@ export function createWorker(options: {
   const { telemetry = null } = options
   const traced = telemetry !== null
   const { dnsServers, trustedTargets, targetCa, schedule } = settings
-  const box = createSecretBox(settings.encryptionKey)
   const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
   const sender = createSender({ resolver, clock, targetCa, answerTimeoutMs: schedule.answerTimeout })
-  const signer = createSigner(box.open)
+  const signer = createSigner(createOpener(keysOf(settings)))
   const scopes = new Map(kinds.map((kind) => [kind.name, `${kind.plural}:read`]))
   const tables = kinds.map((kind) => kind.table)
   const asked = telemetry === null ? undefined : observeStatements(telemetry)
@@ -227,8 +229,10 @@ export function createWorker(options: {
     trace: telemetry === null ? null : traceAttempts(telemetry),
   }
   const clockTurns = createKeyedQueue()
+  const backlogs = new BacklogPace()
   const engine = createEngine(drains, {
     clockTurns,
+    backlogs,
     otherQueues: createEndpointQueues(otherDatabase, tables, { traced }),
     ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
   })
@@ -240,7 +244,13 @@ export function createWorker(options: {
     clockTurns,
     onDeliveries: () => engine.wake(),
   })
-  const fanOuts = createFanOuts({ database: otherDatabase, clock, log, onDeliveries: () => engine.wake() })
+  const fanOuts = createFanOuts({
+    database: otherDatabase,
+    clock,
+    log,
+    backlogs,
+    onDeliveries: () => engine.wake(),
+  })
   return {
     engine,
     recoverer,

@@ -156,6 +156,13 @@ export const coreMigrations: readonly Migration[] = [
     ],
   },
   {
+    id: '20261123-10-previous-key',
+    statements: [
+      // Beside key_check: the key before it, while secrets that it seals may be left.
+      `alter table installation add column previous_key_check bytea`,
+    ],
+  },
+  {
     id: '20261123-54-trace-context',
     statements: [
       // The trace in which its change was made, as a `traceparent`: null where it was not traced.
