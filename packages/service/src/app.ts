@@ -126,12 +126,12 @@ export function createApp(options: AppOptions): App {
   const wake = notifier.deliveries
   // What comes to the thread has had its organization's turn before.
   const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register, telemetry)
-  const vault = createVault(keysOf(settings), async () => (await readNamedKeys(pool)).current)
   createConnectionMetrics(register, { [part]: pool })
   if (telemetry !== null) {
     observePools(telemetry, { [part]: pool })
     telemetry.publish(register)
   }
+  const vault = createVault(keysOf(settings), async () => (await readNamedKeys(pool)).current)
   const server = createServer(log, {
     ...(trustedProxies.ranges.length === 0
       ? {}

@@ -107,11 +107,11 @@ export function createJournal(options: {
         ? { ...single, values: [first.organizationId, now, encodeUnits(first.units, options)] }
         : { ...several, values: [now, encodeParts(parts, options)] }
     const elapsed = stopwatch()
-    const askOnce = () =>
+    const ask = () =>
       waitsForLock
         ? queryWithin<{ answer: CommitAnswer }>(pool, longestCommit, query)
         : database.together.query<{ answer: CommitAnswer }>(query)
-    const answers = await (tracer === null ? askOnce() : traced(tracer, parts, askOnce))
+    const answers = await (tracer === null ? ask() : traced(tracer, parts, ask))
     onCommit?.({
       milliseconds: elapsed(),
       units: parts.reduce((sum, { units }) => sum + units.length, 0),
