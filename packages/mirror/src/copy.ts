@@ -166,7 +166,8 @@ export class Copy {
 
   /** Begins to keep all kinds of a start, once the copy has taken in what came before it. Those that are new have to be loaded then. */
   async extend(start: Start): Promise<void> {
-    const { client, marksRemovals } = this.#options
+    const { client } = this.#options
+    const { marksRemovals } = this.#position
     const declared = kindsOf(await client.document())
     const added = start.kinds.filter((kind) => !(kind in this.#position.sums))
     const asOf = await lastMoment(client, declared, added)
@@ -457,6 +458,11 @@ export class Copy {
   #plural(kind: string): string {
     return plain(this.#table(kind).name)
   }
+}
+
+/** Whether an open store holds a copy that was begun. */
+export async function hasCopy(store: Store): Promise<boolean> {
+  return await store.read(async (at) => (await notedOf('live', at)) !== undefined)
 }
 
 /** A place in the stream of several kinds. */

@@ -3,6 +3,7 @@
  * nobody loads what they do not use: `@deskwire/mirror/postgres`, `/sqlite` and `/memory`.
  */
 export type { CopyDifference } from './compare.ts'
+export { hasCopy } from './copy.ts'
 export { MirrorError } from './error.ts'
 export {
   type AppliedPage,

@@ -18,13 +18,15 @@ export interface MirrorOptions {
   readonly store: Store
   /**
    * What becomes of rows that the service removes: they are deleted, unless told; with `mark` they stay, with the time in `removed_at`.
-   * It is settled when a copy begins.
+   * It is settled when a copy begins; to tell another is refused then.
    */
   readonly removals?: 'delete' | 'mark'
   /** Called while a copy is loaded, after each transaction. */
   readonly onLoaded?: (progress: LoadProgress) => void
   /** Called after each page that brought something. */
   readonly onChanges?: (page: AppliedPage) => void
+  /** Called whenever the copy has caught up and was found to be what the service's checkpoint says. */
+  readonly onExact?: () => void
   /** Called when a new copy is begun because the service went back to a backup (410), and when rows were found to differ. */
   readonly onTrouble?: (trouble: Trouble) => void
   /** Milliseconds since 1970, and a pause: for tests. */
@@ -204,6 +206,7 @@ export class Mirror {
       changes += after.changes
       differing = after.differing
     }
+    this.#options.onExact?.()
     return changes
   }
 
@@ -266,14 +269,14 @@ export class Mirror {
   }
 
   async #refuseOthers(copy: Copy): Promise<void> {
-    const { client, removals = 'delete' } = this.#options
+    const { client, removals } = this.#options
     const { id, name } = await client.organization.get()
     if (copy.organizationId !== id) {
       throw new MirrorError(
         `The store holds a copy of organization ${copy.organizationId}, and the key is of ${id} (${name}). Give each a store of its own.`,
       )
     }
-    if (copy.marksRemovals !== (removals === 'mark')) {
+    if (removals !== undefined && copy.marksRemovals !== (removals === 'mark')) {
       const begun = copy.marksRemovals ? 'mark' : 'delete'
       throw new MirrorError(
         `The copy was begun with removals: '${begun}'. Go on with that, or begin another.`,

@@ -3,9 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { Client } from 'pg'
 import { testDatabase } from '../../service/test/harness/database.ts'
 import type { Store } from '../src/index.ts'
+import { DuckDbStore } from '../src/stores/duckdb.ts'
 import { PostgresStore } from '../src/stores/postgres.ts'
 import { SqliteStore } from '../src/stores/sqlite.ts'
 
@@ -19,7 +21,7 @@ export interface Place extends AsyncDisposable {
   sql(text: string): Promise<Row[]>
 }
 
-export const places = { SQLite: sqlitePlace, PostgreSQL: postgresPlace } as const
+export const places = { SQLite: sqlitePlace, PostgreSQL: postgresPlace, DuckDB: duckDbPlace } as const
 
 async function sqlitePlace(): Promise<Place> {
   const directory = mkdtempSync(join(tmpdir(), 'deskwire-mirror-'))
@@ -32,6 +34,27 @@ async function sqlitePlace(): Promise<Place> {
         return database.prepare(text).all() as Row[]
       } finally {
         database.close()
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
+
+async function duckDbPlace(): Promise<Place> {
+  const directory = mkdtempSync(join(tmpdir(), 'deskwire-mirror-'))
+  const file = join(directory, 'copy.duckdb')
+  return {
+    store: () => new DuckDbStore({ file }),
+    async sql(text) {
+      const instance = await DuckDBInstance.fromCache(file)
+      const connection = await instance.connect()
+      try {
+        return (await connection.runAndReadAll(text)).getRowObjects() as Row[]
+      } finally {
+        connection.closeSync()
+        instance.closeSync()
       }
     },
     async [Symbol.asyncDispose]() {
