@@ -77,8 +77,8 @@ test('it loads, follows a line a batch, and is stopped; what somebody touches is
 test('--once and --json, into PostgreSQL with marks and into DuckDB', async () => {
   const { at, client, customer } = await desk()
   await using database = await testDatabase({ template: null })
-  const { host, port, user, password, database: name } = database.connection
-  const address = `postgres://${user}:${encodeURIComponent(password ?? '')}@${encodeURIComponent(host ?? '')}:${port}/${name}`
+  const { host, port, user, database: name } = database.connection
+  const address = `postgres://${user}:secret@${encodeURIComponent(host)}:${port}/${name}`
   const once = async (to: string, ...words: string[]) => {
     const ran = await deskwire(['mirror', '--to', to, '--once', '--json', ...words, ...at])
     expect(ran).toMatchObject({ code: 0, stderr: '' })
