@@ -3,13 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { DuckDBInstance } from '@duckdb/node-api'
 import { Client } from 'pg'
 import { testDatabase } from '../../service/test/harness/database.ts'
 import type { Store } from '../src/index.ts'
-import { DuckDbStore } from '../src/stores/duckdb.ts'
 import { PostgresStore } from '../src/stores/postgres.ts'
 import { SqliteStore } from '../src/stores/sqlite.ts'
+import { type DuckDb, duckDb } from './duckdb.ts'
 
 export type Row = Record<string, unknown>
 
@@ -21,7 +20,11 @@ export interface Place extends AsyncDisposable {
   sql(text: string): Promise<Row[]>
 }
 
-export const places = { SQLite: sqlitePlace, PostgreSQL: postgresPlace, DuckDB: duckDbPlace } as const
+export const places = {
+  SQLite: sqlitePlace,
+  PostgreSQL: postgresPlace,
+  ...(duckDb && { DuckDB: () => duckDbPlace(duckDb) }),
+}
 
 async function sqlitePlace(): Promise<Place> {
   const directory = mkdtempSync(join(tmpdir(), 'deskwire-mirror-'))
@@ -42,7 +45,8 @@ async function sqlitePlace(): Promise<Place> {
   }
 }
 
-async function duckDbPlace(): Promise<Place> {
+async function duckDbPlace({ DuckDBInstance }: DuckDb): Promise<Place> {
+  const { DuckDbStore } = await import('../src/stores/duckdb.ts')
   const directory = mkdtempSync(join(tmpdir(), 'deskwire-mirror-'))
   const file = join(directory, 'copy.duckdb')
   return {

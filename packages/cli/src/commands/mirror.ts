@@ -13,7 +13,7 @@ export const mirrorCommand: Command = {
   help: () => `deskwire mirror --to PLACE: keep a copy of everything that the key reads exactly equal to the service, or write an export.
 
 ${copyHelp}                         ndjson:DIR or parquet:DIR write an export of one moment, and end
-  --removals WHAT        delete removed rows, or mark them with removed_at: delete (unless told) or mark
+  --removals WHAT        delete removed rows, or mark them with removed_at: delete (unless told) or mark; settled when a copy begins
   --once                 bring the copy up to date, and end; otherwise it follows
   --json                 one JSON object a line: loaded, exact, each batch
 ${clientHelp}
@@ -38,8 +38,8 @@ Examples:
       switches: ['once', 'json'],
     })
     const place = readPlace('mirror', texts)
-    const { removals = 'delete' } = texts
-    if (removals !== 'delete' && removals !== 'mark')
+    const { removals } = texts
+    if (removals !== undefined && removals !== 'delete' && removals !== 'mark')
       throw new UsageError(
         `--removals: ${JSON.stringify(removals)} is not accepted; there are delete and mark`,
       )
@@ -78,7 +78,8 @@ Examples:
       const mirror = new Mirror({
         client,
         store: await place.store(),
-        removals,
+        // A copy that was begun goes on as it was begun, unless it is told otherwise.
+        ...(removals && { removals }),
         ...told,
         onChanges: (page) => tell({ type: 'batch', ...page }, batchText(page)),
         onExact: () => {
