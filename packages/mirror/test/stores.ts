@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { Client } from 'pg'
-import { testDatabase } from '../../service/test/harness/database.ts'
+import { Client, type ClientConfig } from 'pg'
 import type { Store } from '../src/index.ts'
 import { PostgresStore } from '../src/stores/postgres.ts'
 import { SqliteStore } from '../src/stores/sqlite.ts'
@@ -13,11 +12,18 @@ export type Row = Record<string, unknown>
 
 /** A place for a copy, which other connections can look into and change. */
 export interface Place extends AsyncDisposable {
+  /** By which another process finds it. */
+  readonly address: Address
   /** Another store on the same place. */
   store(): Store
   /** Statements in the SQL that both databases have in common; tables need no schema. */
   sql(text: string): Promise<Row[]>
 }
+
+export type Address = { readonly file: string } | { readonly connection: ClientConfig }
+
+export const storeAt = (address: Address): Store =>
+  'file' in address ? new SqliteStore(address) : new PostgresStore(address)
 
 export const places = { SQLite: sqlitePlace, PostgreSQL: postgresPlace } as const
 
@@ -25,7 +31,8 @@ async function sqlitePlace(): Promise<Place> {
   const directory = mkdtempSync(join(tmpdir(), 'deskwire-mirror-'))
   const file = join(directory, 'copy.db')
   return {
-    store: () => new SqliteStore({ file }),
+    address: { file },
+    store: () => storeAt({ file }),
     async sql(text) {
       const database = new DatabaseSync(file)
       try {
@@ -41,10 +48,13 @@ async function sqlitePlace(): Promise<Place> {
 }
 
 async function postgresPlace(): Promise<Place> {
+  // What runs outside of a test has no use for it.
+  const { testDatabase } = await import('../../service/test/harness/database.ts')
   const database = await testDatabase({ template: null })
   const { connection } = database
   return {
-    store: () => new PostgresStore({ connection }),
+    address: { connection },
+    store: () => storeAt({ connection }),
     async sql(text) {
       const client = new Client({ ...connection, options: '-c search_path=deskwire' })
       await client.connect()
