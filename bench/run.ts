@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|memory|neighbours|recover|cascade|waiters|stall|upgrade|import …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|memory|mirror|neighbours|recover|cascade|waiters|stall|upgrade|import …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
@@ -11,6 +11,7 @@ import { isolate } from './cases/isolate.ts'
 import { list } from './cases/list.ts'
 import { log } from './cases/log.ts'
 import { memory } from './cases/memory.ts'
+import { mirror } from './cases/mirror.ts'
 import { neighbours } from './cases/neighbours.ts'
 import { pages } from './cases/pages.ts'
 import { peers } from './cases/peers.ts'
@@ -34,7 +35,7 @@ export interface Scale {
   readonly full: boolean
   /** The backlog that `deliver` and `peers` drain. */
   readonly deliveries: number
-  /** Of the attacks of `neighbours`, those whose names hold this; all of them where it is empty. */
+  /** Of the attacks of `neighbours` and the stores of `mirror`, those whose names hold this; all where it is empty. */
   readonly only: string
   readonly shelf: Shelf
 }
@@ -52,6 +53,7 @@ const groups = {
   latency,
   isolate,
   memory,
+  mirror,
   neighbours,
   recover,
   cascade,

@@ -10,6 +10,8 @@ import type { StoredDocument } from '../../packages/service/src/docs/documents.t
 const abouts: Readonly<Record<string, string>> = {
   'guides/sync.md':
     'A copy of customers, tickets or all of it in a store of your own, and the proof that it is right.',
+  'guides/mirror.md':
+    'Tables in PostgreSQL or a file of SQLite that are kept exact by a program of ten lines, to query and to verify.',
   'guides/webhooks.md': 'Register an address, try it, read the log, recover what was missed.',
   'guides/receiving.md':
     'Verify, deduplicate and answer deliveries: complete receivers in TypeScript, Python and Go.',

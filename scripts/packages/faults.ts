@@ -14,6 +14,8 @@ interface PublishedManifest {
   readonly engines?: { readonly node?: string }
   readonly dependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
+  /** Of parts that not everybody uses. */
+  readonly peerDependencies?: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
   readonly exports?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
@@ -69,6 +71,7 @@ function linkFaults(directory: string): string[] {
 
 /** Imports of what the manifest does not name, which work in a checkout and fail where the package is installed. */
 function importFaults(directory: string, file: string, manifest: PublishedManifest): string[] {
+  const named = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies }
   const code = readFileSync(join(directory, file), 'utf8')
   const imported = code.matchAll(
     /^(?:import|export)\b[^'"`;]*?\bfrom ["']([^"']+)["']|\bimport\(["']([^"']+)["']\)/gm,
@@ -79,7 +82,7 @@ function importFaults(directory: string, file: string, manifest: PublishedManife
     .filter((specifier) =>
       specifier.startsWith('.')
         ? !existsSync(join(directory, dirname(file), specifier))
-        : !(packageOf(specifier) in { ...manifest.dependencies, ...manifest.optionalDependencies }),
+        : !(packageOf(specifier) in named),
     )
     .map((specifier) => `${file} imports ${specifier}, which is not there`)
 }

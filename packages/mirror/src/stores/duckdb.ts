@@ -2,7 +2,7 @@
  * A copy in a file of DuckDB, by its client `@duckdb/node-api`, which whoever uses it installs. DuckDB lets one process at a time open a
  * file that is written to: whoever wants to query the copy meanwhile does so in the process of the mirror, or queries an export.
  */
-
+import { resolve } from 'node:path'
 import type { IdRange } from '@deskwire/sdk'
 import {
   BIGINT,
@@ -77,9 +77,18 @@ const rowsOfPiece = 10_000
 /** What a chunk of DuckDB holds at most. */
 const rowsOfChunk = 2_048
 
+/** Writers of a file, all of which are of this process: of two at once DuckDB would refuse one. */
+const writers = new Map<string, Queue>()
+
+function writersOf(file: string): Queue {
+  const queue = writers.get(file) ?? new Queue()
+  writers.set(file, queue)
+  return queue
+}
+
 export class DuckDbStore implements Store {
   readonly #options: DuckDbOptions
-  readonly #writes = new Queue()
+  readonly #writes: Queue
   readonly #reads = new Queue()
   #instance: DuckDBInstance | undefined
   #writer: Connection | undefined
@@ -87,6 +96,7 @@ export class DuckDbStore implements Store {
 
   constructor(options: DuckDbOptions) {
     this.#options = options
+    this.#writes = writersOf(resolve(options.file))
   }
 
   async open(): Promise<void> {
