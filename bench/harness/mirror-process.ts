@@ -8,7 +8,7 @@ import type { MirrorOrder, MirrorReport } from './mirror.ts'
 
 const order: MirrorOrder = JSON.parse(process.argv[2] ?? '{}')
 const client = createClient({ baseUrl: `${order.url}/v1`, apiKey: order.token })
-const mirror = new Mirror({ client, store: storeOf(order) })
+const mirror = new Mirror({ client, store: await storeOf(order) })
 const loaded = await secondsOf(() => mirror.catchUp())
 const megabytes = Math.round(process.resourceUsage().maxRSS / 1024)
 let isExact = false
@@ -19,7 +19,7 @@ await mirror.close()
 const report: MirrorReport = { loaded, verified, megabytes, isExact }
 process.stdout.write(`${JSON.stringify(report)}\n`)
 
-function storeOf({ store, file, connection }: MirrorOrder): Store {
+async function storeOf({ store, file, connection }: MirrorOrder): Promise<Store> {
   switch (store) {
     case 'memory':
       return new MemoryStore()
@@ -27,6 +27,10 @@ function storeOf({ store, file, connection }: MirrorOrder): Store {
       return new SqliteStore({ file })
     case 'PostgreSQL':
       return new PostgresStore({ connection })
+    case 'DuckDB': {
+      const { DuckDbStore } = await import('@deskwire/mirror/duckdb')
+      return new DuckDbStore({ file })
+    }
   }
 }
 

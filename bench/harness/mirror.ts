@@ -7,13 +7,13 @@ import { promisify } from 'node:util'
 import { Client } from 'pg'
 import type { Installation, Organization } from './installation.ts'
 
-export const stores = ['memory', 'SQLite', 'PostgreSQL'] as const
+export const stores = ['memory', 'SQLite', 'PostgreSQL', 'DuckDB'] as const
 
 export interface MirrorOrder {
   readonly url: string
   readonly token: string
   readonly store: (typeof stores)[number]
-  /** Of SQLite. */
+  /** Of SQLite and DuckDB. */
   readonly file: string
   /** Of PostgreSQL. */
   readonly connection: { host: string; port: number; user: string; database: string }
@@ -53,7 +53,7 @@ export async function newPlace(
     order,
     async remove() {
       if (store === 'PostgreSQL') await pool.query(`drop database ${name}`)
-      for (const ending of ['', '-wal', '-shm']) await rm(file + ending, { force: true })
+      for (const ending of ['', '-wal', '-shm', '.wal']) await rm(file + ending, { force: true })
     },
   }
 }
@@ -70,6 +70,8 @@ export async function loadBare(order: MirrorOrder): Promise<number> {
       return loadSqlite(order)
     case 'PostgreSQL':
       return loadPostgres(order)
+    case 'DuckDB':
+      return loadDuckDb(order)
   }
 }
 
@@ -109,5 +111,24 @@ async function loadPostgres({ connection }: MirrorOrder): Promise<number> {
     return seconds
   } finally {
     await client.end()
+  }
+}
+
+async function loadDuckDb({ file }: MirrorOrder): Promise<number> {
+  const { DuckDBInstance } = await import('@duckdb/node-api')
+  const instance = await DuckDBInstance.create(file)
+  const connection = await instance.connect()
+  const rows = `${file}.csv`
+  try {
+    await connection.run(`copy customers to '${rows}'`)
+    await connection.run('create table bare as from customers limit 0')
+    await connection.run('alter table bare add primary key (id)')
+    const since = performance.now()
+    await connection.run(`copy bare from '${rows}'`)
+    return (performance.now() - since) / 1_000
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+    await rm(rows, { force: true })
   }
 }
