@@ -1,11 +1,12 @@
 /**
- * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|memory|mirror|neighbours|recover|cascade|waiters|stall|upgrade|import …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|memory|mirror|drift|neighbours|recover|cascade|waiters|stall|upgrade|import …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
 import { cascade } from './cases/cascade.ts'
 import { compressed } from './cases/compressed.ts'
 import { deliver, latency } from './cases/deliver.ts'
+import { drift } from './cases/drift.ts'
 import { imports } from './cases/import.ts'
 import { isolate } from './cases/isolate.ts'
 import { list } from './cases/list.ts'
@@ -54,6 +55,7 @@ const groups = {
   isolate,
   memory,
   mirror,
+  drift,
   neighbours,
   recover,
   cascade,

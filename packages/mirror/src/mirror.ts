@@ -8,7 +8,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type AnyRow, type Change, type Client, DeskwireError } from '@deskwire/sdk'
 import { type ComparedKind, type CopyDifference, compareCopy } from './compare.ts'
-import { Copy, type CopyOptions, endOf } from './copy.ts'
+import { Copy, CopyGone, type CopyOptions, endOf } from './copy.ts'
 import { MirrorError } from './error.ts'
 import { type Store, StoreUnavailable } from './store.ts'
 
@@ -95,7 +95,7 @@ export class Mirror {
   readonly #options: MirrorOptions
   readonly #of: CopyOptions
   readonly #sleep: (ms: number, signal?: AbortSignal) => Promise<void>
-  #copy: Copy | undefined
+  #copy: Promise<Copy> | undefined
   /** Whether kinds that the key may read by now were looked for. */
   #isExtended = false
   #wake: () => void = () => {}
@@ -234,7 +234,7 @@ export class Mirror {
 
   /** Builds a copy beside the one that cannot go on, and puts it in its place once it is proved. */
   async #rebuild(live: Copy, signal: AbortSignal | undefined): Promise<Advanced> {
-    let next = await this.#options.store.read((at) => Copy.noted('next', this.#of, at))
+    let next = await this.#options.store.write((tx) => Copy.noted('next', this.#of, tx))
     for (;;) {
       next ??= await Copy.begin('next', this.#of, live)
       try {
@@ -244,27 +244,39 @@ export class Mirror {
           await live.replaceBy(next, this.#time())
           return advanced
         }
+        await next.drop()
       } catch (error) {
+        if (error instanceof CopyGone) {
+          // Another process was faster.
+          await live.reload()
+          return this.#advanced(signal, undefined)
+        }
         if (!isRestored(error)) throw error
+        await next.drop()
       }
-      await next.drop()
       next = undefined
     }
   }
 
   /** The copy that the store holds, or one that is begun; loaded. */
-  async #opened(signal: AbortSignal | undefined): Promise<Copy> {
-    if (this.#copy !== undefined) return this.#copy
+  #opened(signal: AbortSignal | undefined): Promise<Copy> {
+    this.#copy ??= this.#open(signal).catch((error) => {
+      this.#copy = undefined
+      throw error
+    })
+    return this.#copy
+  }
+
+  async #open(signal: AbortSignal | undefined): Promise<Copy> {
     const { store } = this.#options
     await store.open()
-    let copy = await store.read((at) => Copy.noted('live', this.#of, at))
+    let copy = await store.write((tx) => Copy.noted('live', this.#of, tx))
     if (copy === undefined) copy = await Copy.begin('live', this.#of)
     else {
       await this.#refuseOthers(copy)
       await copy.refit()
     }
     await this.#load(copy, signal)
-    this.#copy = copy
     return copy
   }
 

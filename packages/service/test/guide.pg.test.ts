@@ -8,8 +8,8 @@ import { blocksOf, run } from './docs/programs.ts'
 import { testService } from './harness/service.ts'
 
 test('the checkpoint that the specification computes is the one that it shows', async () => {
-  const [program = ''] = blocksOf('specification.md', 'js')
-  const [shown] = blocksOf('specification.md', 'text')
+  const [program = ''] = blocksOf('docs/specification.md', 'js')
+  const [shown] = blocksOf('docs/specification.md', 'text')
   expect(await run(program)).toBe(shown)
 })
 
@@ -18,7 +18,7 @@ test('the copy that the guide mends has what the service has', async () => {
   const { api } = service
   const customerId = (await api.post('/v1/customers', { name: 'Ada' })).json.id
   for (let n = 0; n < 9; n++) await api.post('/v1/tickets', { customerId, subject: `No. ${n}` })
-  const [, mend = ''] = blocksOf('guides/sync.md', 'ts')
+  const [, mend = ''] = blocksOf('docs/guides/sync.md', 'ts')
   const program = `${mend.replace('http://127.0.0.1:8080/v1', `${service.url}/v1`)}
 const client = createClient({ baseUrl: '${service.url}/v1', apiKey: process.env.KEY ?? '' })
 const rows = new Map<string, Ticket>()
@@ -42,7 +42,7 @@ test('the copy that the guide keeps over plain HTTP stays exact, also over a res
   const { api, database } = service
   const directory = await mkdtemp(join(tmpdir(), 'deskwire-guide-'))
   try {
-    const [program = ''] = blocksOf('guides/sync.md', 'js')
+    const [program = ''] = blocksOf('docs/guides/sync.md', 'js')
     const catchUp = () =>
       run(program, { URL: `${service.url}/v1`, KEY: api.token, COPY: join(directory, 'tickets.db') })
     const newCustomer = async (name: string) => (await api.post('/v1/customers', { name })).json.id

@@ -1,13 +1,10 @@
 /** The programs that the documents show, run as they show them. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { textOf } from './repository.ts'
+import { root, textOf } from './repository.ts'
 
-/** The blocks of one language in a document under docs/. */
+/** The blocks of one language in a document, which is named from the root. */
 export function blocksOf(document: string, language: string): string[] {
-  const blocks = textOf(`docs/${document}`).matchAll(
-    new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'),
-  )
+  const blocks = textOf(document).matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))
   return [...blocks].map(([, block = '']) => block)
 }
 
@@ -34,7 +31,7 @@ export function startProgram(
 ): Program {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', `--input-type=${type}`], {
     env: { ...process.env, ...environment },
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    cwd: root,
     stdio: 'pipe',
   })
   let output = ''

@@ -72,7 +72,7 @@ test('a secret is rotated, deployed and ended, and no delivery is refused meanwh
   }
   const file = join(tmpdir(), `deskwire-secret-${webhook.id}`)
   const [rotate, end] = ['rotateSecret(', 'dropPreviousSecret('].map((call) =>
-    blockWith('guides/webhooks.md', 'ts', call),
+    blockWith('docs/guides/webhooks.md', 'ts', call),
   ) as [string, string]
   const settings = { ...environment, SECRET_FILE: file, RECEIVERS: receivers.join() }
   try {
@@ -105,7 +105,7 @@ test('deliveries that say no more than "look now" keep a copy exact', async () =
   const reserved = createServer()
   const receiver = await listening(reserved)
   await new Promise((resolve) => reserved.close(resolve))
-  const program = startProgram(blockWith('guides/webhooks-or-sync.md', 'js', 'createServer'), {
+  const program = startProgram(blockWith('docs/guides/webhooks-or-sync.md', 'js', 'createServer'), {
     ...environment,
     DESKWIRE_WEBHOOK_SECRET: webhook.secret,
     PORT: new URL(receiver).port,
@@ -197,8 +197,8 @@ test('the handlers of the guide come to the same whatever comes when, and howeve
   expect(resolutions).toHaveLength(3)
   await using database = await testDatabase({ template: null })
   const { pool } = database
-  for (const statement of blocksOf('guides/handlers.md', 'sql')) await pool.query(statement)
-  const source = blocksOf('guides/handlers.md', 'js').join('\n')
+  for (const statement of blocksOf('docs/guides/handlers.md', 'sql')) await pool.query(statement)
+  const source = blocksOf('docs/guides/handlers.md', 'js').join('\n')
   const handlers: Handlers = await import(`data:text/javascript,${encodeURIComponent(source)}`)
 
   /** Handles these, three at once as they come; some fail the first time. Answers what was done. */
@@ -272,7 +272,7 @@ test('what was missed in an outage is brought back, and what had arrived is not 
   sent.length = 0
   answer(200)
   const program = startProgram(
-    blockWith('guides/webhooks.md', 'ts', 'webhooks.recover('),
+    blockWith('docs/guides/webhooks.md', 'ts', 'webhooks.recover('),
     environment,
     'module-typescript',
   )
@@ -294,7 +294,7 @@ test('what was missed in an outage is brought back, and what had arrived is not 
   expect(output.match(/\d+/g)?.reduce((sum, n) => sum + Number(n), 0)).toBe(names.length)
   // There is no outage any more that the service knows of.
   const again = await startProgram(
-    blockWith('guides/webhooks.md', 'ts', 'webhooks.recover('),
+    blockWith('docs/guides/webhooks.md', 'ts', 'webhooks.recover('),
     environment,
     'module-typescript',
   ).end
