@@ -14,6 +14,7 @@ create table installation (
   singleton boolean not null default true,
   epoch integer not null,
   key_check bytea,
+  previous_key_check bytea,
   primary key (singleton),
   check (singleton)
 );
@@ -615,7 +616,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_0f2061aac8e1(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_70bde473489b(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -626,17 +627,26 @@ declare
   v_refused uuid[] := '{}';
   v_refusals jsonb := '[]';
   v_found jsonb;
-  v_done jsonb := '[]';
-  v_rows jsonb;
+  v_done uuid[] := '{}';
+  v_bodies text[] := '{}';
+  v_rows uuid[];
+  v_row_bodies text[];
+  v_told jsonb := '[]';
   v_count bigint;
   v_bytes bigint;
   v_digest numeric;
   v_content numeric;
   v_number bigint;
   v_dependents uuid[];
-  v_events jsonb := '[]';
-  v_webhooks uuid[];
+  v_events uuid[] := '{}';
+  v_event_types text[] := '{}';
+  v_event_kinds text[] := '{}';
+  v_event_subjects uuid[] := '{}';
   v_ids uuid[];
+  v_types text[];
+  v_kinds text[];
+  v_subjects uuid[];
+  v_webhooks uuid[];
   v_taken uuid[];
   v_woken jsonb := '{}';
   v_handed_over jsonb;
@@ -657,8 +667,8 @@ begin
     raise exception 'organization % has no clock', p_organization_id;
   end if;
   -- What is large is not begun anew for a row that somebody holds for a moment.
-  if p_changes ? 'lock_timeout' then
-    perform set_config('lock_timeout', '0', true);
+  if p_changes ? 'row_timeout' then
+    perform set_config('lock_timeout', p_changes->>'row_timeout', true);
   end if;
   v_stamp := greatest(v_last + interval '1 millisecond', p_now);
   v_text := to_char(v_stamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
@@ -686,16 +696,17 @@ begin
   if p_changes ? 'customer_delete' then
     with gone as (
       update customers t set email = null, phone = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"customer","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'customer_delete') as r(id uuid, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'customer_delete') as r(id uuid, expected timestamptz, old_term numeric, old_content bigint, old_bytes int)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
+        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), jsonb_agg(jsonb_build_object('id', id, 'body', body)), -count(*), -sum(old_term),
+          -sum(old_content), -sum(old_bytes)
+        into v_rows, v_row_bodies, v_found, v_count, v_digest, v_content, v_bytes from gone;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select -count(*), -sum(r.old_term), -sum(r.old_content), -sum(r.old_bytes) into v_count, v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'customer_delete') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_bodies := v_bodies || v_row_bodies;
+      v_told := v_told || v_found;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -712,14 +723,14 @@ begin
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
-      delete from customers_words where organization_id = p_organization_id and id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
+      delete from customers_words where organization_id = p_organization_id and id in (select d.id from unnest(v_rows) as d(id));
 
       select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))),
           sum(content_term(left(t.body, -78) || 'null,' || v_tail)) - sum(content_term(t.body)), sum(-34)
         into v_dependents, v_digest, v_content, v_bytes from conversations t
         where t.organization_id = p_organization_id and t.removed_at is null
-          and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+          and t.customer_id = any(v_rows);
       if v_dependents is not null then
         insert into detachments (organization_id, subject_id, removed_id, field)
           select p_organization_id, t.id, t.customer_id, 'customerId' from conversations t
@@ -749,7 +760,7 @@ begin
           sum(content_term(left(t.body, -78) || 'null,' || v_tail)) - sum(content_term(t.body)), sum(-34)
         into v_dependents, v_digest, v_content, v_bytes from messages t
         where t.organization_id = p_organization_id and t.removed_at is null
-          and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+          and t.customer_id = any(v_rows);
       if v_dependents is not null then
         insert into detachments (organization_id, subject_id, removed_id, field)
           select p_organization_id, t.id, t.customer_id, 'customerId' from messages t
@@ -779,7 +790,7 @@ begin
           -sum(octet_length(t.body))
         into v_dependents, v_count, v_digest, v_content, v_bytes from tickets t
         where t.organization_id = p_organization_id and t.removed_at is null
-          and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+          and t.customer_id = any(v_rows);
       if v_dependents is not null then
         update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
@@ -788,8 +799,12 @@ begin
             select p_organization_id, new_uuid_v7(v_stamp), 'ticket.deleted', v_stamp, 'ticket', t.id, t.body
               from tickets t where t.organization_id = p_organization_id and t.id = any(v_dependents)
             returning id, type, subject_kind, subject_id)
-          select v_events || jsonb_agg(jsonb_build_object('id', id, 'type', type, 'subject_kind', subject_kind,
-      'subject_id', subject_id)) into v_events from added;
+          select array_agg(id), array_agg(type), array_agg(subject_kind), array_agg(subject_id)
+            into v_ids, v_types, v_kinds, v_subjects from added;
+        v_events := v_events || v_ids;
+        v_event_types := v_event_types || v_types;
+        v_event_kinds := v_event_kinds || v_kinds;
+        v_event_subjects := v_event_subjects || v_subjects;
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
         delete from tickets_words where organization_id = p_organization_id and id in (select c.id from unnest(v_dependents) as c(id));
@@ -814,7 +829,7 @@ begin
           sum(content_term(left(t.body, -78) || 'null,' || v_tail)) - sum(content_term(t.body)), sum(-34)
         into v_dependents, v_digest, v_content, v_bytes from bookings t
         where t.organization_id = p_organization_id and t.removed_at is null
-          and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+          and t.customer_id = any(v_rows);
       if v_dependents is not null then
         insert into detachments (organization_id, subject_id, removed_id, field)
           select p_organization_id, t.id, t.customer_id, 'customerId' from bookings t
@@ -845,16 +860,17 @@ begin
   if p_changes ? 'ticket_delete' then
     with gone as (
       update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'ticket_delete') as r(id uuid, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'ticket_delete') as r(id uuid, expected timestamptz, old_term numeric, old_content bigint, old_bytes int)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
+        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), jsonb_agg(jsonb_build_object('id', id, 'body', body)), -count(*), -sum(old_term),
+          -sum(old_content), -sum(old_bytes)
+        into v_rows, v_row_bodies, v_found, v_count, v_digest, v_content, v_bytes from gone;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select -count(*), -sum(r.old_term), -sum(r.old_content), -sum(r.old_bytes) into v_count, v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'ticket_delete') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_bodies := v_bodies || v_row_bodies;
+      v_told := v_told || v_found;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -871,8 +887,8 @@ begin
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
-      delete from tickets_words where organization_id = p_organization_id and id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
+      delete from tickets_words where organization_id = p_organization_id and id in (select d.id from unnest(v_rows) as d(id));
     end if;
   end if;
 
@@ -1380,11 +1396,12 @@ begin
         from jsonb_to_recordset(p_changes->'teammate_insert') as r(id uuid, created_at timestamptz, head text, email text, active boolean)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
-          sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_content, v_bytes from added;
+      select array_agg(id), array_agg(body), null, count(*),
+          sum(digest_term(id, v_text)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_row_bodies, v_found, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1407,18 +1424,16 @@ begin
     with changed as (
       update teammates t set email = r.email, active = r.active, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, created_at timestamptz, head text, email text, active boolean, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, created_at timestamptz, head text, email text, active boolean, expected timestamptz, old_term numeric, old_content bigint, old_bytes int)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_content, v_bytes from changed;
+        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), sum(digest_term(id, v_text) - old_term), sum(content_term(body)) - sum(old_content),
+          sum(octet_length(body)) - sum(old_bytes)
+        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
-        into v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1441,7 +1456,7 @@ begin
     insert into teammates_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
         from jsonb_to_recordset(p_changes->'teammate_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+        join rows from (unnest(v_done), generate_subscripts(v_done, 1)) as d(id, place) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
@@ -1452,11 +1467,12 @@ begin
         from jsonb_to_recordset(p_changes->'customer_insert') as r(id uuid, created_at timestamptz, head text, email text, phone text, external_id text)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
-          sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_content, v_bytes from added;
+      select array_agg(id), array_agg(body), null, count(*),
+          sum(digest_term(id, v_text)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_row_bodies, v_found, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1479,18 +1495,16 @@ begin
     with changed as (
       update customers t set email = r.email, phone = r.phone, external_id = r.external_id, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, created_at timestamptz, head text, email text, phone text, external_id text, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, created_at timestamptz, head text, email text, phone text, external_id text, expected timestamptz, old_term numeric, old_content bigint, old_bytes int)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_content, v_bytes from changed;
+        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), sum(digest_term(id, v_text) - old_term), sum(content_term(body)) - sum(old_content),
+          sum(octet_length(body)) - sum(old_bytes)
+        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
-        into v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1513,7 +1527,7 @@ begin
     insert into customers_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
         from jsonb_to_recordset(p_changes->'customer_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+        join rows from (unnest(v_done), generate_subscripts(v_done, 1)) as d(id, place) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
@@ -1524,11 +1538,12 @@ begin
         from jsonb_to_recordset(p_changes->'conversation_insert') as r(id uuid, created_at timestamptz, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
-          sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_content, v_bytes from added;
+      select array_agg(id), array_agg(body), null, count(*),
+          sum(digest_term(id, v_text)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_row_bodies, v_found, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1551,18 +1566,16 @@ begin
     with changed as (
       update conversations t set customer_id = r.customer_id, channel = r.channel, status = r.status, handled_by = r.handled_by, assignee_id = r.assignee_id, resolved_at = r.resolved_at, summarized_at = r.summarized_at, external_id = r.external_id, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, created_at timestamptz, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, created_at timestamptz, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text, expected timestamptz, old_term numeric, old_content bigint, old_bytes int)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_content, v_bytes from changed;
+        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), sum(digest_term(id, v_text) - old_term), sum(content_term(body)) - sum(old_content),
+          sum(octet_length(body)) - sum(old_bytes)
+        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
-        into v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1585,7 +1598,7 @@ begin
     insert into conversations_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
         from jsonb_to_recordset(p_changes->'conversation_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+        join rows from (unnest(v_done), generate_subscripts(v_done, 1)) as d(id, place) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
@@ -1596,11 +1609,12 @@ begin
         from jsonb_to_recordset(p_changes->'message_insert') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
-          sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_content, v_bytes from added;
+      select array_agg(id), array_agg(body), null, count(*),
+          sum(digest_term(id, v_text)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_row_bodies, v_found, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1623,18 +1637,16 @@ begin
     with changed as (
       update messages t set conversation_id = r.conversation_id, direction = r.direction, author_id = r.author_id, customer_id = r.customer_id, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'message_update') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'message_update') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid, expected timestamptz, old_term numeric, old_content bigint, old_bytes int)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_content, v_bytes from changed;
+        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), sum(digest_term(id, v_text) - old_term), sum(content_term(body)) - sum(old_content),
+          sum(octet_length(body)) - sum(old_bytes)
+        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
-        into v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'message_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1657,7 +1669,7 @@ begin
     insert into messages_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
         from jsonb_to_recordset(p_changes->'message_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+        join rows from (unnest(v_done), generate_subscripts(v_done, 1)) as d(id, place) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
@@ -1673,11 +1685,13 @@ begin
           from jsonb_to_recordset(p_changes->'ticket_insert') as s(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text)
           where s.id <> all(v_refused)) r
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
-          sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_content, v_bytes from added;
+      select array_agg(id), array_agg(body), jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*),
+          sum(digest_term(id, v_text)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_row_bodies, v_found, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
+      v_told := v_told || v_found;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1700,18 +1714,16 @@ begin
     with changed as (
       update tickets t set customer_id = r.customer_id, conversation_id = r.conversation_id, type = r.type, priority = r.priority, status = r.status, assignee_id = r.assignee_id, external_id = r.external_id, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text, expected timestamptz, old_term numeric, old_content bigint, old_bytes int)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_content, v_bytes from changed;
+        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), sum(digest_term(id, v_text) - old_term), sum(content_term(body)) - sum(old_content),
+          sum(octet_length(body)) - sum(old_bytes)
+        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
-        into v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1734,7 +1746,7 @@ begin
     insert into tickets_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
         from jsonb_to_recordset(p_changes->'ticket_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+        join rows from (unnest(v_done), generate_subscripts(v_done, 1)) as d(id, place) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
@@ -1745,11 +1757,12 @@ begin
         from jsonb_to_recordset(p_changes->'booking_insert') as r(id uuid, created_at timestamptz, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text)
           where r.id <> all(v_refused)
         returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
-          sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_content, v_bytes from added;
+      select array_agg(id), array_agg(body), null, count(*),
+          sum(digest_term(id, v_text)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_row_bodies, v_found, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1772,18 +1785,16 @@ begin
     with changed as (
       update bookings t set customer_id = r.customer_id, start_at = r.start_at, status = r.status, assignee_id = r.assignee_id, conversation_id = r.conversation_id, external_id = r.external_id, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, created_at timestamptz, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, created_at timestamptz, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text, expected timestamptz, old_term numeric, old_content bigint, old_bytes int)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_content, v_bytes from changed;
+        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), sum(digest_term(id, v_text) - old_term), sum(content_term(body)) - sum(old_content),
+          sum(octet_length(body)) - sum(old_bytes)
+        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
-        into v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1806,35 +1817,41 @@ begin
     insert into bookings_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
         from jsonb_to_recordset(p_changes->'booking_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+        join rows from (unnest(v_done), generate_subscripts(v_done, 1)) as d(id, place) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
 
   -- 7. What tells of it: events, and deliveries.
 
-  if v_done = '[]' then
-    return jsonb_build_object('refused', v_refusals, 'done', v_done);
+  if v_done = '{}' then
+    return jsonb_build_object('refused', v_refusals, 'done', to_jsonb(v_done));
   end if;
 
   with added as (
     insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
       select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body
         from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid)
-        join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = e.subject_id
+        join rows from (unnest(v_done), unnest(v_bodies), generate_subscripts(v_done, 1)) as d(id, body, place) on d.id = e.subject_id
       returning id, type, subject_kind, subject_id)
-    select v_events || coalesce(jsonb_agg(jsonb_build_object('id', id, 'type', type, 'subject_kind', subject_kind,
-      'subject_id', subject_id)), '[]') into v_events from added;
+    select array_agg(id), array_agg(type), array_agg(subject_kind), array_agg(subject_id)
+            into v_ids, v_types, v_kinds, v_subjects from added;
+  if v_ids is not null then
+    v_events := v_events || v_ids;
+        v_event_types := v_event_types || v_types;
+        v_event_kinds := v_event_kinds || v_kinds;
+        v_event_subjects := v_event_subjects || v_subjects;
+  end if;
 
   -- A delivery for each endpoint that is active and subscribed now, under the clock row that a disabling takes too.
   select array_agg(w.id) into v_webhooks from webhooks w
     where w.organization_id = p_organization_id and w.status = 'active'
-      and w.events && array(select distinct e.type from jsonb_to_recordset(v_events) as e(type text));
+      and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
   -- More than 1000 are made right after the commit, in pieces, from what it notes here of who was subscribed to what: the
   -- organization stands still while it commits.
-  if jsonb_array_length(v_events) > 1000 / cardinality(v_webhooks) then
+  if cardinality(v_events) > 1000 / cardinality(v_webhooks) then
     select sum(t.count) > 1000 into v_large from webhooks w
-      join (select e.type, count(*) as count from jsonb_to_recordset(v_events) as e(type text) group by e.type) t
+      join (select e.type, count(*) as count from unnest(v_event_types) as e(type) group by e.type) t
         on t.type = any(w.events)
       where w.organization_id = p_organization_id and w.id = any(v_webhooks);
   end if;
@@ -1848,15 +1865,14 @@ begin
       select p_organization_id, new_uuid_v7(p_now), w.id, 'infinity', e.id, e.type, v_stamp, e.subject_kind, e.subject_id,
           'pending', 'current', 0, (p_changes->>'max_attempts')::int, p_now, p_now, p_now
         from webhooks w
-        join jsonb_to_recordset(v_events) as e(id uuid, type text, subject_kind text, subject_id uuid)
+        join unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as e(id, type, subject_kind, subject_id)
           on e.type = any(w.events)
         where w.organization_id = p_organization_id and w.id = any(v_webhooks);
     -- The queues are locked, not only woken: a worker that is just finding its queue empty waits, and then finds these. A
     -- worker that has its hands full is not notified: it looks again before it releases the queue.
     perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
       order by l.webhook_id for update;
-    if p_changes ? 'worker' and jsonb_array_length(v_events) <= 16 then
-      v_ids := array(select (e.event->>'id')::uuid from jsonb_array_elements(v_events) as e(event));
+    if p_changes ? 'worker' and cardinality(v_events) <= 16 then
       with leased as (
         update lanes l set lease_id = gen_random_uuid(), lease_until = (p_changes->>'lease_until')::timestamptz,
             due_at = (p_changes->>'lease_until')::timestamptz, worker_id = (p_changes->>'worker')::uuid, listening = true
@@ -1885,7 +1901,7 @@ begin
                 and (s.expires_at is null or s.expires_at > p_now)),
             'deliveries', (select jsonb_agg(jsonb_build_object('id', d.id, 'eventId', d.event_id)) from deliveries d
               where d.organization_id = p_organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
-                and d.event_id = any(v_ids))))
+                and d.event_id = any(v_events))))
           into v_taken, v_handed_over from (
             select g.webhook_id, g.lease_id, g.url, g.signatures, g.scopes, g.held from leased g
             union all
@@ -1893,7 +1909,7 @@ begin
       if v_handed_over is not null then
         select jsonb_build_object('queues', v_handed_over, 'events', jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
             'subjectKind', e.subject_kind, 'createdAt', v_text, 'body', e.body)))
-          into v_handed_over from events e where e.organization_id = p_organization_id and e.id = any(v_ids);
+          into v_handed_over from events e where e.organization_id = p_organization_id and e.id = any(v_events);
       end if;
     end if;
     with woken as (
@@ -1913,23 +1929,21 @@ begin
           i.subject_id, coalesce(i.response, d.body), p_now
         from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
           key text, request_hash text, status int, response text)
-        join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = i.subject_id
+        join rows from (unnest(v_done), unnest(v_bodies), generate_subscripts(v_done, 1)) as d(id, body, place) on d.id = i.subject_id
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  if p_changes ? 'ids_only' then
-    select jsonb_agg(jsonb_build_object('id', d.id)) into v_done from jsonb_to_recordset(v_done) as d(id uuid);
-  end if;
-  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null, 'woken', v_woken,
+  return jsonb_build_object('refused', v_refusals, 'done', to_jsonb(v_done), 'stamp', v_text,
+    'bodies', case when p_changes ? 'ids_only' then '[]' else v_told end, 'deliveries', v_webhooks is not null, 'woken', v_woken,
     'handed_over', v_handed_over, 'large', v_large,
     'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
 end;
 $function$;
 
-create or replace function store_response_6689869a77ab(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb) returns text
+create or replace function store_response_aaf23ae0dbcb(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -1943,6 +1957,13 @@ begin
       and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
     if found then
       return 'replayed';
+    end if;
+  end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
     end if;
   end if;
   insert into idempotency_keys
@@ -2291,7 +2312,7 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_3c221c2aba6d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_response jsonb) returns text
+create or replace function create_webhook_9438a472a274(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2316,6 +2337,20 @@ begin
   select count(*) into v_count from webhooks w where w.organization_id = p_organization_id;
   if v_count >= p_limit then
     return 'limit_reached';
+  end if;
+  if p_sealed_with is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', p_sealed_with)) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
+  end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
@@ -2389,7 +2424,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_webhook_secret_4305b20f0c1d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
+create or replace function rotate_webhook_secret_103202fc5aca(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2416,6 +2451,20 @@ begin
     and s.webhook_id = p_webhook_id and (s.expires_at is null or s.expires_at > p_now);
   if v_count >= p_limit then
     return 'limit_reached';
+  end if;
+  if p_sealed_with is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', p_sealed_with)) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
+  end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
@@ -2458,7 +2507,7 @@ begin
 end;
 $function$;
 
-create or replace function ping_webhook_64338b1cdf83(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
+create or replace function ping_webhook_bcbc0a7f9a31(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2477,6 +2526,13 @@ begin
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
   if not found then
     return 'missing';
+  end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
@@ -2500,7 +2556,7 @@ begin
 end;
 $function$;
 
-create or replace function retry_delivery_046cf6647061(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
+create or replace function retry_delivery_96e76cf5cab3(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2525,6 +2581,13 @@ begin
     and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'failed';
   if not found then
     return 'refused';
+  end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
@@ -2709,7 +2772,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_webhook_c414b942835a(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb) returns text
+create or replace function recover_webhook_c6eca1613eac(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2730,6 +2793,13 @@ begin
   if not found then
     return 'refused';
   end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
+  end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
@@ -2745,7 +2815,7 @@ begin
 end;
 $function$;
 
-create or replace function create_api_key_91a8cd36b3ee(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb) returns text
+create or replace function create_api_key_a792a615ba1f(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2771,6 +2841,13 @@ begin
   select count(*) into v_count from api_keys k where k.organization_id = p_organization_id;
   if v_count >= p_limit then
     return 'limit_reached';
+  end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
@@ -2827,7 +2904,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_api_key_23476920df1a(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb) returns text
+create or replace function rotate_api_key_9b9c59729abd(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2852,6 +2929,13 @@ begin
     and k.updated_at = p_expected;
   if not found then
     return 'conflict';
+  end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)

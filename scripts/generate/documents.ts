@@ -24,6 +24,7 @@ const abouts: Readonly<Record<string, string>> = {
   'guides/moving-in.md': 'Bring in what another system has, and get everything out again.',
   'guides/summaries.md': 'Who writes the summary of a resolved conversation: the service, a model, or you.',
   'guides/operating.md': 'Run an installation: settings, PostgreSQL, workers, backups, upgrades, metrics.',
+  'guides/deploying.md': 'What it runs on: PostgreSQL, its role, poolers.',
   'specification.md': 'What the service does, rule by rule.',
   'reference/fields.md': 'Every kind of object with its fields, and which events tell of each.',
   'reference/events.md': 'Every event type: when it is sent, and with what.',

@@ -140,6 +140,16 @@ export const commands: readonly NamedCommand[] = [
     load: async () => (await import('./commands/restored.ts')).restoredCommand,
   },
   {
+    name: 'doctor',
+    summary: 'look whether everything is there that the service needs',
+    load: async () => (await import('./commands/doctor.ts')).doctorCommand,
+  },
+  {
+    name: 'encryption-key rotate',
+    summary: 'encrypt signing secrets with another key, beside a running service',
+    load: async () => (await import('./commands/encryption-key-rotate.ts')).encryptionKeyRotate,
+  },
+  {
     name: 'conform',
     summary: 'try the rules of lists and syncs against a running deployment',
     load: async () => (await import('./commands/conform.ts')).conformCommand,
@@ -157,6 +167,7 @@ export const commands: readonly NamedCommand[] = [
 ]
 
 export function usage(): string {
-  const lines = commands.map(({ name, summary }) => `  deskwire ${name.padEnd(16)} ${summary}`)
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  const lines = commands.map(({ name, summary }) => `  deskwire ${name.padEnd(width)}  ${summary}`)
   return `Deskwire, a desk service whose outside copies never drift.\n\n${lines.join('\n')}\n\ndeskwire COMMAND --help says more; deskwire --version says which release this is.\n`
 }

@@ -75,7 +75,7 @@ test('it loads, follows a line a batch, and is stopped; what somebody touches is
   ])
 })
 
-test('--once and --json, into PostgreSQL with marks and into DuckDB', async () => {
+test('--once and --json, into PostgreSQL with marks', async () => {
   const { at, client, customer } = await desk()
   await using database = await testDatabase({ template: null })
   const { host, port, user, database: name } = database.connection

@@ -62,6 +62,7 @@ Example:
         clock: await askDatabaseClock(pool),
         withoutKey,
         encryptionKey: config.encryptionKey,
+        encryptionKeyPrevious: config.encryptionKeyPrevious,
       })
       print(summary, told(summary))
     })

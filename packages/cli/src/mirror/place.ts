@@ -106,15 +106,17 @@ export async function withCopy<T>(
   const { texts, switches } = parseFlags(args, { texts: ['to', 'schema', 'url', 'key'], switches: ['json'] })
   const place = readPlace(command, texts)
   const client = clientOf(requireTarget(command, texts))
-  const store = await openCopy(command, place)
-  const { Mirror } = await import('@deskwire/mirror')
-  const mirror = new Mirror({ client, store })
   try {
-    return { json: switches.json === true, place: place.name, result: await work(mirror) }
+    const store = await openCopy(command, place)
+    const { Mirror } = await import('@deskwire/mirror')
+    const mirror = new Mirror({ client, store })
+    try {
+      return { json: switches.json === true, place: place.name, result: await work(mirror) }
+    } finally {
+      await mirror.close()
+    }
   } catch (error) {
     throw await explained(error)
-  } finally {
-    await mirror.close()
   }
 }
 
