@@ -8,7 +8,8 @@ import type { StoredDocument } from '../../packages/service/src/docs/documents.t
 
 /** What is listed, in the order in which a reader meets it, and what each is about. */
 const abouts: Readonly<Record<string, string>> = {
-  'guides/webhooks-or-sync.md': 'What each of them promises, which to take for what, and a program that has both.',
+  'guides/webhooks-or-sync.md':
+    'What each of them promises, which to take for what, and a program that has both.',
   'guides/sync.md':
     'A copy of customers, tickets or all of it in a store of your own, and the proof that it is right.',
   'guides/mirror.md':
