@@ -32,7 +32,7 @@ export function storeAt(address: Address): Store {
 export const places = {
   SQLite: sqlitePlace,
   PostgreSQL: postgresPlace,
-  ...(duckDb && { DuckDB: () => duckDbPlace(duckDb) }),
+  ...(duckDb && { DuckDB: duckDbPlace }),
 }
 
 async function sqlitePlace(): Promise<Place> {
@@ -55,7 +55,8 @@ async function sqlitePlace(): Promise<Place> {
   }
 }
 
-async function duckDbPlace({ DuckDBInstance }: DuckDb): Promise<Place> {
+async function duckDbPlace(): Promise<Place> {
+  const { DuckDBInstance } = duckDb as DuckDb
   const directory = mkdtempSync(join(tmpdir(), 'deskwire-mirror-'))
   const file = join(directory, 'copy.duckdb')
   return {
