@@ -256,7 +256,7 @@ export class Copy {
         }
         return { tables, position: moved }
       })
-      if (isCurrent) onRows(this.rows)
+      if (isCurrent && rows.length > 0) onRows(this.rows)
     }
     try {
       reading: for await (const texts of client

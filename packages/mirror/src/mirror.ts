@@ -177,6 +177,7 @@ export class Mirror {
     const compared = await this.#compared(signal)
     for (const { kind, differences, found, noted } of compared) {
       const ids = differences.map(({ id }) => id)
+      if (ids.length === 0 && found.equals(noted.text)) continue
       // What was noted is off by as much, whatever was written since.
       await copy.mend(kind, ids.splice(0, rowsOfMending), { from: noted, to: found }, this.#time())
       while (ids.length > 0) await copy.mend(kind, ids.splice(0, rowsOfMending), null, this.#time())

@@ -38,13 +38,5 @@ function withHook<T extends StoreReader | StoreWriter>(at: T, hook: Hook): T {
   })
 }
 
-/** Fails before step number `n`, from 0 on. */
-export function failingAt(n: number): Hook & { readonly hasFailed: () => boolean } {
-  let step = 0
-  const hook = () => {
-    if (step++ === n) throw new Fault()
-  }
-  return Object.assign(hook, { hasFailed: () => step > n })
-}
-
+/** What a test fails with. */
 export class Fault extends Error {}

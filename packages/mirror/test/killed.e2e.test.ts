@@ -36,16 +36,14 @@ test.each(Object.entries(places))('in %s', async (_, place) => {
   const first = mirrorOf()
   await first.catchUp()
   await first.close()
-  // A row is written, and one is not removed yet; all of it is written, and not committed.
-  for (const [n, step] of ['put', 'setNote'].entries()) {
-    const gone = await create(n)
-    await client.customers.update(kept.id, { name: `Changed ${n}` })
-    await client.customers.remove(gone.id)
-    await create(10 + n)
-    await killed(step)
-  }
+  // A row is written, and another is not removed yet.
+  const gone = await create(1)
+  await client.customers.update(kept.id, { name: 'Changed' })
+  await client.customers.remove(gone.id)
+  await create(2)
+  await killed('put')
   const mirror = mirrorOf(({ type }) => expect(type).toBeUndefined())
-  expect(await mirror.verify()).toMatchObject({ exact: true, rows: { customer: 3 } })
+  expect(await mirror.verify()).toMatchObject({ exact: true, rows: { customer: 2 } })
   expect(await differencesByHand(client, at.sql, ['customers'])).toEqual([])
   await mirror.close()
 })
