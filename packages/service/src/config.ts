@@ -91,6 +91,11 @@ function parsePort(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined
 }
 
+/** The text as it is. A socket's URL names no host before the path (`postgres://user@/database?host=/run/postgresql`). */
+function parseDatabaseUrl(text: string): string | undefined {
+  return /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@socket/')) ? text : undefined
+}
+
 /** The text as it is, when paths can be appended to it. */
 function parseEndpointUrl(text: string): string | undefined {
   const url = URL.parse(text)
@@ -149,9 +154,15 @@ export const settings = {
     defaultShown: 'embedded',
     help: 'a PostgreSQL (15 or later) to use instead of the embedded one',
     accepts: 'a URL that begins with postgres:// or postgresql://',
-    // A socket's URL names no host before the path (`postgres://user@/database?host=/run/postgresql`).
-    parse: (text) =>
-      /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@socket/')) ? text : undefined,
+    parse: parseDatabaseUrl,
+  }),
+  databaseDirectUrl: setting<string | null>({
+    variable: 'DESKWIRE_DATABASE_DIRECT_URL',
+    default: null,
+    defaultShown: 'none: there is no pooler',
+    help: 'the same database without the pooler that DESKWIRE_DATABASE_URL leads to, for what needs a session; with it that one may be in transaction mode',
+    accepts: 'a URL that begins with postgres:// or postgresql://',
+    parse: parseDatabaseUrl,
   }),
   dataDir: setting({
     variable: 'DESKWIRE_DATA_DIR',
@@ -188,6 +199,14 @@ export const settings = {
     default: null,
     defaultShown: 'generated into the data dir',
     help: 'encrypts signing secrets at rest; required with DESKWIRE_DATABASE_URL',
+    accepts: '32 bytes in base64, as openssl rand -base64 32 prints them',
+    parse: parseEncryptionKey,
+  }),
+  encryptionKeyPrevious: setting<Buffer | null>({
+    variable: 'DESKWIRE_ENCRYPTION_KEY_PREVIOUS',
+    default: null,
+    defaultShown: 'none',
+    help: 'the key that DESKWIRE_ENCRYPTION_KEY replaces, or is replaced by, until deskwire encryption-key rotate is done',
     accepts: '32 bytes in base64, as openssl rand -base64 32 prints them',
     parse: parseEncryptionKey,
   }),
@@ -348,7 +367,14 @@ type Settings = typeof settings
 export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setting<infer V> ? V : never }
 
 /** A key, or a URL with a password in it, must not end up in a log. */
-const secret = new Set(['bootstrapKey', 'databaseUrl', 'encryptionKey', 'summarizerKey'])
+const secret = new Set([
+  'bootstrapKey',
+  'databaseUrl',
+  'databaseDirectUrl',
+  'encryptionKey',
+  'encryptionKeyPrevious',
+  'summarizerKey',
+])
 
 /** The flag of a setting: `--data-dir` for DESKWIRE_DATA_DIR. */
 export function flagOf(variable: string): string {

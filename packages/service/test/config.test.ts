@@ -24,6 +24,12 @@ const examples: Record<keyof typeof settings, Example> = {
     value: 'postgresql://u:p@db:5432/desk',
     bad: ['mysql://u:hidden@db/desk', 'postgres://u:hidden@db:port/desk', 'hidden'],
   },
+  databaseDirectUrl: {
+    default: null,
+    text: 'postgres://u@/desk?host=/run/postgresql',
+    value: 'postgres://u@/desk?host=/run/postgresql',
+    bad: ['mysql://u:hidden@db/desk', 'hidden'],
+  },
   dataDir: { default: './data', text: '/var/lib/deskwire', value: '/var/lib/deskwire', bad: [] },
   bootstrapKey: { default: null, text: key, value: key, bad: [`${key.slice(0, -1)}3`, 'hidden'] },
   firstKeyFile: { default: null, text: '/run/key', value: '/run/key', bad: [] },
@@ -33,6 +39,12 @@ const examples: Record<keyof typeof settings, Example> = {
     text: encryptionKey.toString('base64'),
     value: encryptionKey,
     bad: [Buffer.alloc(31, 9).toString('base64'), 'hidden'],
+  },
+  encryptionKeyPrevious: {
+    default: null,
+    text: encryptionKey.toString('base64'),
+    value: encryptionKey,
+    bad: [Buffer.alloc(33, 9).toString('base64'), 'hidden'],
   },
   trustedTargets: {
     default: noNetworks,
@@ -119,7 +131,14 @@ const examples: Record<keyof typeof settings, Example> = {
   logLevel: { default: 'info', text: 'silent', value: 'silent', bad: ['INFO', 'verbose'] },
 }
 const all = Object.entries(examples) as [keyof Config, Example][]
-const secrets: readonly string[] = ['databaseUrl', 'bootstrapKey', 'encryptionKey', 'summarizerKey']
+const secrets: readonly string[] = [
+  'databaseUrl',
+  'databaseDirectUrl',
+  'bootstrapKey',
+  'encryptionKey',
+  'encryptionKeyPrevious',
+  'summarizerKey',
+]
 
 function read(environment: Record<string, string>, flags: string[] = []): Config {
   const config = readConfig(environment, flags)

@@ -14,7 +14,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { unlessElsewhere } from '../db/elsewhere.ts'
-import { withStatementTimeout } from '../db/pool.ts'
+import { queryWithin } from '../db/pool.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
@@ -110,15 +110,13 @@ export function createContentRecount(services: {
          where ${ofKind} and c.content_of_digest is distinct from c.digest`,
       [organizationId, kind],
     )
-    const { rows } = await withStatementTimeout(pool, longestCount, (client) =>
-      client.query<{ recount: string; lacking: string }>(
-        `select c.content_recount as recount, coalesce((select sum(content_term(t.body)) from ${table.name} t
-              where t.organization_id = $1 and t.removed_at is null), 0) - c.content_digest as lacking
-           from kind_counters c
-           where ${ofKind} and c.content_of_digest = c.digest and c.content_recount is not null`,
-        [organizationId, kind],
-      ),
-    )
+    const { rows } = await queryWithin<{ recount: string; lacking: string }>(pool, longestCount, {
+      text: `select c.content_recount as recount, coalesce((select sum(content_term(t.body)) from ${table.name} t
+            where t.organization_id = $1 and t.removed_at is null), 0) - c.content_digest as lacking
+         from kind_counters c
+         where ${ofKind} and c.content_of_digest = c.digest and c.content_recount is not null`,
+      values: [organizationId, kind],
+    })
     const [read] = rows
     if (read === undefined) return false
     const added = await pool.query(

@@ -6,7 +6,9 @@ import type { Logger } from 'pino'
 import { followDatabaseClock } from '../db/clock.ts'
 import { type Database, FairPool } from '../db/fair-pool.ts'
 import { listen } from '../db/listen.ts'
-import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
+import type { LocalSettings } from '../db/local-settings.ts'
+import { createPool, type DatabaseAddress, directAddress, endPool } from '../db/pool.ts'
+import { BacklogPace } from '../delivery/backlog-pace.ts'
 import type { DrainServices } from '../delivery/drain.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import { createEngine, type Engine } from '../delivery/engine.ts'
@@ -37,7 +39,7 @@ import { createDeliveryMetrics } from '../metrics/delivery.ts'
 import { createRegistry } from '../metrics/registry.ts'
 import { createJobs } from '../summarizer/jobs.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
-import { createSecretBox } from '../webhooks/secrets.ts'
+import { createOpener, keysOf } from '../webhooks/vault.ts'
 import { tuneHeap } from './heap-tuning.ts'
 import type { Running } from './running.ts'
 import { superviseSummarizer } from './supervise-thread.ts'
@@ -90,15 +92,16 @@ export function startWorker(options: {
   const { address, log, settings, summaries, workerId = randomUUID() } = options
   // Of the whole process: a worker has one of its own.
   const heapTuning = tuneHeap()
-  const openPool = (max: number, settings: Readonly<Record<string, string>> = poolSettings) =>
-    createPool(address, {
+  const openPool = (max: number, settings: LocalSettings = poolSettings, to = address) =>
+    createPool(to, {
       max,
       settings,
       onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
     })
   const pool = openPool(connections)
   const otherPool = openPool(otherConnections)
-  const backfillPool = openPool(backfillConnections, {})
+  // Each holds a lock of the session for as long as it works.
+  const backfillPool = openPool(backfillConnections, {}, directAddress(address))
   const register = createRegistry('worker')
   const observer = createDeliveryMetrics(register, () => worker.engine.inFlight)
   const clock = followDatabaseClock(pool)
@@ -190,10 +193,9 @@ export function createWorker(options: {
 }): Worker {
   const { pool, clock, log, kinds, settings, observer = nobodyObserves, otherPool = pool } = options
   const { dnsServers, trustedTargets, targetCa, schedule } = settings
-  const box = createSecretBox(settings.encryptionKey)
   const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
   const sender = createSender({ resolver, clock, targetCa, answerTimeoutMs: schedule.answerTimeout })
-  const signer = createSigner(box.open)
+  const signer = createSigner(createOpener(keysOf(settings)))
   const scopes = new Map(kinds.map((kind) => [kind.name, `${kind.plural}:read`]))
   const tables = kinds.map((kind) => kind.table)
   const database = sharedByOrganizations(pool)
@@ -209,8 +211,10 @@ export function createWorker(options: {
     observer,
   }
   const clockTurns = createKeyedQueue()
+  const backlogs = new BacklogPace()
   const engine = createEngine(drains, {
     clockTurns,
+    backlogs,
     otherQueues: createEndpointQueues(otherDatabase, tables),
     ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
   })
@@ -222,7 +226,13 @@ export function createWorker(options: {
     clockTurns,
     onDeliveries: () => engine.wake(),
   })
-  const fanOuts = createFanOuts({ database: otherDatabase, clock, log, onDeliveries: () => engine.wake() })
+  const fanOuts = createFanOuts({
+    database: otherDatabase,
+    clock,
+    log,
+    backlogs,
+    onDeliveries: () => engine.wake(),
+  })
   return {
     engine,
     recoverer,
