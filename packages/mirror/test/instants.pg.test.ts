@@ -21,7 +21,7 @@ function quick(client: Client): Client {
 }
 
 /** An instant of one store is one of each other: of the slower ones, some are enough. */
-const strides = { SQLite: 1, PostgreSQL: 4, DuckDB: 7 }
+const strides = { SQLite: 1, PostgreSQL: 9, DuckDB: 11 }
 
 test.each(Object.entries(places))('in %s', async (name, place) => {
   const stride = strides[name as keyof typeof strides]
