@@ -1,16 +1,18 @@
 /**
- * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|memory|neighbours|recover|cascade|waiters|stall|upgrade|import …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|memory|mirror|drift|neighbours|recover|cascade|waiters|stall|upgrade|import …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
 import { cascade } from './cases/cascade.ts'
 import { compressed } from './cases/compressed.ts'
 import { deliver, latency } from './cases/deliver.ts'
+import { drift } from './cases/drift.ts'
 import { imports } from './cases/import.ts'
 import { isolate } from './cases/isolate.ts'
 import { list } from './cases/list.ts'
 import { log } from './cases/log.ts'
 import { memory } from './cases/memory.ts'
+import { mirror } from './cases/mirror.ts'
 import { neighbours } from './cases/neighbours.ts'
 import { pages } from './cases/pages.ts'
 import { peers } from './cases/peers.ts'
@@ -34,7 +36,7 @@ export interface Scale {
   readonly full: boolean
   /** The backlog that `deliver` and `peers` drain. */
   readonly deliveries: number
-  /** Of the attacks of `neighbours`, those whose names hold this; all of them where it is empty. */
+  /** Of the attacks of `neighbours` and the stores of `mirror`, those whose names hold this; all where it is empty. */
   readonly only: string
   readonly shelf: Shelf
 }
@@ -52,6 +54,8 @@ const groups = {
   latency,
   isolate,
   memory,
+  mirror,
+  drift,
   neighbours,
   recover,
   cascade,

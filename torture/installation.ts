@@ -23,6 +23,8 @@ export interface Installation extends AsyncDisposable {
   readonly pool: Pool
   /** One of the services that run, in turn; waits while there is none. */
   readonly call: Call
+  /** Where one of the services listens that run now; undefined while there is none. */
+  readonly url: string | undefined
   /** kill -9 of one service, and another in its place. */
   killService(n: number): Promise<void>
   /** kill -9 of the database, with every service that was on it; all of them come again. */
@@ -98,6 +100,9 @@ export async function install(options: {
       return pool
     },
     call,
+    get url() {
+      return running[turn++ % running.length]?.url
+    },
     async killService(n) {
       const victim = running[n % Math.max(running.length, 1)]
       if (victim === undefined) return

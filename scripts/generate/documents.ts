@@ -8,11 +8,17 @@ import type { StoredDocument } from '../../packages/service/src/docs/documents.t
 
 /** What is listed, in the order in which a reader meets it, and what each is about. */
 const abouts: Readonly<Record<string, string>> = {
+  'guides/webhooks-or-sync.md':
+    'What each of them promises, which to take for what, and a program that has both.',
   'guides/sync.md':
     'A copy of customers, tickets or all of it in a store of your own, and the proof that it is right.',
+  'guides/mirror.md':
+    'Tables in PostgreSQL or a file of SQLite that are kept exact by a program of ten lines, to query and to verify.',
   'guides/webhooks.md': 'Register an address, try it, read the log, recover what was missed.',
   'guides/receiving.md':
     'Verify, deduplicate and answer deliveries: complete receivers in TypeScript, Python and Go.',
+  'guides/handlers.md':
+    'What at-least-once and unordered mean for the program that does the work, and three ways to write it.',
   'guides/clients.md': 'Generate a client from openapi.json, in Python, Go or TypeScript, and sync with it.',
   'guides/consumers.md': 'What reads Deskwire without a program of yours: dlt, Airbyte, listen --forward-to.',
   'guides/keys.md': 'Create keys with few scopes, replace their tokens, revoke them.',

@@ -71,8 +71,8 @@ function linkFaults(directory: string): string[] {
 
 /** Imports of what the manifest does not name, which work in a checkout and fail where the package is installed. */
 function importFaults(directory: string, file: string, manifest: PublishedManifest): string[] {
-  const code = readFileSync(join(directory, file), 'utf8')
   const named = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies }
+  const code = readFileSync(join(directory, file), 'utf8')
   const imported = code.matchAll(
     /^(?:import|export)\b[^'"`;]*?\bfrom ["']([^"']+)["']|\bimport\(["']([^"']+)["']\)/gm,
   )

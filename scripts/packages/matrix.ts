@@ -97,7 +97,7 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
       },
     }
   })
-  const typed = ['@deskwire/sdk', '@deskwire/service'].map(
+  const typed = ['@deskwire/sdk', '@deskwire/mirror', '@deskwire/service'].map(
     (name): Trial => ({
       name: `${name}: are the types wrong? (ES modules)`,
       async run() {
@@ -218,7 +218,7 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
     },
   }
   const installed: Trial = {
-    name: 'deskwire: npm install of the three tarballs',
+    name: 'deskwire: npm install of all tarballs',
     async run() {
       const { packages } = JSON.parse(readFileSync(join(whole, 'node_modules/.package-lock.json'), 'utf8'))
       const { stdout } = await run('du', ['-sm', 'node_modules'], whole)

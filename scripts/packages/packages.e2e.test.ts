@@ -27,7 +27,12 @@ import {
 const run = promisify(execFile)
 
 const project = mkdtempSync(join(tmpdir(), 'deskwire-packages-'))
-const installed = { sdk: '@deskwire/sdk', service: '@deskwire/service', cli: 'deskwire' } as const
+const installed = {
+  sdk: '@deskwire/sdk',
+  mirror: '@deskwire/mirror',
+  service: '@deskwire/service',
+  cli: 'deskwire',
+} as const
 const directoryOf = (name: keyof typeof installed) => join(project, 'node_modules', installed[name])
 let served: Served | undefined
 
@@ -52,8 +57,9 @@ afterAll(async () => {
 /** Links what the package depends on beside it, as it is found in the checkout; what is for another platform is not there. */
 function linkDependencies(name: keyof typeof installed): void {
   const manifest = JSON.parse(readFileSync(join(directoryOf(name), 'package.json'), 'utf8'))
-  const { dependencies = {}, optionalDependencies = {} } = manifest
-  for (const wanted of Object.keys({ ...dependencies, ...optionalDependencies })) link(wanted, name)
+  const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = manifest
+  const all = { ...dependencies, ...optionalDependencies, ...peerDependencies }
+  for (const wanted of Object.keys(all)) link(wanted, name)
 }
 
 function link(name: string, dependent: string): void {

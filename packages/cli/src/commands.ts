@@ -100,6 +100,21 @@ export const commands: readonly NamedCommand[] = [
     load: async () => (await import('./commands/tail.ts')).tailCommand,
   },
   {
+    name: 'mirror',
+    summary: 'keep an exact copy in PostgreSQL, SQLite or DuckDB, or export one',
+    load: async () => (await import('./commands/mirror.ts')).mirrorCommand,
+  },
+  {
+    name: 'verify',
+    summary: 'compare every row of a copy with the service',
+    load: async () => (await import('./commands/verify.ts')).verifyCommand,
+  },
+  {
+    name: 'repair',
+    summary: 'fetch the rows of a copy that differ, and no others',
+    load: async () => (await import('./commands/repair.ts')).repairCommand,
+  },
+  {
     name: 'import',
     summary: 'take rows in from a CSV file',
     load: async () => (await import('./commands/import.ts')).importCommand,

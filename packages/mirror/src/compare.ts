@@ -40,7 +40,7 @@ export async function compareCopy(
   const since = new ChangesSince(client, copy.cursor, signal)
   for (const [kind, table] of copy.tables) {
     const held = new HeldRows(store, at, kind, table, since)
-    const differences: CopyDifference[] = []
+    const differences = await held.nobodys()
     for await (const difference of findDifferences(client.kind(table.name), held, signal ? { signal } : {})) {
       const { id, type } = difference
       const columns = type === 'changed' ? await held.wrong(id, { ...difference.row }) : []
@@ -50,6 +50,9 @@ export async function compareCopy(
   }
   return compared
 }
+
+const noId = '00000000-0000-0000-0000-000000000000'
+const firstId = '00000000-0000-0000-0000-000000000001'
 
 /** What the stream has had since a cursor, up to a moment that only moves forward. */
 class ChangesSince {
@@ -113,9 +116,19 @@ class HeldRows implements ComparedCopy {
     return this.#since.of(this.#kind)
   }
 
+  /** Of the one id that is in no range, as the service gives it to nothing. */
+  async nobodys(): Promise<CopyDifference[]> {
+    const rows = await this.#at.get(this.#table, [noId])
+    return rows.map((row) => {
+      this.found.count(row.id, updatedAtOf(membersOf(row.text)), row.text)
+      return { kind: this.#kind, id: row.id, type: 'extra', columns: [] }
+    })
+  }
+
   async span() {
     const span = await this.#at.span(this.#table)
-    const ids = [...(span ? [span.lowest, span.highest] : []), ...this.#changed.keys()].sort()
+    const own = span ? [span.lowest, span.highest] : []
+    const ids = [...own, ...this.#changed.keys()].map((id) => (id === noId ? firstId : id)).sort()
     const [lowest, highest] = [ids[0], ids.at(-1)]
     return lowest === undefined || highest === undefined ? null : { lowest, highest }
   }

@@ -144,10 +144,11 @@ export class Copy {
     )
   }
 
-  /** Reads what is noted by now: another process may have moved the copy. @throws MirrorError when it is gone. */
+  /** Reads what is noted by now: another process may have moved the copy. @throws CopyGone */
   async reload(): Promise<void> {
-    const noted = await this.#options.store.read((at) => notedOf(this.name, at))
-    if (noted === undefined) throw new MirrorError('The copy is gone from the store. Begin again.')
+    // As a writer: a reader could wait for another to the end of a verification.
+    const noted = await this.#options.store.write((tx) => notedOf(this.name, tx))
+    if (noted === undefined) throw new CopyGone('The copy is gone from the store. Begin again.')
     this.#take(noted)
   }
 
@@ -166,7 +167,8 @@ export class Copy {
 
   /** Begins to keep all kinds of a start, once the copy has taken in what came before it. Those that are new have to be loaded then. */
   async extend(start: Start): Promise<void> {
-    const { client, marksRemovals } = this.#options
+    const { client } = this.#options
+    const { marksRemovals } = this.#position
     const declared = kindsOf(await client.document())
     const added = start.kinds.filter((kind) => !(kind in this.#position.sums))
     const asOf = await lastMoment(client, declared, added)
@@ -254,7 +256,7 @@ export class Copy {
         }
         return { tables, position: moved }
       })
-      if (isCurrent) onRows(this.rows)
+      if (isCurrent && rows.length > 0) onRows(this.rows)
     }
     try {
       reading: for await (const texts of client
@@ -339,13 +341,18 @@ export class Copy {
       await this.#replaceRows(tx, table, sums, rows, removals)
       return { tables, position: { ...position, sums: { ...position.sums, [kind]: sums.text } } }
     }
-    while (!(await this.#write(work))) await this.reload()
+    while (!(await this.#write(work)));
   }
 
-  /** Gives this copy the rows, the position and the tables of another, which is gone then. */
+  /**
+   * Gives this copy the rows, the position and the tables of another, which is gone then. @throws CopyGone where another process has
+   * moved that one or done this.
+   */
   async replaceBy(other: Copy, removedAt: string): Promise<void> {
     const { store } = this.#options
     await store.write(async (tx) => {
+      if ((await tx.note(other.name)) !== JSON.stringify(other.#position))
+        throw new CopyGone('Another process has moved the new copy.')
       const tables: [string, Table][] = []
       for (const [kind, by] of other.#tables) {
         const table = { ...by, name: tableName(this.name, plain(by.name)) }
@@ -459,11 +466,19 @@ export class Copy {
   }
 }
 
+/** Whether an open store holds a copy that was begun. */
+export async function hasCopy(store: Store): Promise<boolean> {
+  return await store.read(async (at) => (await notedOf('live', at)) !== undefined)
+}
+
 /** A place in the stream of several kinds. */
 export interface Start {
   readonly cursor: string
   readonly kinds: readonly string[]
 }
+
+/** A copy is not there any more, or not as it was. */
+export class CopyGone extends MirrorError {}
 
 interface Noted {
   readonly position: Position

@@ -1,8 +1,10 @@
 /**
  * @deskwire/mirror: an exact copy of a desk in a store of yours, proved and mended. The stores have entry points of their own, so that
- * nobody loads what they do not use: `@deskwire/mirror/postgres`, `/sqlite` and `/memory`.
+ * nobody loads what they do not use: `@deskwire/mirror/postgres`, `/sqlite`, `/duckdb` and `/memory`; and so have exports, `/ndjson` and
+ * `/parquet`.
  */
 export type { CopyDifference } from './compare.ts'
+export { hasCopy } from './copy.ts'
 export { MirrorError } from './error.ts'
 export {
   type AppliedPage,

@@ -8,7 +8,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type AnyRow, type Change, type Client, DeskwireError } from '@deskwire/sdk'
 import { type ComparedKind, type CopyDifference, compareCopy } from './compare.ts'
-import { Copy, type CopyOptions, endOf } from './copy.ts'
+import { Copy, CopyGone, type CopyOptions, endOf } from './copy.ts'
 import { MirrorError } from './error.ts'
 import { type Store, StoreUnavailable } from './store.ts'
 
@@ -18,13 +18,15 @@ export interface MirrorOptions {
   readonly store: Store
   /**
    * What becomes of rows that the service removes: they are deleted, unless told; with `mark` they stay, with the time in `removed_at`.
-   * It is settled when a copy begins.
+   * It is settled when a copy begins; to tell another is refused then.
    */
   readonly removals?: 'delete' | 'mark'
   /** Called while a copy is loaded, after each transaction. */
   readonly onLoaded?: (progress: LoadProgress) => void
   /** Called after each page that brought something. */
   readonly onChanges?: (page: AppliedPage) => void
+  /** Called whenever the copy has caught up and was found to be what the service's checkpoint says. */
+  readonly onExact?: () => void
   /** Called when a new copy is begun because the service went back to a backup (410), and when rows were found to differ. */
   readonly onTrouble?: (trouble: Trouble) => void
   /** Milliseconds since 1970, and a pause: for tests. */
@@ -93,7 +95,7 @@ export class Mirror {
   readonly #options: MirrorOptions
   readonly #of: CopyOptions
   readonly #sleep: (ms: number, signal?: AbortSignal) => Promise<void>
-  #copy: Copy | undefined
+  #copy: Promise<Copy> | undefined
   /** Whether kinds that the key may read by now were looked for. */
   #isExtended = false
   #wake: () => void = () => {}
@@ -175,6 +177,7 @@ export class Mirror {
     const compared = await this.#compared(signal)
     for (const { kind, differences, found, noted } of compared) {
       const ids = differences.map(({ id }) => id)
+      if (ids.length === 0 && found.equals(noted.text)) continue
       // What was noted is off by as much, whatever was written since.
       await copy.mend(kind, ids.splice(0, rowsOfMending), { from: noted, to: found }, this.#time())
       while (ids.length > 0) await copy.mend(kind, ids.splice(0, rowsOfMending), null, this.#time())
@@ -204,6 +207,7 @@ export class Mirror {
       changes += after.changes
       differing = after.differing
     }
+    this.#options.onExact?.()
     return changes
   }
 
@@ -231,7 +235,7 @@ export class Mirror {
 
   /** Builds a copy beside the one that cannot go on, and puts it in its place once it is proved. */
   async #rebuild(live: Copy, signal: AbortSignal | undefined): Promise<Advanced> {
-    let next = await this.#options.store.read((at) => Copy.noted('next', this.#of, at))
+    let next = await this.#options.store.write((tx) => Copy.noted('next', this.#of, tx))
     for (;;) {
       next ??= await Copy.begin('next', this.#of, live)
       try {
@@ -241,39 +245,51 @@ export class Mirror {
           await live.replaceBy(next, this.#time())
           return advanced
         }
+        await next.drop()
       } catch (error) {
+        if (error instanceof CopyGone) {
+          // Another process was faster.
+          await live.reload()
+          return this.#advanced(signal, undefined)
+        }
         if (!isRestored(error)) throw error
+        await next.drop()
       }
-      await next.drop()
       next = undefined
     }
   }
 
   /** The copy that the store holds, or one that is begun; loaded. */
-  async #opened(signal: AbortSignal | undefined): Promise<Copy> {
-    if (this.#copy !== undefined) return this.#copy
+  #opened(signal: AbortSignal | undefined): Promise<Copy> {
+    this.#copy ??= this.#open(signal).catch((error) => {
+      this.#copy = undefined
+      throw error
+    })
+    return this.#copy
+  }
+
+  async #open(signal: AbortSignal | undefined): Promise<Copy> {
     const { store } = this.#options
     await store.open()
-    let copy = await store.read((at) => Copy.noted('live', this.#of, at))
+    let copy = await store.write((tx) => Copy.noted('live', this.#of, tx))
     if (copy === undefined) copy = await Copy.begin('live', this.#of)
     else {
       await this.#refuseOthers(copy)
       await copy.refit()
     }
     await this.#load(copy, signal)
-    this.#copy = copy
     return copy
   }
 
   async #refuseOthers(copy: Copy): Promise<void> {
-    const { client, removals = 'delete' } = this.#options
+    const { client, removals } = this.#options
     const { id, name } = await client.organization.get()
     if (copy.organizationId !== id) {
       throw new MirrorError(
         `The store holds a copy of organization ${copy.organizationId}, and the key is of ${id} (${name}). Give each a store of its own.`,
       )
     }
-    if (copy.marksRemovals !== (removals === 'mark')) {
+    if (removals !== undefined && copy.marksRemovals !== (removals === 'mark')) {
       const begun = copy.marksRemovals ? 'mark' : 'delete'
       throw new MirrorError(
         `The copy was begun with removals: '${begun}'. Go on with that, or begin another.`,

@@ -20,6 +20,7 @@ interface Schema {
   readonly type?: string | readonly string[]
   readonly format?: string
   readonly const?: unknown
+  readonly anyOf?: readonly Schema[]
   readonly description?: string
   readonly properties?: Readonly<Record<string, Schema>>
 }
@@ -61,19 +62,28 @@ function columnsOf({ properties = {} }: Schema): Column[] {
   return Object.entries(properties)
     .filter(([field]) => field !== 'object')
     .sort(([a], [b]) => Number(b === 'id') - Number(a === 'id'))
-    .map(([field, schema]) => ({
-      field,
-      name: columnName(field),
-      type: typeOf(schema),
-      comment: schema.description ?? '',
-      refers: schema.format === 'uuid' && !['id', 'organizationId'].includes(field),
-    }))
+    .map(([field, schema]) => {
+      const value = withoutNull(schema)
+      return {
+        field,
+        name: columnName(field),
+        type: typeOf(value),
+        comment: schema.description ?? '',
+        refers: value.format === 'uuid' && !['id', 'organizationId'].includes(field),
+      }
+    })
 }
 
 /** `customerId` → `customer_id`. */
 function columnName(field: string): string {
   const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
   return ownColumns.includes(name) ? `${name}_` : name
+}
+
+/** What a value is where it is not null. */
+function withoutNull(schema: Schema): Schema {
+  const [one, ...others] = (schema.anyOf ?? []).filter(({ type }) => type !== 'null')
+  return one !== undefined && others.length === 0 ? one : schema
 }
 
 function typeOf({ type = [], format }: Schema): ColumnType {

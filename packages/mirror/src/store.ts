@@ -1,6 +1,6 @@
 /**
  * What a mirror asks of the place that it keeps a copy in. A store knows tables, rows and notes, and nothing of the service: what
- * is written, and when, is the mirror's. Memory, SQLite and PostgreSQL are stores, and so may be what you have.
+ * is written, and when, is the mirror's. Memory, SQLite, PostgreSQL and DuckDB are stores, and so may be what you have.
  *
  * What a store promises: a write happens whole or not at all, also where its process dies; a read sees one moment; and what it gives
  * back is what is there, whoever has changed it.

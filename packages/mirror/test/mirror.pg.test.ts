@@ -1,46 +1,358 @@
-/** A mirror of a real service in each store. */
-import { createClient } from '@deskwire/sdk'
+/** A mirror of a real service: what it holds, whatever happens meanwhile. */
+import { type Client, createClient } from '@deskwire/sdk'
 import { describe, expect, test } from 'vitest'
+import { tellRestored } from '../../service/src/backup/restored.ts'
+import { systemClock } from '../../service/src/kernel/timestamps.ts'
+import { eventually } from '../../service/test/harness/locks.ts'
+import { type Api, testService } from '../../service/test/harness/service.ts'
 import { sharedService } from '../../service/test/harness/shared-service.ts'
-import { Mirror } from '../src/index.ts'
+import { parcelWithUrgency } from '../../service/test/upgrade/parcel.fixture.ts'
+import { makeParcels, startRelease } from '../../service/test/upgrade/releases.fixture.ts'
+import { Mirror, MirrorError, type MirrorOptions, type Store, StoreUnavailable } from '../src/index.ts'
 import { MemoryStore } from '../src/stores/memory.ts'
-import { places } from './stores.ts'
+import { differencesByHand } from './by-hand.ts'
+import { hooked } from './hooked.ts'
+import { type Place, places } from './stores.ts'
 
 const shared = sharedService()
+const plurals = ['teammates', 'customers', 'conversations', 'messages', 'tickets', 'bookings']
 
-describe.each(Object.entries(places))('%s', (_, place) => {
-  test('loads, follows, verifies', async () => {
+const clientOf = ({ token }: Api, url = shared().url) => createClient({ baseUrl: `${url}/v1`, apiKey: token })
+
+/** Some of everything. */
+async function furnish(client: Client, count = 2): Promise<{ customerIds: string[] }> {
+  const { id: assigneeId } = await client.teammates.create({ name: 'Grace' })
+  const customerIds: string[] = []
+  for (let n = 0; n < count; n++) {
+    const customAttributes = { plan: 'team "é"\\', seats: n, ratio: 1e-7, more: 1e21, 'a b': true }
+    const customer = await client.customers.create({
+      name: `Ada\t${n}\n`,
+      tags: ['a, b', '{x}'],
+      customAttributes,
+    })
+    const customerId = customer.id
+    customerIds.push(customerId)
+    const { id: conversationId } = await client.conversations.create({
+      customerId,
+      channel: 'email',
+      subject: `No. ${n}`,
+    })
+    await client.messages.create({
+      conversationId,
+      direction: 'inbound',
+      author: { type: 'customer' },
+      body: 'Hello',
+    })
+    await client.tickets.create({ customerId, conversationId, subject: `Ticket ${n}`, assigneeId })
+    await client.bookings.create({
+      customerId,
+      title: 'A visit',
+      startAt: '2026-03-01T10:00:00Z',
+      endAt: '2026-03-01T10:30:00.120Z',
+      timezone: 'Europe/Zurich',
+      location: { type: 'phone', value: '+41' },
+    })
+  }
+  await client.teammates.update(assigneeId, { active: false })
+  return { customerIds }
+}
+
+const mirrorOf = (client: Client, store: Store, options: Partial<MirrorOptions> = {}) =>
+  new Mirror({ client, store, ...options })
+
+describe.each(Object.entries(places))('in %s', (_, place) => {
+  const exact = (client: Client, at: Place) =>
+    expect(differencesByHand(client, at.sql, plurals)).resolves.toEqual([])
+
+  test('a copy holds every kind, byte for byte, and takes in what changes and goes', async () => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
+    const { customerIds } = await furnish(client)
+    const loaded: number[] = []
+    const changes: Record<string, number>[] = []
+    const mirror = mirrorOf(client, at.store(), {
+      onLoaded: ({ rows, total }) => loaded.push(rows / total),
+      onChanges: (page) => changes.push(page.changes),
+    })
+    await mirror.catchUp()
+    expect(loaded.at(-1)).toBe(1)
+    expect(changes).toEqual([])
+    await exact(client, at)
+
+    const [first = '', second = ''] = customerIds
+    await client.customers.remove(first)
+    await client.customers.update(second, { name: null, email: 'ada@example.com', tags: [] })
+    await furnish(client, 1)
+    await mirror.catchUp()
+    await exact(client, at)
+    expect(changes.at(-1)).toMatchObject({ customer: 3, ticket: 2, teammate: 1 })
+    await mirror.close()
+
+    // Another process goes on where this one was.
+    await client.customers.create({ name: 'Later' })
+    const again = mirrorOf(client, at.store())
+    expect(await again.verify()).toEqual({ exact: true, rows: expect.anything(), differences: [] })
+    await exact(client, at)
+    await again.close()
+  })
+
+  test('removals that are marked stay, with their time', async () => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
+    const { customerIds } = await furnish(client)
+    const mirror = mirrorOf(client, at.store(), { removals: 'mark' })
+    await mirror.catchUp()
+    await client.customers.remove(customerIds[0] as string)
+    expect((await mirror.verify()).exact).toBe(true)
+    await exact(client, at)
+    const marked = await at.sql('select id, removed_at from customers where removed_at is not null')
+    expect(marked.map(({ id }) => id)).toEqual([customerIds[0]])
+    expect(await at.sql('select removed_at from tickets where removed_at is not null')).toHaveLength(1)
+    await mirror.close()
+    const other = mirrorOf(client, at.store(), { removals: 'delete' })
+    await expect(other.catchUp()).rejects.toThrow("begun with removals: 'mark'")
+    await other.close()
+  })
+
+  test('plain SQL on the copy is found, named and mended, and nothing else is fetched', async () => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
+    await furnish(client, 12)
+    const mirror = mirrorOf(client, at.store())
+    await mirror.catchUp()
+    const ids = (await at.sql('select id from customers order by id')).map(({ id }) => id as string)
+    const where = (n: number) => `where id = '${ids[n]}'`
+    await at.sql(`update customers set name = 'Mallory' ${where(0)}`)
+    await at.sql(`update customers set _body = substr(_body, 1, 40) ${where(1)}`)
+    await at.sql(
+      `update customers set _body = replace(_body, 'Ada', 'Eve'), name = replace(name, 'Ada', 'Eve') ${where(2)}`,
+    )
+    await at.sql(`delete from customers ${where(3)}`)
+    await at.sql(`update customers set id = '01980000-0000-7000-8000-000000000001' ${where(4)}`)
+    await at.sql(`update customers set custom_attributes = '{"plan": "team"}', tags = null ${where(5)}`)
+    await at.sql(`update customers set created_at = '2026-01-31T09:30:00.001Z' ${where(6)}`)
+    await at.sql(`update customers set _body = '' ${where(7)}`)
+    await at.sql("insert into tickets (id, _body) values ('ffffffff-ffff-4fff-bfff-ffffffffffff', '{}')")
+    await at.sql("insert into tickets (id, _body) values ('00000000-0000-0000-0000-000000000000', '{}')")
+    await at.sql('delete from bookings')
+    const { exact: isExact, differences } = await mirror.verify()
+    expect(isExact).toBe(false)
+    const told = differences.map(
+      ({ kind, id, type, columns }) => `${kind} ${ids.indexOf(id)} ${type} ${columns}`,
+    )
+    expect(told.sort()).toEqual(
+      [
+        'customer 0 changed name',
+        'customer 1 changed _body',
+        'customer 2 changed name,_body',
+        'customer 3 missing ',
+        'customer 4 missing ',
+        'customer -1 extra ',
+        'customer 5 changed tags,custom_attributes',
+        'customer 6 changed created_at',
+        'customer 7 changed _body',
+        'ticket -1 extra ',
+        'ticket -1 extra ',
+        ...Array(12).fill('booking -1 missing '),
+      ].sort(),
+    )
+    const mended = await mirror.repair()
+    expect(mended).toHaveLength(differences.length)
+    expect(await mirror.verify()).toMatchObject({ exact: true })
+    await exact(client, at)
+
+    // What it counts is right again too: the next checkpoint agrees.
+    const troubles: unknown[] = []
+    const next = mirrorOf(client, at.store(), { onTrouble: (trouble) => troubles.push(trouble) })
+    await client.customers.update(ids[1] as string, { name: 'Grace' })
+    await client.customers.remove(ids[2] as string)
+    await next.catchUp()
+    expect(troubles).toEqual([])
+    await exact(client, at)
+    await Promise.all([mirror.close(), next.close()])
+  })
+
+  test('a row that was touched and then changed by the service is found by the checkpoint, and all is mended', async () => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
+    const { customerIds } = await furnish(client, 3)
+    const troubles: string[] = []
+    const mirror = mirrorOf(client, at.store(), { onTrouble: ({ type }) => troubles.push(type) })
+    await mirror.catchUp()
+    await at.sql(`update customers set _body = '{}' where id = '${customerIds[0]}'`)
+    await at.sql(`delete from customers where id = '${customerIds[1]}'`)
+    await client.customers.update(customerIds[0] as string, { name: 'New' })
+    await mirror.catchUp()
+    expect(troubles).toEqual(['mended'])
+    await exact(client, at)
+    expect(await mirror.verify()).toMatchObject({ exact: true })
+    await mirror.close()
+  })
+
+  test('after a restore a new copy takes the place of the old one, which is never empty', async () => {
+    await using service = await testService()
+    await using at = await place()
+    const client = clientOf(service.api, service.url)
+    const { customerIds } = await furnish(client, 4)
+    const counts: number[] = []
+    const watched = hooked(at.store(), async () => {
+      if (isWatched) counts.push(Number((await at.sql('select count(*) as n from all_customers'))[0]?.n))
+    })
+    let isWatched = false
+    const mirror = mirrorOf(client, watched)
+    await mirror.catchUp()
+    await at.sql('create view all_customers as select * from customers')
+    // What the backup did not have, and what it had otherwise.
+    await at.sql("insert into customers (id, _body) values ('01980000-0000-7000-8000-000000000001', '{}')")
+    await at.sql(`update customers set name = 'Lost' where id = '${customerIds[0]}'`)
+    await tellRestored(service.database.pool, systemClock)
+    await client.customers.create({ name: 'After' })
+    isWatched = true
+    await mirror.catchUp()
+    isWatched = false
+    expect(new Set(counts)).toEqual(new Set([5]))
+    await exact(client, at)
+    expect(await at.sql('select * from all_customers')).toHaveLength(5)
+    await client.customers.create({ name: 'Later' })
+    expect(await mirror.verify()).toMatchObject({ exact: true, rows: { customer: 6 } })
+    await exact(client, at)
+    await mirror.close()
+  })
+
+  test('a field of a later release becomes a column while the mirror runs', async () => {
+    await using releases = await startRelease()
+    await using at = await place()
+    let { url } = releases.older
+    const client = createClient({
+      baseUrl: 'http://desk.invalid/v1',
+      apiKey: releases.api.token,
+      fetch: (asked, init) => fetch(asked.replace('http://desk.invalid', url), init),
+    })
+    const [id = ''] = await makeParcels(releases.api, 3)
+    const mirror = mirrorOf(client, at.store())
+    await mirror.catchUp()
+    expect(Object.keys((await at.sql('select * from parcels'))[0] ?? {})).not.toContain('urgent')
+    const { service, api, backfill } = await releases.upgradeTo(parcelWithUrgency)
+    url = service.url
+    await api.patch(`/v1/parcels/${id}`, { urgent: true })
+    await mirror.catchUp()
+    const urgent = await at.sql(`select id from parcels where urgent = true`)
+    expect(urgent).toEqual([{ id }])
+    await backfill.run()
+    expect(await mirror.verify()).toMatchObject({ exact: true, rows: { parcel: 3 } })
+    await expect(differencesByHand(client, at.sql, ['parcels'])).resolves.toEqual([])
+    await mirror.close()
+  })
+
+  test('kinds that the key may read later are kept from the next start on', async () => {
     await using at = await place()
     const api = await shared().newOrganization()
-    const client = createClient({ baseUrl: `${shared().url}/v1`, apiKey: api.token })
-    const c = await client.customers.create({
-      name: 'Ada',
-      tags: ['a', 'b"\\\n'],
-      customAttributes: { bb: 1e21, a: 'x\ty', c: true },
-    })
-    for (let n = 0; n < 5; n++) await client.tickets.create({ customerId: c.id, subject: `Ticket ${n}` })
-    const mirror = new Mirror({ client, store: at.store() })
+    const client = clientOf(api)
+    await furnish(client)
+    const key = await client.apiKeys.create({ name: 'Mirror', scopes: ['customers:read'] })
+    const narrow = createClient({ baseUrl: `${shared().url}/v1`, apiKey: key.token })
+    const mirror = mirrorOf(narrow, at.store())
     await mirror.catchUp()
-    expect(await mirror.verify()).toMatchObject({ exact: true })
-    await client.tickets.create({ customerId: c.id, subject: `Ticket later` })
-    expect(await mirror.verify()).toMatchObject({ exact: true, rows: { ticket: 6 } })
-    await at.sql(`update tickets set subject = 'mangled' where number = 2`)
-    await at.sql(`delete from tickets where number = 3`)
-    expect(await mirror.verify()).toMatchObject({ differences: [{ kind: 'ticket' }, { kind: 'ticket' }] })
-    expect(await mirror.repair()).toHaveLength(2)
-    expect(await mirror.verify()).toMatchObject({ exact: true })
-    await client.customers.remove(c.id)
-    expect(await mirror.verify()).toMatchObject({ exact: true, rows: { ticket: 0 } })
+    expect((await mirror.verify()).rows).toEqual({ customer: 2 })
     await mirror.close()
+    await client.customers.create({ name: 'Meanwhile' })
+    await client.apiKeys.update(key.id, { scopes: ['customers:read', 'tickets:read'] })
+    const again = mirrorOf(narrow, at.store())
+    await again.catchUp()
+    expect(await again.verify()).toMatchObject({ exact: true, rows: { customer: 3, ticket: 2 } })
+    await expect(differencesByHand(client, at.sql, ['customers', 'tickets'])).resolves.toEqual([])
+    await again.close()
+  })
+
+  test('two mirrors of one store do each page once', async () => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
+    await furnish(client)
+    const troubles: string[] = []
+    const both = [0, 1].map(() =>
+      mirrorOf(client, at.store(), { onTrouble: ({ type }) => troubles.push(type) }),
+    )
+    await both[0]?.catchUp()
+    for (let n = 0; n < 3; n++) {
+      await furnish(client, 1)
+      await Promise.all(both.map((mirror) => mirror.catchUp()))
+    }
+    await exact(client, at)
+    expect(troubles).toEqual([])
+    await Promise.all(both.map((mirror) => mirror.close()))
   })
 })
 
-test('memory', async () => {
-  const api = await shared().newOrganization()
-  const client = createClient({ baseUrl: `${shared().url}/v1`, apiKey: api.token })
-  await client.customers.create({ name: 'Ada' })
+describe('following', () => {
+  test('hears of changes, waits out a store and a service that are gone, and ends with its signal', async () => {
+    const client = clientOf(await shared().newOrganization())
+    const { customerIds } = await furnish(client)
+    const store = new MemoryStore()
+    let isGone = true
+    const failing = hooked(store, () => {
+      if (isGone) throw new StoreUnavailable('gone')
+    })
+    const controller = new AbortController()
+    const troubles: string[] = []
+    const mirror = mirrorOf(client, failing, {
+      onTrouble: (trouble) => troubles.push(trouble.type),
+      sleep: async () => {
+        isGone = false
+      },
+    })
+    const following = mirror.follow({ signal: controller.signal })
+    const ended = expect(following).rejects.toThrow('seen enough')
+    const names = () => [...store.rowsOf('customers')].map(({ text }) => JSON.parse(text).name)
+    await eventually('the copy is there', () => names().length === 2)
+    expect(troubles).toEqual(['unavailable'])
+    await client.customers.update(customerIds[0] as string, { name: 'Heard' })
+    await eventually('it has heard', () => names().includes('Heard'))
+    isGone = true
+    await client.customers.update(customerIds[0] as string, { name: 'Kept' })
+    await eventually('it has gone on', () => names().includes('Kept'))
+    controller.abort(new Error('seen enough'))
+    await ended
+    expect((await mirror.verify()).exact).toBe(true)
+  })
+
+  test('by hints looks when it is told to, and from time to time', async () => {
+    const client = clientOf(await shared().newOrganization())
+    await furnish(client)
+    const store = new MemoryStore()
+    const controller = new AbortController()
+    let asleep: (() => void) | undefined
+    const slept: number[] = []
+    const mirror = mirrorOf(client, store, {
+      sleep: (ms, signal) => {
+        slept.push(ms)
+        return new Promise((wake) => {
+          asleep = wake
+          signal?.addEventListener('abort', () => wake())
+        })
+      },
+    })
+    const following = mirror.follow({ by: 'hints', everyMs: 5_000, signal: controller.signal })
+    const ended = expect(following).rejects.toThrow('seen enough')
+    const count = () => [...store.rowsOf('customers')].length
+    await eventually('it sleeps', () => slept.length === 1)
+    await client.customers.create({ name: 'Hinted' })
+    mirror.hint()
+    await eventually('it has looked', () => count() === 3 && slept.length === 2)
+    await client.customers.create({ name: 'In time' })
+    asleep?.()
+    await eventually('it has looked again', () => count() === 4 && slept.length === 3)
+    expect(slept).toEqual([5_000, 5_000, 5_000])
+    controller.abort(new Error('seen enough'))
+    await ended
+  })
+})
+
+test('a store with the copy of another organization is refused, and what the service refuses is thrown', async () => {
   const store = new MemoryStore()
-  const mirror = new Mirror({ client, store })
-  await mirror.catchUp()
-  expect(await mirror.verify()).toMatchObject({ exact: true })
+  await mirrorOf(clientOf(await shared().newOrganization()), store).catchUp()
+  const other = mirrorOf(clientOf(await shared().newOrganization('Other')), store)
+  await expect(other.catchUp()).rejects.toThrow(MirrorError)
+  await expect(other.follow()).rejects.toThrow(/holds a copy of organization .* the key is of .* \(Other\)/)
+  const unknown = createClient({ baseUrl: `${shared().url}/v1`, apiKey: 'dwk_wrong' })
+  await expect(mirrorOf(unknown, new MemoryStore()).follow()).rejects.toMatchObject({ status: 401 })
 })

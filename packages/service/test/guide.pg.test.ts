@@ -1,44 +1,15 @@
 /** The programs that the documents show, as they show them. */
-import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { blocksOf, run } from './docs/programs.ts'
 import { testService } from './harness/service.ts'
 
-/** The blocks of one language in a document under docs/. */
-async function blocks(document: string, language: string): Promise<string[]> {
-  const text = await readFile(new URL(`../../../docs/${document}`, import.meta.url), 'utf8')
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
-    ([, block = '']) => block,
-  )
-}
-
-function run(program: string, environment: Record<string, string> = {}, type = 'module'): Promise<string> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', `--input-type=${type}`], {
-    env: { ...process.env, ...environment },
-    // From here the packages are found by their names.
-    cwd: fileURLToPath(new URL('..', import.meta.url)),
-    stdio: 'pipe',
-  })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-  }
-  child.stdin.end(program)
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', () => resolve(output))
-  })
-}
-
 test('the checkpoint that the specification computes is the one that it shows', async () => {
-  const [program = ''] = await blocks('specification.md', 'js')
-  const [shown] = await blocks('specification.md', 'text')
+  const [program = ''] = blocksOf('docs/specification.md', 'js')
+  const [shown] = blocksOf('docs/specification.md', 'text')
   expect(await run(program)).toBe(shown)
 })
 
@@ -47,7 +18,7 @@ test('the copy that the guide mends has what the service has', async () => {
   const { api } = service
   const customerId = (await api.post('/v1/customers', { name: 'Ada' })).json.id
   for (let n = 0; n < 9; n++) await api.post('/v1/tickets', { customerId, subject: `No. ${n}` })
-  const [, mend = ''] = await blocks('guides/sync.md', 'ts')
+  const [, mend = ''] = blocksOf('docs/guides/sync.md', 'ts')
   const program = `${mend.replace('http://127.0.0.1:8080/v1', `${service.url}/v1`)}
 const client = createClient({ baseUrl: '${service.url}/v1', apiKey: process.env.KEY ?? '' })
 const rows = new Map<string, Ticket>()
@@ -71,7 +42,7 @@ test('the copy that the guide keeps over plain HTTP stays exact, also over a res
   const { api, database } = service
   const directory = await mkdtemp(join(tmpdir(), 'deskwire-guide-'))
   try {
-    const [program = ''] = await blocks('guides/sync.md', 'js')
+    const [program = ''] = blocksOf('docs/guides/sync.md', 'js')
     const catchUp = () =>
       run(program, { URL: `${service.url}/v1`, KEY: api.token, COPY: join(directory, 'tickets.db') })
     const newCustomer = async (name: string) => (await api.post('/v1/customers', { name })).json.id

@@ -39,12 +39,16 @@ export function createShow(
 
 /** `[######··········]  37 %  37,000 of 100,000 rows, 8,120/s, 3 rejected` */
 export function barText({ rows, rejected }: Counts, total: number, perSecond: number): string {
-  const share = total === 0 ? 1 : Math.min(1, rows / total)
-  const filled = Math.floor(share * barWidth)
-  const bar = `${'#'.repeat(filled)}${'·'.repeat(barWidth - filled)}`
-  const percent = `${Math.floor(share * 100)} %`.padStart(5)
   const refused = rejected === 0 ? '' : `, ${count(rejected)} rejected`
-  return `[${bar}] ${percent}  ${count(rows)} of ${count(total)} rows, ${count(Math.round(perSecond))}/s${refused}`
+  return `${barOf(rows, total)}  ${count(rows)} of ${count(total)} rows, ${count(Math.round(perSecond))}/s${refused}`
+}
+
+/** `[######··········]  37 %`. */
+export function barOf(done: number, total: number): string {
+  const share = total === 0 ? 1 : Math.min(1, done / total)
+  const filled = Math.floor(share * barWidth)
+  const percent = `${Math.floor(share * 100)} %`.padStart(5)
+  return `[${'#'.repeat(filled)}${'·'.repeat(barWidth - filled)}] ${percent}`
 }
 
 /** With commas between thousands. */

@@ -4,7 +4,8 @@ import { Queue } from '../queue.ts'
 import type { Removal, Store, StoredRow, StoreReader, StoreWriter, Table } from '../store.ts'
 
 /** A row, and when it was removed, where that is marked. */
-interface Kept extends StoredRow {
+interface Kept {
+  readonly row: StoredRow
   readonly removedAt: string | null
 }
 
@@ -21,9 +22,10 @@ export class MemoryStore implements Store {
 
   async close(): Promise<void> {}
 
-  /** The rows of a table by id, live, without those that are marked as removed. */
+  /** The rows of a table, without those that are marked as removed. */
   *rowsOf(table: string): Iterable<StoredRow> {
-    for (const row of this.#tables.get(table)?.values() ?? []) if (row.removedAt === null) yield row
+    for (const { row, removedAt } of this.#tables.get(table)?.values() ?? [])
+      if (removedAt === null) yield row
   }
 
   /** Reads a copy of the tables as they are between two writes; rows themselves are never changed. */
@@ -56,12 +58,7 @@ export class MemoryStore implements Store {
       return lowest === undefined || highest === undefined ? null : { lowest, highest }
     },
     rows: (table, range) => this.#pieces(table, range),
-    get: async (table, ids) => {
-      const rows = this.#rows(table)
-      return ids
-        .map((id) => rows.get(id))
-        .filter((row) => row !== undefined && row.removedAt === null) as Kept[]
-    },
+    get: async (table, ids) => this.#existing(table, ids),
   }
 
   #writer(undo: (() => void)[]): StoreWriter {
@@ -73,14 +70,14 @@ export class MemoryStore implements Store {
     }
     const put = (table: Table, rows: readonly StoredRow[]) => {
       const kept = this.#rows(table)
-      for (const row of rows) set(kept, row.id, { ...row, removedAt: null })
+      for (const row of rows) set(kept, row.id, { row, removedAt: null })
     }
     const remove = (table: Table, removals: readonly Removal[]) => {
       const kept = this.#rows(table)
       for (const { id, removedAt } of removals) {
-        const row = kept.get(id)
-        if (row?.removedAt !== null) continue
-        set(kept, id, table.marksRemovals ? { ...row, removedAt } : undefined)
+        const held = kept.get(id)
+        if (held?.removedAt !== null) continue
+        set(kept, id, table.marksRemovals ? { ...held, removedAt } : undefined)
       }
     }
     return {
@@ -88,14 +85,12 @@ export class MemoryStore implements Store {
       setNote: async (name, value) => set(this.#notes, name, value ?? undefined),
       define: async ({ name, columns }) => {
         const rows = this.#tables.get(name)
-        if (rows === undefined) set(this.#tables, name, new Map())
-        for (const [id, row] of rows ?? []) {
+        if (rows === undefined) return set(this.#tables, name, new Map())
+        for (const [id, { row, removedAt }] of rows) {
           const lacking = columns.length - row.cells.length
-          if (lacking > 0)
-            set(rows as Map<string, Kept>, id, {
-              ...row,
-              cells: [...row.cells, ...Array(lacking).fill(null)],
-            })
+          if (lacking <= 0) continue
+          const cells = [...row.cells, ...Array<null>(lacking).fill(null)]
+          set(rows, id, { row: { ...row, cells }, removedAt })
         }
       },
       index: async () => {},
@@ -109,7 +104,7 @@ export class MemoryStore implements Store {
           table,
           beyond.map((id) => ({ id, removedAt })),
         )
-        for (const [id, row] of other) set(this.#rows(table), id, row)
+        for (const [id, kept] of other) set(this.#rows(table), id, kept)
       },
       drop: async ({ name }) => set(this.#tables, name, undefined),
     }
@@ -122,15 +117,20 @@ export class MemoryStore implements Store {
   }
 
   #ids(table: Table): string[] {
-    const existing = [...this.#rows(table).values()].filter(({ removedAt }) => removedAt === null)
-    return existing.map(({ id }) => id).sort()
+    return [...this.#rows(table)].flatMap(([id, { removedAt }]) => (removedAt === null ? [id] : [])).sort()
+  }
+
+  #existing(table: Table, ids: readonly string[]): StoredRow[] {
+    const rows = this.#rows(table)
+    return ids.flatMap((id) => {
+      const held = rows.get(id)
+      return held?.removedAt === null ? [held.row] : []
+    })
   }
 
   async *#pieces(table: Table, { after, before }: IdRange): AsyncGenerator<readonly StoredRow[]> {
-    const rows = this.#rows(table)
     const ids = this.#ids(table).filter((id) => id > after && id <= before)
-    for (let n = 0; n < ids.length; n += rowsOfPiece) {
-      yield ids.slice(n, n + rowsOfPiece).map((id) => rows.get(id) as Kept)
-    }
+    for (let n = 0; n < ids.length; n += rowsOfPiece)
+      yield this.#existing(table, ids.slice(n, n + rowsOfPiece))
   }
 }

@@ -225,7 +225,7 @@ class Connection implements StoreWriter {
       }
     } finally {
       // The connection serves nothing else until the server has sent all of it.
-      stream.resume()
+      while (!(await lines.next()).done);
     }
   }
 
@@ -249,8 +249,11 @@ class Connection implements StoreWriter {
       ]
       await this.#run(`create table ${name} (${columns.join(', ')})`)
     } else {
+      // Adding a column that is there would hold up readers until the end of the transaction too.
+      const held = 'select attname from pg_attribute where attrelid = $1::regclass and attnum > 0'
+      const names = (await this.#rowsOf(held, [name])).flat()
       for (const column of table.columns)
-        await this.#run(`alter table ${name} add column if not exists ${defined(column)}`)
+        if (!names.includes(column.name)) await this.#run(`alter table ${name} add column ${defined(column)}`)
     }
     const comments = [
       `table ${name} is ${literal(table.comment)}`,

@@ -21,6 +21,8 @@ import {
 export interface SqliteOptions {
   /** The file; it is made if it is not there. */
   readonly file: string
+  /** Milliseconds for which another writer of the file is waited for, with this thread standing still; 5,000 unless told. */
+  readonly busyMs?: number
 }
 
 const types: Record<ColumnType, string> = {
@@ -33,9 +35,6 @@ const types: Record<ColumnType, string> = {
   json: 'text',
 }
 
-/** Milliseconds for which another writer of the file is waited for, with this thread standing still. */
-const busyTimeout = 5_000
-
 /** Rows of a piece of `rows`. */
 const rowsOfPiece = 1_000
 
@@ -45,25 +44,27 @@ const uuid = [8, 4, 4, 4, 12].map(hex).join('-')
 
 export class SqliteStore implements Store {
   readonly #file: string
+  readonly #busyMs: number
   readonly #writes = new Queue()
   readonly #reads = new Queue()
   #writer: Connection | undefined
   #reader: Connection | undefined
 
-  constructor({ file }: SqliteOptions) {
+  constructor({ file, busyMs = 5_000 }: SqliteOptions) {
     this.#file = file
+    this.#busyMs = busyMs
   }
 
   async open(): Promise<void> {
     if (this.#writer !== undefined) return
-    const writer = new Connection(this.#file)
+    const writer = new Connection(this.#file, this.#busyMs)
     writer.run('pragma journal_mode = wal')
     // What a loss of power takes back it takes back whole, rows with their cursor: the copy is older then, and as exact.
     writer.run('pragma synchronous = normal')
     writer.run(
       'create table if not exists deskwire_mirror (name text primary key, value text not null) strict',
     )
-    this.#reader = new Connection(this.#file)
+    this.#reader = new Connection(this.#file, this.#busyMs)
     this.#writer = writer
   }
 
@@ -116,9 +117,9 @@ class Connection implements StoreWriter {
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
 
-  constructor(file: string) {
+  constructor(file: string, busyMs: number) {
     this.#database = new DatabaseSync(file)
-    this.run(`pragma busy_timeout = ${busyTimeout}`)
+    this.run(`pragma busy_timeout = ${busyMs}`)
   }
 
   get isInTransaction(): boolean {

@@ -1,0 +1,44 @@
+/** A first copy in each store: beside a bare sync of the rows and a bare load of them, and what a verification takes. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadBare, mirrorOnce, newPlace, stores } from '../harness/mirror.ts'
+import { type Result, type Run, summarize } from '../harness/report.ts'
+import { syncFromEpoch } from '../harness/stream.ts'
+import type { Scale } from '../run.ts'
+
+export async function* mirror({ runs, full, shelf, only }: Scale): AsyncGenerator<Result> {
+  const installation = await shelf.installation()
+  const seeded = await shelf.organization(full ? 1_000_000 : 100_000)
+  const rows = seeded.live
+  const directory = await mkdtemp(join(tmpdir(), 'deskwire-bench-'))
+  const size = full ? '1M' : '100,000'
+  try {
+    for (const store of stores.filter((name) => name.includes(only))) {
+      const speed: Run[] = []
+      const memory: Run[] = []
+      const verification: Run[] = []
+      const bare: string[] = []
+      for (let run = 0; run < runs; run++) {
+        const synced = await syncFromEpoch(installation.service.url, seeded)
+        const { order, remove } = await newPlace(installation, seeded, store, directory)
+        try {
+          const { loaded, verified, megabytes } = await mirrorOnce(order)
+          const load = await loadBare(order)
+          bare.push(`${synced.toFixed(1)} and ${load.toFixed(1)}`)
+          speed.push({ value: rows / loaded, baseline: rows / Math.max(synced, load) })
+          memory.push({ value: megabytes })
+          verification.push({ value: verified })
+        } finally {
+          await remove()
+        }
+      }
+      const conditions = { rows, 'seconds of the bare sync and the bare load': bare.join(', ') }
+      yield summarize(`mirror: ${size} rows first, ${store}`, 'rows/s', conditions, speed)
+      yield summarize(`mirror: most memory, ${size} rows, ${store}`, 'MB', { rows }, memory)
+      yield summarize(`mirror: verify ${size} rows, ${store}`, 's', { rows }, verification)
+    }
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}

@@ -1,0 +1,104 @@
+import type { MirrorOptions } from '@deskwire/mirror'
+import { clientHelp, clientOf, requireTarget } from '../client.ts'
+import type { Command } from '../commands.ts'
+import { CommandFailure, exitCodes } from '../failure.ts'
+import { parseFlags } from '../flags.ts'
+import { rowsText } from '../import/show.ts'
+import { copyHelp, explained, readPlace } from '../mirror/place.ts'
+import { batchText, createLoadBar, troubleText } from '../mirror/show.ts'
+import { stopSignal } from '../until-stopped.ts'
+import { UsageError } from '../usage-error.ts'
+
+export const mirrorCommand: Command = {
+  help: () => `deskwire mirror --to PLACE: keep a copy of everything that the key reads exactly equal to the service, or write an export.
+
+${copyHelp}                         ndjson:DIR or parquet:DIR write an export of one moment, and end
+  --removals WHAT        delete removed rows, or mark them with removed_at: delete (unless told) or mark; settled when a copy begins
+  --once                 bring the copy up to date, and end; otherwise it follows
+  --json                 one JSON object a line: loaded, exact, each batch
+${clientHelp}
+Each page and its place in the stream are one transaction: killed at any instant, it goes on where it was when it is run again. The
+copy is held against the service's checkpoint whenever it has caught up. A table a kind, a column a field; the row's text as it was
+served is in _body. A service or database that does not answer is waited for. After a restore of the service a new copy is built
+beside the old one, and takes its place when it is whole.
+
+SQLite needs nothing else; PostgreSQL needs the packages pg and pg-copy-streams, DuckDB and Parquet @duckdb/node-api.
+
+Exit codes: 0 when it was stopped, or is done with --once or an export; 1 when the service refuses the key, or the place holds something
+else; 2 for a wrong command line; 130 when it was stopped before an export or --once was done: run it again to go on.
+
+Examples:
+  deskwire mirror --to postgres://desk@db.internal/warehouse --url https://desk.example/v1 --key dwk_…
+  deskwire mirror --to copy.duckdb --once
+  deskwire mirror --to parquet:./export
+`,
+  async run(args) {
+    const { texts, switches } = parseFlags(args, {
+      texts: ['to', 'schema', 'removals', 'url', 'key'],
+      switches: ['once', 'json'],
+    })
+    const place = readPlace('mirror', texts)
+    const { removals } = texts
+    if (removals !== undefined && removals !== 'delete' && removals !== 'mark')
+      throw new UsageError(
+        `--removals: ${JSON.stringify(removals)} is not accepted; there are delete and mark`,
+      )
+    if (place.type === 'export' && texts.removals !== undefined)
+      throw new UsageError('--removals goes with a copy: an export has what exists alone')
+    const client = clientOf(requireTarget('mirror', texts))
+    const signal = stopSignal()
+    const bar = createLoadBar(process.stderr, () => performance.now())
+    let loaded = 0
+    const tell = (record: object, text: string) => {
+      bar.end()
+      process.stdout.write(switches.json ? `${JSON.stringify(record)}\n` : `${text}\n`)
+    }
+    const told = {
+      onLoaded: (progress) => {
+        loaded = progress.rows
+        bar.update(progress)
+      },
+      onTrouble: (trouble) => {
+        bar.end()
+        process.stderr.write(`${troubleText(trouble)}\n`)
+      },
+    } satisfies Partial<MirrorOptions>
+    try {
+      if (place.type === 'export') {
+        const manifest = await place.write({ client, signal, ...told })
+        const rows = Object.values(manifest.checkpoint).reduce((sum, { count }) => sum + count, 0)
+        tell(
+          { to: place.name, ...manifest },
+          `${rowsText(rows)} in ${place.name}, proved; manifest.json says as of where`,
+        )
+        return
+      }
+      const { Mirror } = await import('@deskwire/mirror')
+      let isTold = false
+      const mirror = new Mirror({
+        client,
+        store: await place.store(),
+        // A copy that was begun goes on as it was begun, unless it is told otherwise.
+        ...(removals && { removals }),
+        ...told,
+        onChanges: (page) => tell({ type: 'batch', ...page }, batchText(page)),
+        onExact: () => {
+          const sentence = `${loaded === 0 ? '' : `${rowsText(loaded)} loaded; `}the copy in ${place.name} is exact`
+          if (!isTold) tell({ type: 'exact', to: place.name, loaded }, sentence)
+          isTold = true
+        },
+      })
+      try {
+        await (switches.once ? mirror.catchUp({ signal }) : mirror.follow({ signal }))
+      } finally {
+        await mirror.close()
+      }
+    } catch (error) {
+      if (!signal.aborted) throw await explained(error)
+      if (place.type === 'export' || switches.once)
+        throw new CommandFailure('interrupted: run it again to go on', exitCodes.interrupted)
+    } finally {
+      bar.end()
+    }
+  },
+}

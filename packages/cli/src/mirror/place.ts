@@ -1,0 +1,136 @@
+/** Where `--to` points: a store for a copy, or a directory for an export. Its client is loaded when it is named. */
+import { existsSync } from 'node:fs'
+import type { Mirror, Store } from '@deskwire/mirror'
+import type { ExportManifest, ExportOptions } from '@deskwire/mirror/ndjson'
+import { clientOf, requireTarget } from '../client.ts'
+import { CommandFailure } from '../failure.ts'
+import { parseFlags } from '../flags.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** The flags that say where a copy is, for the help of each such command. */
+export const copyHelp = `  --to PLACE             postgres://USER@HOST/DATABASE, FILE.db (SQLite) or FILE.duckdb
+  --schema NAME          of PostgreSQL: where the tables are (deskwire)
+`
+
+export type Place =
+  | {
+      readonly type: 'copy'
+      /** As it may be printed: without a password. */
+      readonly name: string
+      /** The file; null where it is no file. */
+      readonly file: string | null
+      store(): Promise<Store>
+    }
+  | {
+      readonly type: 'export'
+      readonly name: string
+      write(options: Omit<ExportOptions, 'directory'>): Promise<ExportManifest>
+    }
+
+const accepted =
+  'postgres://USER@HOST/DATABASE, FILE.db, FILE.sqlite or FILE.duckdb for a copy, and ndjson:DIR or parquet:DIR for an export'
+
+/** @throws UsageError */
+export function readPlace(command: string, given: { to?: string; schema?: string }): Place {
+  const { to, schema } = given
+  if (to === undefined || to === '') throw new UsageError(`${command} needs --to: ${accepted}`)
+  const isPostgres = /^postgres(ql)?:\/\//.test(to)
+  if (schema !== undefined && !isPostgres) throw new UsageError('--schema goes with postgres:// alone')
+  if (isPostgres) {
+    if (!URL.canParse(to)) throw new UsageError('--to: what is given is no address of PostgreSQL')
+    const { host, pathname } = new URL(to)
+    const store = async () => {
+      const { PostgresStore } = await needing('pg pg-copy-streams', () => import('@deskwire/mirror/postgres'))
+      return new PostgresStore({ connection: to, ...(schema === undefined ? {} : { schema }) })
+    }
+    return { type: 'copy', name: `postgres://${host}${pathname}`, file: null, store }
+  }
+  const [, form, directory] = /^(ndjson|parquet):(.+)$/.exec(to) ?? []
+  if (directory !== undefined) {
+    const write = async (options: Omit<ExportOptions, 'directory'>) => {
+      const all = { ...options, directory }
+      if (form === 'ndjson') return (await import('@deskwire/mirror/ndjson')).exportNdjson(all)
+      const { exportParquet } = await needing('@duckdb/node-api', () => import('@deskwire/mirror/parquet'))
+      return exportParquet(all)
+    }
+    return { type: 'export', name: to, write }
+  }
+  if (/\.(db|sqlite3?)$/.test(to)) {
+    const store = async () => new (await import('@deskwire/mirror/sqlite')).SqliteStore({ file: to })
+    return { type: 'copy', name: to, file: to, store }
+  }
+  if (/\.(duckdb|ddb)$/.test(to)) {
+    const store = async () => {
+      const { DuckDbStore } = await needing('@duckdb/node-api', () => import('@deskwire/mirror/duckdb'))
+      return new DuckDbStore({ file: to })
+    }
+    return { type: 'copy', name: to, file: to, store }
+  }
+  throw new UsageError(`--to: ${JSON.stringify(to)} is not accepted; there are ${accepted}`)
+}
+
+/**
+ * The store of a copy that is there already, open.
+ * @throws UsageError for an export; CommandFailure when there is no copy.
+ */
+export async function openCopy(command: string, place: Place): Promise<Store> {
+  if (place.type === 'export') {
+    throw new UsageError(
+      `${command} needs a copy: an export is of one moment, and its manifest.json has the proof`,
+    )
+  }
+  const none = new CommandFailure(`there is no copy in ${place.name}: deskwire mirror --to makes one`)
+  // To open it would make it.
+  if (place.file !== null && !existsSync(place.file)) throw none
+  const [store, { hasCopy }] = [await place.store(), await import('@deskwire/mirror')]
+  await store.open()
+  if (await hasCopy(store)) return store
+  await store.close()
+  throw none
+}
+
+/** What a mirror expects to go wrong, as a line for whoever runs it; anything else as it is. */
+export async function explained(error: unknown): Promise<unknown> {
+  const { MirrorError, StoreUnavailable } = await import('@deskwire/mirror')
+  return error instanceof MirrorError || error instanceof StoreUnavailable
+    ? new CommandFailure(error.message)
+    : error
+}
+
+/** Runs `work` on the copy that the command line names, and closes it. */
+export async function withCopy<T>(
+  command: string,
+  args: readonly string[],
+  work: (mirror: Mirror) => Promise<T>,
+): Promise<{ json: boolean; place: string; result: T }> {
+  const { texts, switches } = parseFlags(args, { texts: ['to', 'schema', 'url', 'key'], switches: ['json'] })
+  const place = readPlace(command, texts)
+  const client = clientOf(requireTarget(command, texts))
+  try {
+    const store = await openCopy(command, place)
+    const { Mirror } = await import('@deskwire/mirror')
+    const mirror = new Mirror({ client, store })
+    try {
+      return { json: switches.json === true, place: place.name, result: await work(mirror) }
+    } finally {
+      await mirror.close()
+    }
+  } catch (error) {
+    throw await explained(error)
+  }
+}
+
+/** What `load` loads. @throws CommandFailure that says what to install, where it is not there. */
+export async function needing<T>(packages: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    // Of the client itself, or of the part of it that is for this machine.
+    const isMissing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND'
+    if (!isMissing) throw error
+    throw new CommandFailure(
+      `this needs a client that is not installed here: npm install ${packages} (${message.split('\n')[0]})`,
+    )
+  }
+}

@@ -1,0 +1,74 @@
+/** What a person sees of a copy: a bar while it is loaded, on a terminal, and a line for whatever happens. */
+import type { WriteStream } from 'node:tty'
+import type { AppliedPage, CopyDifference, LoadProgress, Trouble } from '@deskwire/mirror'
+import { barOf, count, rowsText } from '../import/show.ts'
+
+/** Differences that are told of one by one; `--json` has them all. */
+const toldDifferences = 20
+
+export interface LoadBar {
+  update(progress: LoadProgress): void
+  /** Takes the bar away. */
+  end(): void
+}
+
+/** `now` in milliseconds. Off a terminal there is no bar. */
+export function createLoadBar(output: Pick<WriteStream, 'write' | 'isTTY'>, now: () => number): LoadBar {
+  let first: { readonly at: number; readonly rows: number } | undefined
+  const wipe = () => void (output.isTTY && output.write('\r\u001b[K'))
+  return {
+    update(progress) {
+      // What was loaded before this run says nothing of its speed.
+      first ??= { at: now(), rows: progress.rows }
+      if (!output.isTTY) return
+      wipe()
+      const perSecond = (progress.rows - first.rows) / Math.max(0.001, (now() - first.at) / 1_000)
+      output.write(loadText(progress, perSecond))
+    },
+    end: wipe,
+  }
+}
+
+/** `[######··········]  37 %  370,000 of 1,000,000 rows, 81,200/s, 8 s left`. */
+export function loadText({ rows, total }: LoadProgress, perSecond: number): string {
+  const left = perSecond > 0 ? `, ${duration(Math.max(0, total - rows) / perSecond)} left` : ''
+  return `${barOf(rows, total)}  ${count(rows)} of ${count(total)} rows, ${count(Math.round(perSecond))}/s${left}`
+}
+
+/** `8 s`, `3 min 20 s`, `2 h 5 min`. */
+function duration(seconds: number): string {
+  const whole = Math.ceil(seconds)
+  if (whole < 60) return `${whole} s`
+  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
+  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`
+}
+
+/** `2026-01-31T09:30:00.123Z  2 tickets, 1 customer`: a batch that was taken in. */
+export function batchText({ changes, asOf }: AppliedPage): string {
+  const kinds = Object.entries(changes).map(([kind, n]) => `${count(n)} ${kind}${n === 1 ? '' : 's'}`)
+  return `${asOf}  ${kinds.join(', ')}`
+}
+
+/** A line of what is waited out, begun anew or mended. */
+export function troubleText(trouble: Trouble): string {
+  switch (trouble.type) {
+    case 'unavailable':
+      return `${trouble.error.message} Trying again in ${(trouble.pauseMs / 1_000).toFixed(1)} s.`
+    case 'restored':
+      return 'The service went back to a backup: a new copy is built beside this one, and takes its place when it is whole.'
+    case 'mended':
+      return `The copy did not add up to the service's checkpoint: ${rowsText(trouble.differences.length)} fetched again.`
+  }
+}
+
+/** What differs, a line a row. */
+export function differencesText(differences: readonly CopyDifference[]): string {
+  const lines = differences
+    .slice(0, toldDifferences)
+    .map(
+      ({ kind, id, type, columns }) =>
+        `${kind} ${id}  ${type}${columns.length === 0 ? '' : `: ${columns.join(', ')}`}\n`,
+    )
+  const more = differences.length - toldDifferences
+  return `${lines.join('')}${more > 0 ? `and ${count(more)} more: --json has all\n` : ''}`
+}

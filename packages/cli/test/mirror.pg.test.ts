@@ -1,0 +1,217 @@
+/** `deskwire mirror`, `verify` and `repair`, as processes, at a service of their own. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { createClient } from '@deskwire/sdk'
+import { afterAll, expect, test } from 'vitest'
+import { duckDb } from '../../mirror/test/duckdb.ts'
+import { testDatabase } from '../../service/test/harness/database.ts'
+import { sharedService } from '../../service/test/harness/shared-service.ts'
+import { mirrorCommand } from '../src/commands/mirror.ts'
+import { verifyCommand } from '../src/commands/verify.ts'
+import { CommandFailure } from '../src/failure.ts'
+import { needing, readPlace } from '../src/mirror/place.ts'
+import { batchText, createLoadBar, differencesText, loadText, troubleText } from '../src/mirror/show.ts'
+import { UsageError } from '../src/usage-error.ts'
+import { deskwire, startDeskwire, until } from './harness.ts'
+
+const shared = sharedService()
+const directory = mkdtempSync(join(tmpdir(), 'deskwire-mirror-'))
+
+afterAll(() => rmSync(directory, { recursive: true }))
+
+async function desk() {
+  const { token } = await shared().newOrganization()
+  const client = createClient({ baseUrl: `${shared().url}/v1`, apiKey: token })
+  const customer = await client.customers.create({ name: 'Ada' })
+  for (const subject of ['One', 'Two', 'Three'])
+    await client.tickets.create({ customerId: customer.id, subject })
+  return { at: ['--url', shared().url, '--key', token], client, customer }
+}
+
+function sql(file: string, text: string): Record<string, unknown>[] {
+  const database = new DatabaseSync(file)
+  try {
+    return database.prepare(text).all()
+  } finally {
+    database.close()
+  }
+}
+
+test('it loads, follows a line a batch, and is stopped; what somebody touches is found and mended', async () => {
+  const { at, client, customer } = await desk()
+  const file = join(directory, 'copy.db')
+  await using mirror = startDeskwire(['mirror', '--to', file, ...at])
+  await until('it is exact', () => mirror.output.stdout.includes('is exact'))
+  await client.customers.update(customer.id, { name: 'Ada Lovelace' })
+  await until('it is told', () => mirror.output.stdout.includes(' customer'))
+  expect(await mirror.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' })
+  expect(mirror.output.stdout).toMatch(
+    /^4 rows loaded; the copy in \S+copy\.db is exact\n\d{4}-\S+Z {2}1 customer\n$/,
+  )
+  expect(sql(file, 'select name from customers')).toEqual([{ name: 'Ada Lovelace' }])
+
+  const good = await deskwire(['verify', '--to', file, ...at])
+  expect(good).toMatchObject({
+    code: 0,
+    stderr: '',
+    stdout: `4 rows compared: the copy in ${file} is exact\n`,
+  })
+  sql(file, `update tickets set subject = 'Mangled' where subject = 'One'`)
+  sql(file, `delete from tickets where subject = 'Two'`)
+  const bad = await deskwire(['verify', '--to', file, ...at])
+  expect(bad).toMatchObject({ code: 3, stderr: '' })
+  expect(bad.stdout).toMatch(/^ticket \S{36} {2}changed: subject$/m)
+  expect(bad.stdout).toMatch(/^ticket \S{36} {2}missing$/m)
+  expect(bad.stdout).toMatch(/^3 rows compared: 2 rows differ; deskwire repair mends\n$/m)
+  const mended = await deskwire(['repair', '--to', file, '--json', ...at])
+  expect([mended.code, JSON.parse(mended.stdout)]).toEqual([0, { to: file, mended: expect.any(Array) }])
+  expect(JSON.parse(mended.stdout).mended).toHaveLength(2)
+  expect(sql(file, 'select subject from tickets order by number').map(({ subject }) => subject)).toEqual([
+    'One',
+    'Two',
+    'Three',
+  ])
+})
+
+test('--once and --json, into PostgreSQL with marks', async () => {
+  const { at, client, customer } = await desk()
+  await using database = await testDatabase({ template: null })
+  const { host, port, user, database: name } = database.connection
+  const address = `postgres://${user}:secret@${encodeURIComponent(host)}:${port}/${name}`
+  const once = async (to: string, ...words: string[]) => {
+    const ran = await deskwire(['mirror', '--to', to, '--once', '--json', ...words, ...at])
+    expect(ran).toMatchObject({ code: 0, stderr: '' })
+    return ran.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+  }
+  const [told] = await once(address, '--schema', 'desk', '--removals', 'mark')
+  expect(told).toMatchObject({ type: 'exact', loaded: 4 })
+  // A password is printed nowhere.
+  expect(told.to).toMatch(/^postgres:\/\/[^@]*$/)
+  await client.customers.remove(customer.id)
+  expect(await once(address, '--schema', 'desk')).toEqual([
+    { type: 'batch', changes: { customer: 1, ticket: 3 }, asOf: expect.any(String) },
+    expect.objectContaining({ type: 'exact', loaded: 0 }),
+  ])
+  const verified = await deskwire(['verify', '--to', address, '--schema', 'desk', '--json', ...at])
+  expect([verified.code, JSON.parse(verified.stdout)]).toMatchObject([
+    0,
+    { exact: true, rows: { ticket: 0 } },
+  ])
+  if (duckDb) expect(await once(join(directory, 'copy.duckdb'))).toMatchObject([{ type: 'exact', loaded: 0 }])
+})
+
+test('an export is written, and ends', async () => {
+  const { at } = await desk()
+  const out = join(directory, 'export')
+  const ran = await deskwire(['mirror', '--to', `ndjson:${out}`, ...at])
+  expect(ran).toEqual({
+    code: 0,
+    stdout: `4 rows in ndjson:${out}, proved; manifest.json says as of where\n`,
+    stderr: '',
+  })
+  expect(readFileSync(join(out, 'tickets.ndjson'), 'utf8').split('\n')).toHaveLength(4)
+})
+
+test.each([
+  [[], 'mirror needs --to: postgres://'],
+  [['--to', 'copy.txt'], '"copy.txt" is not accepted; there are postgres://'],
+  [['--to', 'copy.db', '--schema', 'x'], '--schema goes with postgres:// alone'],
+  [['--to', 'copy.db', '--removals', 'keep'], '"keep" is not accepted; there are delete and mark'],
+  [['--to', 'ndjson:out', '--removals', 'mark'], '--removals goes with a copy'],
+  [['--to', 'copy.db'], 'mirror needs --url'],
+])('%j is refused', async (words, why) => {
+  const refusal: Error = await mirrorCommand.run(words).then(
+    () => expect.unreachable('it was accepted'),
+    (error) => error,
+  )
+  expect(refusal).toBeInstanceOf(UsageError)
+  expect(refusal.message).toContain(why)
+})
+
+test('no copy is begun to be verified, and an export is no copy', async () => {
+  const { at } = await desk()
+  const none = join(directory, 'none.db')
+  await expect(verifyCommand.run(['--to', none, ...at])).rejects.toThrow(`there is no copy in ${none}`)
+  sql(none, 'create table mine (x)')
+  await expect(verifyCommand.run(['--to', none, ...at])).rejects.toThrow(`there is no copy in ${none}`)
+  await expect(verifyCommand.run(['--to', 'parquet:out', ...at])).rejects.toThrow(UsageError)
+})
+
+test('a client that is not installed is one line that says what to install', async () => {
+  const missing = () => import('@deskwire/no-such-client' as string)
+  const refusal: Error = await needing('@duckdb/node-api', missing).then(
+    () => expect.unreachable('it was there'),
+    (error) => error,
+  )
+  expect(refusal).toBeInstanceOf(CommandFailure)
+  expect(refusal.message).toMatch(/not installed here: npm install @duckdb\/node-api \(.*\)$/)
+  const broken = async () => Promise.reject(new TypeError('another fault'))
+  await expect(needing('x', broken)).rejects.toThrow(new TypeError('another fault'))
+})
+
+test('a place is known by what it looks like', () => {
+  const kinds = [
+    'postgresql://u:p@h:5432/d',
+    'a.db',
+    'a.sqlite',
+    'a.sqlite3',
+    'a.duckdb',
+    'a.ddb',
+    'parquet:a',
+  ]
+  expect(kinds.map((to) => readPlace('mirror', { to })).map(({ type, name }) => [type, name])).toEqual([
+    ['copy', 'postgres://h:5432/d'],
+    ...['a.db', 'a.sqlite', 'a.sqlite3', 'a.duckdb', 'a.ddb'].map((name) => ['copy', name]),
+    ['export', 'parquet:a'],
+  ])
+})
+
+test('what is shown while it loads, and of what happens', () => {
+  expect(loadText({ rows: 370_000, total: 1_000_000 }, 81_200.4)).toBe(
+    '[########················]  37 %  370,000 of 1,000,000 rows, 81,200/s, 8 s left',
+  )
+  expect(loadText({ rows: 0, total: 10_000_000 }, 1_000)).toMatch(/, 2 h 46 min left$/)
+  expect(loadText({ rows: 0, total: 200_000 }, 1_000)).toMatch(/, 3 min 20 s left$/)
+  expect(loadText({ rows: 0, total: 10 }, 0)).toBe('[························]   0 %  0 of 10 rows, 0/s')
+  const [written, plain]: [string[], string[]] = [[], []]
+  let now = 0
+  const bar = createLoadBar({ isTTY: true, write: (text) => written.push(String(text)) > 0 }, () => now)
+  bar.update({ rows: 5_000, total: 10_000 })
+  now = 1_000
+  bar.update({ rows: 6_000, total: 10_000 })
+  bar.end()
+  // What was there before this run says nothing of its speed.
+  expect(written.at(-2)).toMatch(/6,000 of 10,000 rows, 1,000\/s, 4 s left$/)
+  expect(written.at(-1)).toBe('\r\u001b[K')
+  const none = createLoadBar({ isTTY: false, write: (text) => plain.push(String(text)) > 0 }, () => now)
+  none.update({ rows: 1, total: 2 })
+  none.end()
+  expect(plain).toEqual([])
+
+  const asOf = '2026-01-31T09:30:00.000Z'
+  expect(batchText({ changes: { ticket: 2_000, customer: 1 }, asOf })).toBe(
+    `${asOf}  2,000 tickets, 1 customer`,
+  )
+  const error = new Error('Nobody answers.')
+  expect(troubleText({ type: 'unavailable', error, pauseMs: 1_500 })).toBe(
+    'Nobody answers. Trying again in 1.5 s.',
+  )
+  expect(troubleText({ type: 'restored' })).toMatch(/went back to a backup/)
+  const differences = Array.from({ length: 22 }, (_, n) => ({
+    kind: 'ticket',
+    id: `${n}`,
+    type: 'missing' as const,
+    columns: [],
+  }))
+  expect(troubleText({ type: 'mended', differences })).toMatch(/: 22 rows fetched again\.$/)
+  expect(differencesText(differences).split('\n').slice(-3)).toEqual([
+    'ticket 19  missing',
+    'and 2 more: --json has all',
+    '',
+  ])
+})

@@ -1,0 +1,383 @@
+/**
+ * A copy in a file of DuckDB, by its client `@duckdb/node-api`, which whoever uses it installs. DuckDB lets one process at a time open a
+ * file that is written to: whoever wants to query the copy meanwhile does so in the process of the mirror, or queries an export.
+ */
+import { resolve } from 'node:path'
+import type { IdRange } from '@deskwire/sdk'
+import {
+  BIGINT,
+  BOOLEAN,
+  DOUBLE,
+  type DuckDBConnection,
+  DuckDBDataChunk,
+  DuckDBInstance,
+  DuckDBTimestampTZValue,
+  type DuckDBType,
+  DuckDBUUIDValue,
+  type DuckDBValue,
+  TIMESTAMPTZ,
+  UUID,
+  VARCHAR,
+} from '@duckdb/node-api'
+import { Queue } from '../queue.ts'
+import {
+  type Cell,
+  type Column,
+  type ColumnType,
+  type Removal,
+  type Store,
+  type StoredRow,
+  type StoreReader,
+  StoreUnavailable,
+  type StoreWriter,
+  type Table,
+} from '../store.ts'
+
+export interface DuckDbOptions {
+  /** The file; it is made if it is not there. */
+  readonly file: string
+  /** Settings of DuckDB, for example `{ memory_limit: '1GB', threads: '2' }`. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+/** Of each sort of column: its type, how a cell is handed over, and how it is read, exactly. */
+interface Sort {
+  readonly sql: string
+  readonly type: DuckDBType
+  readonly value: (cell: Exclude<Cell, null>) => DuckDBValue
+  readonly read: (name: string) => string
+}
+
+const asIs = (name: string) => name
+const asText = (name: string) => `cast(${name} as varchar)`
+
+const sorts: Record<ColumnType, Sort> = {
+  uuid: { sql: 'uuid', type: UUID, value: (cell) => uuidOf(cell as string), read: asText },
+  text: { sql: 'varchar', type: VARCHAR, value: (cell) => cell, read: asIs },
+  integer: { sql: 'bigint', type: BIGINT, value: (cell) => BigInt(cell as number), read: asText },
+  number: { sql: 'double', type: DOUBLE, value: (cell) => cell, read: asIs },
+  boolean: { sql: 'boolean', type: BOOLEAN, value: (cell) => cell, read: asIs },
+  timestamp: {
+    sql: 'timestamptz',
+    type: TIMESTAMPTZ,
+    value: (cell) => new DuckDBTimestampTZValue(microsOf(cell as string)),
+    // As text a time would be one of the session's zone, and infinity has no microseconds.
+    read: (name) =>
+      `case when isfinite(${name}) then cast(epoch_us(${name}) as varchar) else cast(${name} as varchar) end`,
+  },
+  // A text with a check: what is read is what was written.
+  json: { sql: 'json', type: VARCHAR, value: (cell) => cell, read: asText },
+}
+
+const text: Sort = sorts.text
+
+/** Rows of a piece of `rows`: each piece is a statement, which looks at all ids of the range. */
+const rowsOfPiece = 10_000
+
+/** What a chunk of DuckDB holds at most. */
+const rowsOfChunk = 2_048
+
+/** Writers of a file, all of which are of this process: of two at once DuckDB would refuse one. */
+const writers = new Map<string, Queue>()
+
+function writersOf(file: string): Queue {
+  const queue = writers.get(file) ?? new Queue()
+  writers.set(file, queue)
+  return queue
+}
+
+export class DuckDbStore implements Store {
+  readonly #options: DuckDbOptions
+  readonly #writes: Queue
+  readonly #reads = new Queue()
+  #instance: DuckDBInstance | undefined
+  #writer: Connection | undefined
+  #reader: Connection | undefined
+
+  constructor(options: DuckDbOptions) {
+    this.#options = options
+    this.#writes = writersOf(resolve(options.file))
+  }
+
+  async open(): Promise<void> {
+    if (this.#instance !== undefined) return
+    const { file, settings = {} } = this.#options
+    // Two instances of a file in one process would not know of each other.
+    const instance = await DuckDBInstance.fromCache(file, settings).catch((error: Error) => {
+      if (!error.message.includes('Could not set lock')) throw error
+      throw new StoreUnavailable(
+        `${file} is open in another process, and DuckDB lets one process at a time write to a file.`,
+        { cause: error },
+      )
+    })
+    this.#writer = new Connection(await instance.connect())
+    this.#reader = new Connection(await instance.connect())
+    await this.#writer.run(
+      'create table if not exists deskwire_mirror (name varchar primary key, value varchar not null)',
+    )
+    this.#instance = instance
+  }
+
+  async close(): Promise<void> {
+    for (const connection of [this.#reader, this.#writer]) connection?.close()
+    this.#instance?.closeSync()
+    this.#instance = undefined
+    this.#reader = undefined
+    this.#writer = undefined
+  }
+
+  write<T>(work: (tx: StoreWriter) => Promise<T>): Promise<T> {
+    return this.#writes.run(() => opened(this.#writer).transaction(work))
+  }
+
+  read<T>(work: (at: StoreReader) => Promise<T>): Promise<T> {
+    return this.#reads.run(() => opened(this.#reader).transaction(work))
+  }
+
+  shown({ type }: Column, cell: Cell): Cell {
+    if (cell === null) return null
+    if (type === 'timestamp') return String(microsOf(cell as string))
+    return type === 'integer' ? String(cell) : cell
+  }
+}
+
+function opened(connection: Connection | undefined): Connection {
+  if (connection === undefined) throw new Error('the store is not open')
+  return connection
+}
+
+class Connection implements StoreWriter {
+  readonly #connection: DuckDBConnection
+
+  constructor(connection: DuckDBConnection) {
+    this.#connection = connection
+  }
+
+  close(): void {
+    this.#connection.closeSync()
+  }
+
+  async transaction<T>(work: (tx: StoreWriter) => Promise<T>): Promise<T> {
+    await this.run('begin')
+    try {
+      const result = await work(this)
+      await this.run('commit')
+      return result
+    } catch (error) {
+      // A commit that failed has ended it.
+      await this.run('rollback').catch(() => {})
+      throw error
+    }
+  }
+
+  async run(sql: string, ...values: string[]): Promise<void> {
+    await this.#connection.run(sql, values)
+  }
+
+  async #read(sql: string, ...values: string[]): Promise<Cell[][]> {
+    return (await this.#connection.runAndReadAll(sql, values)).getRows() as Cell[][]
+  }
+
+  async note(name: string): Promise<string | undefined> {
+    const [row] = await this.#read('select value from deskwire_mirror where name = $1', name)
+    return row?.[0] as string | undefined
+  }
+
+  async setNote(name: string, value: string | null): Promise<void> {
+    if (value === null) await this.run('delete from deskwire_mirror where name = $1', name)
+    else
+      await this.run(
+        'insert into deskwire_mirror (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value',
+        name,
+        value,
+      )
+  }
+
+  async span(table: Table): Promise<{ lowest: string; highest: string } | null> {
+    const [row] = await this.#read(
+      `select cast(min(id) as varchar), cast(max(id) as varchar) from ${quoted(table.name)} where ${existing(table)}`,
+    )
+    const [lowest, highest] = row as [string | null, string | null]
+    return lowest === null || highest === null ? null : { lowest, highest }
+  }
+
+  /** Sorted as a whole they would all be in memory: first the ids, and then the rows between some of them. */
+  async *rows(table: Table, { after, before }: IdRange): AsyncGenerator<readonly StoredRow[]> {
+    const ids = `select id, row_number() over (order by id) as n, count(*) over () as total
+      from ${quoted(table.name)} where ${between(after, before)} and ${existing(table)}`
+    const ends = await this.#read(
+      `select cast(id as varchar) from (${ids}) where n % ${rowsOfPiece} = 0 or n = total order by id`,
+    )
+    let from = after
+    for (const [end] of ends) {
+      const to = end as string
+      yield await this.#rowsWhere(table, between(from, to))
+      from = to
+    }
+  }
+
+  async get(table: Table, ids: readonly string[]): Promise<readonly StoredRow[]> {
+    return ids.length === 0 ? [] : this.#rowsWhere(table, `id in (${ids.map(idLiteral).join(', ')})`)
+  }
+
+  async #rowsWhere(table: Table, where: string): Promise<StoredRow[]> {
+    const columns = [...table.columns.map(({ name, type }) => sorts[type].read(quoted(name))), '_body']
+    const rows = await this.#read(
+      `select ${columns.join(', ')} from ${quoted(table.name)} where ${where} and ${existing(table)} order by id`,
+    )
+    return rows.map((cells) => {
+      const body = cells.pop() as string
+      return { id: cells[0] as string, text: body, cells }
+    })
+  }
+
+  async define(table: Table): Promise<void> {
+    const columns = [
+      ...table.columns.map(({ name, type }, n) =>
+        n === 0 ? 'id uuid primary key' : `${quoted(name)} ${sorts[type].sql}`,
+      ),
+      '_body varchar not null',
+      ...(table.marksRemovals ? ['removed_at timestamptz'] : []),
+    ]
+    await this.run(`create table if not exists ${quoted(table.name)} (${columns.join(', ')})`)
+    await this.run(`comment on table ${quoted(table.name)} is ${literal(table.comment)}`)
+    const there = await this.#columnsOf(table.name)
+    for (const { name, type, comment } of table.columns) {
+      const column = `${quoted(table.name)}.${quoted(name)}`
+      if (!there.includes(name))
+        await this.run(`alter table ${quoted(table.name)} add column ${quoted(name)} ${sorts[type].sql}`)
+      await this.run(`comment on column ${column} is ${literal(comment)}`)
+    }
+  }
+
+  /** As they stand in the table: those of later releases are behind the others. */
+  async #columnsOf(name: string): Promise<string[]> {
+    const rows = await this.#read(
+      'select column_name from duckdb_columns() where table_name = $1 and not internal order by column_index',
+      name,
+    )
+    return rows.map(([column]) => column as string)
+  }
+
+  /** None: what DuckDB reads of a column it skips by its minima and maxima, and an index would forbid new columns. */
+  async index(): Promise<void> {}
+
+  async append(table: Table, rows: readonly StoredRow[]): Promise<void> {
+    await this.#appendTo(table, table.name, await this.#columnsOf(table.name), rows)
+  }
+
+  async put(table: Table, rows: readonly StoredRow[]): Promise<void> {
+    if (rows.length === 0) return
+    const names = await this.#columnsOf(table.name)
+    const columns = names.map(quoted).join(', ')
+    await this.run(
+      `create or replace temp table deskwire_put as select ${columns} from ${quoted(table.name)} limit 0`,
+    )
+    await this.#appendTo(table, 'deskwire_put', names, rows)
+    const set = names.flatMap((name) => (name === 'id' ? [] : [`${quoted(name)} = excluded.${quoted(name)}`]))
+    await this.run(
+      `insert into ${quoted(table.name)} (${columns}) select ${columns} from deskwire_put on conflict (id) do update set ${set.join(', ')}`,
+    )
+    await this.run('drop table deskwire_put')
+  }
+
+  /** Column by column, in chunks: a call for each value takes twice the time. What a row says nothing of is null. */
+  async #appendTo(
+    table: Table,
+    name: string,
+    names: readonly string[],
+    rows: readonly StoredRow[],
+  ): Promise<void> {
+    const cells = names.map((column) => table.columns.findIndex((one) => one.name === column))
+    const filled = names.map((column, n): Sort => {
+      const known = table.columns[cells[n] ?? -1]
+      return known ? sorts[known.type] : column === 'removed_at' ? sorts.timestamp : text
+    })
+    const appender = await this.#connection.createAppender(name)
+    try {
+      for (let from = 0; from < rows.length; from += rowsOfChunk) {
+        const piece = rows.slice(from, from + rowsOfChunk)
+        const chunk = DuckDBDataChunk.create(
+          filled.map(({ type }) => type),
+          piece.length,
+        )
+        for (const [n, column] of names.entries()) {
+          const at = cells[n] ?? -1
+          const { value } = filled[n] ?? text
+          const cell = (row: StoredRow) => (column === '_body' ? row.text : (row.cells[at] ?? null))
+          chunk.setColumnValues(
+            n,
+            piece.map((row) => {
+              const one = cell(row)
+              return one === null ? null : value(one)
+            }),
+          )
+        }
+        appender.appendDataChunk(chunk)
+      }
+    } finally {
+      appender.closeSync()
+    }
+  }
+
+  async remove(table: Table, removals: readonly Removal[]): Promise<void> {
+    if (removals.length === 0) return
+    const name = quoted(table.name)
+    if (!table.marksRemovals) {
+      await this.run(
+        `delete from ${name} where id in (${removals.map(({ id }) => idLiteral(id)).join(', ')})`,
+      )
+      return
+    }
+    const gone = removals.map(({ id, removedAt }) => `(${idLiteral(id)}, ${timeLiteral(removedAt)})`)
+    await this.run(
+      `update ${name} set removed_at = gone.time from (values ${gone.join(', ')}) as gone (id, time)
+        where ${name}.id = gone.id and ${name}.removed_at is null`,
+    )
+  }
+
+  async replace(table: Table, by: Table, removedAt: string): Promise<void> {
+    const [to, from] = [quoted(table.name), quoted(by.name)]
+    const gone = `not exists (select 1 from ${from} as other where other.id = ${to}.id)`
+    await this.run(
+      table.marksRemovals
+        ? `update ${to} set removed_at = ${timeLiteral(removedAt)} where removed_at is null and ${gone}`
+        : `delete from ${to} where ${gone}`,
+    )
+    const names = (await this.#columnsOf(by.name)).map(quoted)
+    const set = names.flatMap((name) => (name === '"id"' ? [] : [`${name} = excluded.${name}`]))
+    const differs = names.map((name) => `held.${name} is distinct from other.${name}`).join(' or ')
+    // Rows that are as they should be stay untouched.
+    await this.run(
+      `insert into ${to} (${names.join(', ')}) select ${names.map((name) => `other.${name}`).join(', ')}
+        from ${from} as other left join ${to} as held on held.id = other.id where held.id is null or ${differs}
+        on conflict (id) do update set ${set.join(', ')}`,
+    )
+  }
+
+  async drop({ name }: Table): Promise<void> {
+    await this.run(`drop table if exists ${quoted(name)}`)
+  }
+}
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+
+const literal = (given: string) => `'${given.replaceAll("'", "''")}'`
+
+/** A value that stands in a statement as text, since lists are no parameters. */
+function idLiteral(id: string): string {
+  if (!/^[0-9a-f-]{36}$/.test(id)) throw new TypeError(`an id is a UUID, not ${JSON.stringify(id)}`)
+  return `'${id}'::uuid`
+}
+
+function timeLiteral(time: string): string {
+  return `make_timestamptz(${microsOf(time)})`
+}
+
+const between = (after: string, before: string) => `id > ${idLiteral(after)} and id <= ${idLiteral(before)}`
+
+const existing = ({ marksRemovals }: Table) => (marksRemovals ? 'removed_at is null' : 'true')
+
+const uuidOf = (id: string) => DuckDBUUIDValue.fromUint128(BigInt(`0x${id.replaceAll('-', '')}`))
+
+const microsOf = (time: string) => BigInt(Date.parse(time)) * 1_000n

@@ -1,0 +1,126 @@
+/** Exports of a moment: whole, proved, and gone on with where one was broken off. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '@deskwire/sdk'
+import { expect, test } from 'vitest'
+import { sharedService } from '../../service/test/harness/shared-service.ts'
+import { type ExportManifest, exportNdjson } from '../src/ndjson.ts'
+import { type DuckDb, duckDb } from './duckdb.ts'
+
+const shared = sharedService()
+
+/** An organization with a few rows, and a directory that is gone in the end. */
+async function desk() {
+  const api = await shared().newOrganization()
+  const client = createClient({ baseUrl: `${shared().url}/v1`, apiKey: api.token })
+  const ada = await client.customers.create({
+    name: 'Ada "\n\t\u2028 ☕',
+    tags: ['a', 'b'],
+    customAttributes: { n: 1e21, b: false },
+  })
+  await client.customers.create({ name: 'Grace' })
+  await client.tickets.create({ customerId: ada.id, subject: "It's late", priority: 'high' })
+  const gone = await client.tickets.create({ customerId: ada.id, subject: 'Gone' })
+  await client.tickets.remove(gone.id)
+  const directory = mkdtempSync(join(tmpdir(), 'deskwire-export-'))
+  return {
+    client,
+    ada,
+    directory,
+    async [Symbol.asyncDispose]() {
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
+
+type Desk = Awaited<ReturnType<typeof desk>>
+
+/** The rows of a kind as they are served, by id. */
+async function served({ client }: Desk, kind: 'customers' | 'tickets'): Promise<string[]> {
+  const texts: string[] = []
+  for await (const piece of client.kind(kind).export().texts()) texts.push(...piece)
+  const rows = texts.filter((text) => JSON.parse(text).object !== 'removed')
+  return rows.sort((a, b) => (JSON.parse(a).id < JSON.parse(b).id ? -1 : 1))
+}
+
+/** The manifest says what the service says at its cursor, and nothing but whole files is there. */
+async function expectProved({ client, directory }: Desk, manifest: ExportManifest): Promise<void> {
+  expect(JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8'))).toEqual(manifest)
+  expect(readdirSync(directory).sort()).toEqual([...Object.values(manifest.files), 'manifest.json'].sort())
+  const { value: page } = await client.changes.sync({ cursor: manifest.cursor }).next()
+  expect(page).toMatchObject({ changes: [], checkpoint: manifest.checkpoint })
+}
+
+test('lines of JSON are the bytes that are served, and an export made again has what is new', async () => {
+  await using at = await desk()
+  const { client, directory } = at
+  const lines = (name: string) => readFileSync(join(directory, name), 'utf8').split('\n').slice(0, -1)
+  await expectProved(at, await exportNdjson({ client, directory }))
+  expect(lines('customers.ndjson')).toEqual(await served(at, 'customers'))
+  expect(lines('tickets.ndjson')).toEqual(await served(at, 'tickets'))
+  expect(lines('bookings.ndjson')).toEqual([])
+
+  await client.customers.update(at.ada.id, { name: 'Ada' })
+  await expectProved(at, await exportNdjson({ client, directory }))
+  expect(lines('customers.ndjson')).toEqual(await served(at, 'customers'))
+})
+
+test.runIf(duckDb)('Parquet has the fields as columns of their types', async () => {
+  const { exportParquet } = await import('../src/parquet.ts')
+  await using at = await desk()
+  const { client, directory } = at
+  await expectProved(at, await exportParquet({ client, directory }))
+  const instance = await (duckDb as DuckDb).DuckDBInstance.create()
+  const connection = await instance.connect()
+  try {
+    const read = async (sql: string) => (await connection.runAndReadAll(sql)).getRowObjectsJson()
+    const file = (name: string) => `'${join(directory, name).replaceAll("'", "''")}'`
+    const types = await read(`describe select * from ${file('tickets.parquet')}`)
+    const typeOf = Object.fromEntries(types.map(({ column_name, column_type }) => [column_name, column_type]))
+    expect(typeOf).toMatchObject({
+      id: 'UUID',
+      customer_id: 'UUID',
+      number: 'BIGINT',
+      updated_at: 'TIMESTAMP WITH TIME ZONE',
+      tags: 'JSON',
+    })
+    expect(
+      await read(
+        `select c.name, c.custom_attributes->>'n' as n, t.subject, epoch_ms(t.updated_at) as at
+          from ${file('tickets.parquet')} t join ${file('customers.parquet')} c on c.id = t.customer_id`,
+      ),
+    ).toEqual([
+      {
+        name: 'Ada "\n\t\u2028 ☕',
+        n: '1e21',
+        subject: "It's late",
+        at: String(Date.parse((await client.tickets.list()).data[0]?.updatedAt as string)),
+      },
+    ])
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
+})
+
+test('what is broken off leaves no manifest, and is gone on with', async () => {
+  await using at = await desk()
+  const { client, directory } = at
+  const enough = new AbortController()
+  const stopped = exportNdjson({
+    client,
+    directory,
+    signal: enough.signal,
+    onLoaded: () => enough.abort(new Error('enough')),
+  })
+  await expect(stopped).rejects.toThrow('enough')
+  expect(existsSync(join(directory, 'manifest.json'))).toBe(false)
+  const loaded: number[] = []
+  await expectProved(
+    at,
+    await exportNdjson({ client, directory, onLoaded: ({ rows }) => void loaded.push(rows) }),
+  )
+  // What was loaded before counts.
+  expect(loaded[0]).toBeGreaterThan(0)
+})

@@ -1,0 +1,71 @@
+/** What the guide and the README show, run as they show it. */
+import { createClient, createReceiver } from '@deskwire/sdk'
+import { testDelivery } from '@deskwire/sdk/testing'
+import { expect, test } from 'vitest'
+import { blocksOf, run, startProgram } from '../../service/test/docs/programs.ts'
+import { testDatabase } from '../../service/test/harness/database.ts'
+import { eventually } from '../../service/test/harness/locks.ts'
+import { sharedService } from '../../service/test/harness/shared-service.ts'
+
+const shared = sharedService()
+
+const guide = (language: string) => blocksOf('docs/guides/mirror.md', language)
+
+test('the guide keeps a copy that can be queried and verified, and the README does', async () => {
+  await using database = await testDatabase({ template: null })
+  const api = await shared().newOrganization()
+  const client = createClient({ baseUrl: `${shared().url}/v1`, apiKey: api.token })
+  const customAttributes = { plan: 'team' }
+  const { id: customerId } = await client.customers.create({ name: 'Ada', tags: ['vip'], customAttributes })
+  await client.tickets.create({ customerId, subject: 'The engine halts' })
+  const [startAt, endAt] = ['2026-03-02T10:00:00Z', '2026-03-02T10:30:00Z']
+  await client.bookings.create({ customerId, title: 'A visit', startAt, endAt, timezone: 'Europe/Zurich' })
+  const { host, port, user, database: name } = database.connection
+  const environment = {
+    DESKWIRE_URL: `${shared().url}/v1`,
+    DESKWIRE_API_KEY: api.token,
+    DATABASE_URL: `postgres://${user}@/${name}?host=${encodeURIComponent(host)}&port=${port}`,
+  }
+
+  const [keep = '', verify = ''] = guide('ts')
+  const following = startProgram(keep, environment, 'module-typescript')
+  await eventually('the copy is there', () => following.output.includes('The copy is exact.'))
+  expect(following.output).toBe('1 of 3 rows\n2 of 3 rows\n3 of 3 rows\nThe copy is exact.\n')
+  await client.tickets.create({ customerId, subject: 'And again' })
+  const [open = '', plans = '', weeks = ''] = guide('sql')
+  const query = async (sql: string) => (await database.pool.query(sql)).rows
+  await eventually('the ticket is there', async () => (await query(open))[0]?.open_tickets === '2')
+  expect(await query(open)).toEqual([{ name: 'Ada', open_tickets: '2', oldest: expect.any(Date) }])
+  expect(await query(plans)).toEqual([{ name: 'Ada', plan: 'team' }])
+  expect(await query(weeks)).toMatchObject([{ missed: '0', booked: '1' }])
+  following.process.kill('SIGTERM')
+  expect(await following.end).toMatchObject({ code: 0 })
+
+  await query("update deskwire.customers set name = 'Mallory'")
+  const once = keep.slice(0, keep.indexOf('await mirror.follow'))
+  const verified = await run(`${once}${verify}await mirror.close()`, environment, 'module-typescript')
+  expect(verified).toMatch(/kind: 'customer'[\s\S]*columns: \[ 'name' \][\s\S]*ticket: 2/)
+  expect(await query('select name from deskwire.customers')).toEqual([{ name: 'Ada' }])
+
+  const [readme = ''] = blocksOf('packages/mirror/README.md', 'ts')
+  const shown = await run(`${readme}console.log(exact, differences)`, environment, 'module-typescript')
+  expect(shown).toBe('true []\n')
+})
+
+test('the receiver of the guide hints', async () => {
+  const [block = ''] = guide('js')
+  const secrets = ['whsec_a secret']
+  const calls: unknown[] = []
+  const mirror = {
+    hint: () => calls.push('hint'),
+    follow: async (options: object) => calls.push(options),
+  }
+  const AsyncFunction = (async () => {}).constructor as new (...code: string[]) => typeof program
+  const program = new AsyncFunction('createReceiver', 'secrets', 'mirror', `${block}; return receive`) as (
+    ...values: unknown[]
+  ) => Promise<ReturnType<typeof createReceiver>>
+  const receive = await program(createReceiver, secrets, mirror)
+  const { body, headers } = await testDelivery({ type: 'ticket.created' }, secrets)
+  expect(await receive(body, headers['x-service-signature'])).toMatchObject({ status: 204 })
+  expect(calls).toEqual([{ by: 'hints', everyMs: 60_000 }, 'hint'])
+})
