@@ -105,6 +105,11 @@ export const commands: readonly NamedCommand[] = [
     load: async () => (await import('./commands/restored.ts')).restoredCommand,
   },
   {
+    name: 'encryption-key rotate',
+    summary: 'encrypt signing secrets with another key, beside a running service',
+    load: async () => (await import('./commands/encryption-key-rotate.ts')).encryptionKeyRotate,
+  },
+  {
     name: 'conform',
     summary: 'try the rules of lists and syncs against a running deployment',
     load: async () => (await import('./commands/conform.ts')).conformCommand,
@@ -122,6 +127,6 @@ export const commands: readonly NamedCommand[] = [
 ]
 
 export function usage(): string {
-  const lines = commands.map(({ name, summary }) => `  deskwire ${name.padEnd(14)} ${summary}`)
+  const lines = commands.map(({ name, summary }) => `  deskwire ${name.padEnd(21)} ${summary}`)
   return `Deskwire, a desk service whose outside copies never drift.\n\n${lines.join('\n')}\n\ndeskwire COMMAND --help says more; deskwire --version says which release this is.\n`
 }

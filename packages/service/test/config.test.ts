@@ -34,6 +34,12 @@ const examples: Record<keyof typeof settings, Example> = {
     value: encryptionKey,
     bad: [Buffer.alloc(31, 9).toString('base64'), 'hidden'],
   },
+  encryptionKeyPrevious: {
+    default: null,
+    text: encryptionKey.toString('base64'),
+    value: encryptionKey,
+    bad: [Buffer.alloc(33, 9).toString('base64'), 'hidden'],
+  },
   trustedTargets: {
     default: noNetworks,
     text: '127.0.0.0/8,fd00::/8',
@@ -119,7 +125,13 @@ const examples: Record<keyof typeof settings, Example> = {
   logLevel: { default: 'info', text: 'silent', value: 'silent', bad: ['INFO', 'verbose'] },
 }
 const all = Object.entries(examples) as [keyof Config, Example][]
-const secrets: readonly string[] = ['databaseUrl', 'bootstrapKey', 'encryptionKey', 'summarizerKey']
+const secrets: readonly string[] = [
+  'databaseUrl',
+  'bootstrapKey',
+  'encryptionKey',
+  'encryptionKeyPrevious',
+  'summarizerKey',
+]
 
 function read(environment: Record<string, string>, flags: string[] = []): Config {
   const config = readConfig(environment, flags)

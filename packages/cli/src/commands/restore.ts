@@ -59,6 +59,7 @@ deleted since are back, and deliveries that were pending go out again.
         clock: await askDatabaseClock(pool),
         withoutKey,
         encryptionKey: config.encryptionKey,
+        encryptionKeyPrevious: config.encryptionKeyPrevious,
       })
       print(summary, told(summary))
     })

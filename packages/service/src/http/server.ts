@@ -13,6 +13,7 @@ import { type StrangerLimits, Strangers } from '../access/strangers.ts'
 import { isToken } from '../access/token.ts'
 import { clockAheadCode } from '../journal/clock-skew.ts'
 import { NewerVersion } from '../journal/rows.ts'
+import { sealedOtherwiseCode } from '../journal/sql-fragments.ts'
 import { ShareExceeded } from '../kernel/budget.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
@@ -106,10 +107,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
         'a request failed',
       )
     } else if (refusal.code === 'unavailable') {
-      const what =
-        refusal === clockAhead
-          ? "this process's clock is too far ahead of the database's: nothing is committed"
-          : 'the database is not available'
+      const what = refusalsLogged.get(refusal) ?? 'the database is not available'
       request.log.warn({ reason: error.message }, what)
     }
     return sendProblem(reply, refusal ?? internalError)
@@ -181,6 +179,20 @@ const clockAhead = problem(
   'unavailable',
   "The clock of the server that took this request is ahead of the database's by more than it may be; nothing was changed. Send the request again.",
 )
+
+const anotherKey = problem(
+  'unavailable',
+  'The encryption key of the service is being replaced, and the process that was asked does not have the new one yet; nothing was changed. Send the request again.',
+)
+
+/** What the log says where the database refused what this process asked it to commit. */
+const refusalsLogged: ReadonlyMap<Problem, string> = new Map([
+  [clockAhead, "this process's clock is too far ahead of the database's: nothing is committed"],
+  [
+    anotherKey,
+    'the database names another encryption key: start this process again with both, DESKWIRE_ENCRYPTION_KEY and DESKWIRE_ENCRYPTION_KEY_PREVIOUS',
+  ],
+])
 
 const internalError = problem(
   'internal_error',
@@ -254,6 +266,7 @@ function expectedProblem(error: FastifyError, bodyLimit: number): Problem | null
  */
 function databaseProblem(error: Error & { code?: string; syscall?: string }, method: string): Problem | null {
   if (error.code === clockAheadCode) return clockAhead
+  if (error.code === sealedOtherwiseCode) return anotherKey
   const notAsked = error.syscall === 'connect' || error.syscall === 'getaddrinfo'
   // A connection that times out in the middle of a statement has the code of one that was never made.
   const inUse = error.syscall === 'read' || error.syscall === 'write'

@@ -37,7 +37,7 @@ import { createDeliveryMetrics } from '../metrics/delivery.ts'
 import { createRegistry } from '../metrics/registry.ts'
 import { createJobs } from '../summarizer/jobs.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
-import { createSecretBox } from '../webhooks/secrets.ts'
+import { createOpener, keysOf } from '../webhooks/vault.ts'
 import { tuneHeap } from './heap-tuning.ts'
 import type { Running } from './running.ts'
 import { superviseSummarizer } from './supervise-thread.ts'
@@ -190,10 +190,9 @@ export function createWorker(options: {
 }): Worker {
   const { pool, clock, log, kinds, settings, observer = nobodyObserves, otherPool = pool } = options
   const { dnsServers, trustedTargets, targetCa, schedule } = settings
-  const box = createSecretBox(settings.encryptionKey)
   const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
   const sender = createSender({ resolver, clock, targetCa, answerTimeoutMs: schedule.answerTimeout })
-  const signer = createSigner(box.open)
+  const signer = createSigner(createOpener(keysOf(settings)))
   const scopes = new Map(kinds.map((kind) => [kind.name, `${kind.plural}:read`]))
   const tables = kinds.map((kind) => kind.table)
   const database = sharedByOrganizations(pool)
