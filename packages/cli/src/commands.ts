@@ -105,6 +105,11 @@ export const commands: readonly NamedCommand[] = [
     load: async () => (await import('./commands/restored.ts')).restoredCommand,
   },
   {
+    name: 'doctor',
+    summary: 'look whether everything is there that the service needs',
+    load: async () => (await import('./commands/doctor.ts')).doctorCommand,
+  },
+  {
     name: 'encryption-key rotate',
     summary: 'encrypt signing secrets with another key, beside a running service',
     load: async () => (await import('./commands/encryption-key-rotate.ts')).encryptionKeyRotate,

@@ -29,7 +29,7 @@ const sources: readonly Source[] = readdirSync(src, { recursive: true, encoding:
 function roomOf(path: string): string {
   const [first, second] = path.split('/')
   if (first === 'schema.ts') return 'schema'
-  return second === undefined || first === 'roles' ? 'top' : (first as string)
+  return second === undefined || first === 'roles' || first === 'doctor' ? 'top' : (first as string)
 }
 
 /** What each room may import beside itself: nothing calls upwards. */

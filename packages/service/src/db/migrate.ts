@@ -34,7 +34,7 @@ export async function migrate(pool: Pool, schema: Schema): Promise<readonly stri
 }
 
 /** The oldest major version of PostgreSQL whose SQL all statements keep to. */
-const oldestServer = 15
+export const oldestServer = 15
 
 async function requireServer(client: Pick<Client, 'query'>): Promise<void> {
   const { rows } = await client.query<{ server_version_num: string; server_version: string }>(

@@ -24,17 +24,24 @@ export function requireEncryptionKey({ databaseUrl, encryptionKey }: Config): vo
 
 /** The settings of deliveries, with the files they name. @throws SettingError when one of those cannot be used. */
 export async function deliverySettingsOf(config: Config): Promise<DeliverySettings> {
+  return { ...(await sendingSettingsOf(config)), ...(await encryptionKeysOf(config)) }
+}
+
+/** Those that have nothing to do with secrets. @throws SettingError */
+export async function sendingSettingsOf(config: Config): Promise<SendingSettings> {
   const { retryDelays, disableAfter, answerTimeout } = config
   return {
     schedule: { retryDelays, disableAfter, answerTimeout },
     rotationOverlap: config.rotationOverlap,
     logRetention: config.logRetention,
-    ...(await encryptionKeysOf(config)),
     trustedTargets: config.trustedTargets,
     targetCa: config.targetCa === null ? null : await readAuthorities(config.targetCa),
     dnsServers: config.dnsServers,
   }
 }
+
+/** What deliveries are sent with. */
+export type SendingSettings = Omit<DeliverySettings, 'encryptionKey' | 'encryptionKeyPrevious'>
 
 type KeySettings = Pick<Config, 'encryptionKey' | 'encryptionKeyPrevious' | 'dataDir'>
 
