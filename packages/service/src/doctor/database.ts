@@ -96,7 +96,7 @@ export async function checkConnections(pool: Pool): Promise<Finding> {
   const finding = findingsOf('connections')
   const { rows } = await pool.query<{ most: number; used: number; own: number }>(
     `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as most,
-       (select count(*)::int from pg_stat_activity a where a.backend_type = 'client backend' and a.pid <> pg_backend_pid()) as used,
+       (select sum(d.numbackends)::int - 1 from pg_stat_database d) as used,
        (select count(*)::int from pg_stat_activity a where a.application_name like 'deskwire%'
           and a.datname = current_database() and a.pid <> pg_backend_pid()) as own`,
   )

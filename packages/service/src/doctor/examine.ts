@@ -146,7 +146,12 @@ async function examineDatabase(pool: Pool, config: Config): Promise<readonly Fin
 
 /** Whether its tables are those of this release, and may be read. */
 async function isReadable(pool: Pool): Promise<boolean> {
-  return (await hasSchema(pool).catch(() => false)) && (await checkMigrations(pool)).verdict !== 'failed'
+  try {
+    return (await hasSchema(pool)) && (await checkMigrations(pool)).verdict === 'ok'
+  } catch {
+    // What is wrong was found before.
+    return false
+  }
 }
 
 async function receiversFrom(
