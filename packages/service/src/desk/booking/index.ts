@@ -1,5 +1,5 @@
 import { reviseSearchTable } from '../../db/migrations/search.ts'
-import { addBodyVersion, countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
+import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../kinds/define-kind.ts'
 import { choice, text } from '../../kinds/fields.ts'
 import { action } from '../../kinds/kind.ts'
@@ -84,8 +84,8 @@ export const booking = defineKind({
         words: true,
       }),
     },
-    { id: '20261122-20-booking-search', statements: reviseSearchTable('bookings') },
-    { id: '20261122-41-booking-stored-counts', statements: [countStored('bookings', 'booking')] },
+    { id: '20261122-20-booking-search', ...reviseSearchTable('bookings') },
+    { id: '20261122-41-booking-stored-counts', statements: [] },
     { id: '20261122-50-booking-body-version', statements: [addBodyVersion('bookings')] },
   ],
   example: {

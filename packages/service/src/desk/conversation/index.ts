@@ -1,5 +1,5 @@
 import { reviseSearchTable } from '../../db/migrations/search.ts'
-import { addBodyVersion, countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
+import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../kinds/define-kind.ts'
 import { text } from '../../kinds/fields.ts'
 import { action } from '../../kinds/kind.ts'
@@ -70,10 +70,10 @@ export const conversation = defineKind({
           where resolved_at is not null and summarized_at is null`,
       ],
     },
-    { id: '20261122-20-conversation-search', statements: reviseSearchTable('conversations') },
+    { id: '20261122-20-conversation-search', ...reviseSearchTable('conversations') },
     {
       id: '20261122-41-conversation-stored-counts',
-      statements: [countStored('conversations', 'conversation')],
+      statements: [],
     },
     { id: '20261122-50-conversation-body-version', statements: [addBodyVersion('conversations')] },
   ],
