@@ -121,7 +121,8 @@ export async function checkRole(pool: Pool): Promise<Finding> {
     strangers: string[]
   }>(
     `select current_user::text as role, current_setting('is_superuser') = 'on' as is_super, current_schema()::text as schema,
-       has_schema_privilege(current_schema()::text, 'create, usage') as may_create,
+       has_schema_privilege(current_schema()::text, 'create')
+         and has_schema_privilege(current_schema()::text, 'usage') as may_create,
        array(select c.relname::text from pg_class c where c.relnamespace = current_schema()::regnamespace
            and c.relkind in ('r', 'p') and not pg_has_role(c.relowner, 'usage') order by c.relname limit 3) as strangers`,
   )

@@ -275,7 +275,7 @@ test('an endpoint that is reached, and that is not: its address, its port, its c
   ])
   expect(await of('endpoint', { DESKWIRE_TRUSTED_TARGETS: '' }, there)).toEqual([
     expect.stringMatching(
-      /^failed: .*not public \(Loopback, 127\.0\.0\.0\/8\); if it is yours, add its network/,
+      /^failed: .*not public \(loopback, 127\.0\.0\.0\/8\); if it is yours, add its network/,
     ),
   ])
   expect(await of('endpoint', {}, 'https://127.0.0.1:1/hook')).toEqual([
