@@ -2,7 +2,7 @@
  * Metrics of one process, and what several processes tell together, in Prometheus' text. No label names an organization,
  * an endpoint or an id: how many series there are depends on the code alone.
  */
-import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client'
+import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import { sent } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
 import { cached } from '../kernel/cached.ts'
@@ -20,8 +20,25 @@ export type Part = 'api' | 'bulk' | 'worker'
 export function createRegistry(part: Part): Registry {
   const register = new Registry()
   register.setDefaultLabels({ process: part })
+  for (const metric of threadMetrics(part).getMetricsAsArray()) {
+    register.registerMetric(metric as unknown as Metric)
+  }
+  return register
+}
+
+const made = new Map<Part, Registry>()
+
+/**
+ * What Node and the event loop say of this thread. Their observers watch for as long as the thread runs, and keep what they
+ * write to: made once, and not with each service, or whoever starts several in a process would never be rid of one.
+ */
+function threadMetrics(part: Part): Registry {
+  const known = made.get(part)
+  if (known !== undefined) return known
+  const register = new Registry()
   if (part !== 'bulk') collectDefaultMetrics({ register })
   watchEventLoop(register)
+  made.set(part, register)
   return register
 }
 

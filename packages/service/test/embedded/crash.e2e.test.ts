@@ -13,6 +13,7 @@ import {
   identities,
   lastAcknowledged,
   newDataDir,
+  ordinary,
   query,
   serverPid,
   startInserting,
@@ -58,6 +59,62 @@ describe.each(identities)('as $name', (who) => {
     await second.stop()
     expect(await processesOf(join(dataDir, 'postgres'))).toEqual([])
   })
+
+  test.each(['alive', 'ended but not reaped'] as const)(
+    'process ids that now belong to another process, %s, do not hold the directory, and nothing happens to it',
+    async (kind) => {
+      const dataDir = await newDataDir(who)
+      const first = startService(who, dataDir)
+      await first.event('ready')
+      const pid = await serverPid(dataDir)
+      await first.kill('SIGKILL')
+      process.kill(pid, 'SIGKILL')
+      const cluster = join(dataDir, 'postgres')
+      await eventually('the children end', async () => (await processesOf(cluster)).length === 0)
+      // Of the server's own user: PostgreSQL by itself would take it for a running server.
+      const other = await bystander(await stat(cluster), kind)
+      const pidFile = join(cluster, 'postmaster.pid')
+      const lines = (await readFile(pidFile, 'utf8')).split('\n')
+      await writeFile(pidFile, [String(other), ...lines.slice(1)].join('\n'))
+      const info = join(dataDir, 'hold.json')
+      const holder = JSON.parse(await readFile(info, 'utf8')) as object
+      await writeFile(info, JSON.stringify({ ...holder, pid: other }))
+      const second = startService(who, dataDir)
+      expect(await second.event('ready')).toMatchObject({ adopted: false })
+      expect(await commandLine(other)).toBe(kind === 'alive' ? 'sleep 120' : '')
+      await second.stop()
+    },
+  )
+
+  test.each(['the service alone', 'initdb as well'])(
+    'creation is interrupted by killing %s: the next start begins again',
+    async (what) => {
+      const dataDir = await emptyDataDir(who)
+      const first = startService(who, dataDir)
+      const unfinished = await eventually('initdb is at work', async () => {
+        const names = await readdir(dataDir).catch(() => [])
+        const name = names.find((one) => one.startsWith('postgres.new-'))
+        if (!name) return null
+        const inside = await readdir(join(dataDir, name)).catch((): string[] => [])
+        return inside.includes('global') ? join(dataDir, name) : null
+      })
+      await first.kill('SIGKILL')
+      expect(await readdir(dataDir)).not.toContain('postgres')
+      // It may have ended by itself meanwhile, for want of somebody to talk to.
+      if (what !== 'the service alone')
+        for (const pid of await processesOf(unfinished)) signal(pid, 'SIGKILL')
+      const second = startService(who, dataDir)
+      expect(await second.event('ready')).toMatchObject({ adopted: false })
+      expect((await readdir(dataDir)).filter((name) => name.startsWith('postgres.new-'))).toEqual([])
+      expect(await query(who, dataDir, 'select 1 as one')).toEqual([{ one: 1 }])
+      await second.stop()
+    },
+  )
+})
+
+// What does not depend on whose the files and the processes are.
+describe('as an ordinary user', () => {
+  const who = ordinary
 
   test('an adopted server that is killed is reported', async () => {
     const dataDir = await newDataDir(who)
@@ -139,32 +196,6 @@ describe.each(identities)('as $name', (who) => {
     await last.stop()
   })
 
-  test.each(['alive', 'ended but not reaped'] as const)(
-    'process ids that now belong to another process, %s, do not hold the directory, and nothing happens to it',
-    async (kind) => {
-      const dataDir = await newDataDir(who)
-      const first = startService(who, dataDir)
-      await first.event('ready')
-      const pid = await serverPid(dataDir)
-      await first.kill('SIGKILL')
-      process.kill(pid, 'SIGKILL')
-      const cluster = join(dataDir, 'postgres')
-      await eventually('the children end', async () => (await processesOf(cluster)).length === 0)
-      // Of the server's own user: PostgreSQL by itself would take it for a running server.
-      const other = await bystander(await stat(cluster), kind)
-      const pidFile = join(cluster, 'postmaster.pid')
-      const lines = (await readFile(pidFile, 'utf8')).split('\n')
-      await writeFile(pidFile, [String(other), ...lines.slice(1)].join('\n'))
-      const info = join(dataDir, 'hold.json')
-      const holder = JSON.parse(await readFile(info, 'utf8')) as object
-      await writeFile(info, JSON.stringify({ ...holder, pid: other }))
-      const second = startService(who, dataDir)
-      expect(await second.event('ready')).toMatchObject({ adopted: false })
-      expect(await commandLine(other)).toBe(kind === 'alive' ? 'sleep 120' : '')
-      await second.stop()
-    },
-  )
-
   test('of several that race for the directory of a killed service, one gets it and the others say which', async () => {
     const dataDir = await newDataDir(who)
     const first = startService(who, dataDir)
@@ -180,29 +211,4 @@ describe.each(identities)('as $name', (who) => {
       if (event === 'refused') expect(message).toContain(`is in use by process ${winner.pid} (`)
     await winner.stop()
   })
-
-  test.each(['the service alone', 'initdb as well'])(
-    'creation is interrupted by killing %s: the next start begins again',
-    async (what) => {
-      const dataDir = await emptyDataDir(who)
-      const first = startService(who, dataDir)
-      const unfinished = await eventually('initdb is at work', async () => {
-        const names = await readdir(dataDir).catch(() => [])
-        const name = names.find((one) => one.startsWith('postgres.new-'))
-        if (!name) return null
-        const inside = await readdir(join(dataDir, name)).catch((): string[] => [])
-        return inside.includes('global') ? join(dataDir, name) : null
-      })
-      await first.kill('SIGKILL')
-      expect(await readdir(dataDir)).not.toContain('postgres')
-      // It may have ended by itself meanwhile, for want of somebody to talk to.
-      if (what !== 'the service alone')
-        for (const pid of await processesOf(unfinished)) signal(pid, 'SIGKILL')
-      const second = startService(who, dataDir)
-      expect(await second.event('ready')).toMatchObject({ adopted: false })
-      expect((await readdir(dataDir)).filter((name) => name.startsWith('postgres.new-'))).toEqual([])
-      expect(await query(who, dataDir, 'select 1 as one')).toEqual([{ one: 1 }])
-      await second.stop()
-    },
-  )
 })

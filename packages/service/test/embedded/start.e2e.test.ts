@@ -82,38 +82,6 @@ describe.each(identities)('as $name', (who) => {
     await service.stop()
   })
 
-  test('a path far longer than a socket may have works', async () => {
-    const dataDir = join(await emptyDataDir(who), 'deep'.repeat(30), 'deeper'.repeat(30))
-    const service = startService(who, dataDir)
-    const { connection } = await service.event('ready')
-    const { host } = connection as { host: string }
-    expect(host.length).toBeLessThan(90)
-    expect((await stat(host)).mode & 0o777).toBe(0o700)
-    expect(await query(who, dataDir, 'select 1 as one')).toEqual([{ one: 1 }])
-    await service.stop()
-    await expect(stat(host)).rejects.toThrow('ENOENT')
-  })
-
-  test('a second start is refused with one line that says who holds the directory', async () => {
-    const dataDir = await newDataDir(who)
-    const first = startService(who, dataDir, { flags: ['--twice'] })
-    const within = await first.event('refused')
-    const second = startService(who, dataDir)
-    const refused = await second.event('refused')
-    expect(await second.ended).toBe(1)
-    for (const { name, message } of [within, refused]) {
-      expect(name).toBe('EmbeddedDatabaseError')
-      expect(message).toMatch(
-        new RegExp(
-          `^${dataDir} is in use by process ${first.pid} \\(service\\.fixture\\.ts, since 20[^)]*Z\\): stop it`,
-        ),
-      )
-      expect(message).not.toContain('\n')
-    }
-    expect(await query(who, dataDir, 'select 1 as one')).toEqual([{ one: 1 }])
-    await first.stop()
-  })
-
   test('Ctrl-C in the terminal reaches the service and not the server', async () => {
     const dataDir = await newDataDir(who)
     const service = startService(who, dataDir, { group: true })
@@ -151,6 +119,43 @@ describe.each(identities)('as $name', (who) => {
     const late = startQuery(who, dataDir, ['select 1'])
     await late.ended
     expect(late.events).toEqual([{ event: 'none' }])
+  })
+})
+
+// What does not depend on whose the files and the processes are.
+describe('as an ordinary user', () => {
+  const who = ordinary
+
+  test('a path far longer than a socket may have works', async () => {
+    const dataDir = join(await emptyDataDir(who), 'deep'.repeat(30), 'deeper'.repeat(30))
+    const service = startService(who, dataDir)
+    const { connection } = await service.event('ready')
+    const { host } = connection as { host: string }
+    expect(host.length).toBeLessThan(90)
+    expect((await stat(host)).mode & 0o777).toBe(0o700)
+    expect(await query(who, dataDir, 'select 1 as one')).toEqual([{ one: 1 }])
+    await service.stop()
+    await expect(stat(host)).rejects.toThrow('ENOENT')
+  })
+
+  test('a second start is refused with one line that says who holds the directory', async () => {
+    const dataDir = await newDataDir(who)
+    const first = startService(who, dataDir, { flags: ['--twice'] })
+    const within = await first.event('refused')
+    const second = startService(who, dataDir)
+    const refused = await second.event('refused')
+    expect(await second.ended).toBe(1)
+    for (const { name, message } of [within, refused]) {
+      expect(name).toBe('EmbeddedDatabaseError')
+      expect(message).toMatch(
+        new RegExp(
+          `^${dataDir} is in use by process ${first.pid} \\(service\\.fixture\\.ts, since 20[^)]*Z\\): stop it`,
+        ),
+      )
+      expect(message).not.toContain('\n')
+    }
+    expect(await query(who, dataDir, 'select 1 as one')).toEqual([{ one: 1 }])
+    await first.stop()
   })
 
   test('a cluster of another major version, or something else in its place, is left alone', async () => {

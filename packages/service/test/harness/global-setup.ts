@@ -2,7 +2,7 @@
  * One real PostgreSQL for the run, and in it one migrated template that every test's database is cloned from.
  * A test that leaves a database or a connection behind fails the run.
  */
-import { mkdtemp } from 'node:fs/promises'
+import { chmod, mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
@@ -30,6 +30,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const scratch = await scratchDirectory()
   // Where tests, and what they start, make temporary files.
   process.env.TMPDIR = scratch.path
+  // Hundreds of processes load the same modules: each is compiled once in a run, also for other accounts and by npm itself.
+  process.env.NODE_COMPILE_CACHE = await mkdtemp(join(scratch.path, 'compiled-'))
+  await chmod(process.env.NODE_COMPILE_CACHE, 0o1777)
   const database = await startEmbedded({ dataDir: join(scratch.path, 'run'), log: () => {} })
   await surviveNothing(database.connection)
   await administer(database.connection, `create database ${templateName}`)

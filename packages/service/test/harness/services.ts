@@ -35,7 +35,12 @@ export function createServices(): Services {
   function run(args: readonly string[], environment: Environment = {}): ChildProcess {
     const child = spawn(process.execPath, [main, ...args], {
       // Tests call as fast as they can.
-      env: { PATH: process.env.PATH, DESKWIRE_RATE_LIMIT: '0', ...environment },
+      env: {
+        PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+        DESKWIRE_RATE_LIMIT: '0',
+        ...environment,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     children.push(child)

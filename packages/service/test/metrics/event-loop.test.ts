@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import { DelayWatch, watchEventLoop } from '../../src/metrics/event-loop.ts'
+import { createRegistry } from '../../src/metrics/registry.ts'
 
 test('the largest of a minute stays for another one, and asking takes nothing away', () => {
   let now = 0
@@ -39,4 +40,17 @@ test('what holds the loop is told in seconds', async () => {
   for (const began = performance.now(); performance.now() - began < 30; ) await nextTurn()
   const [max] = (await register.getSingleMetric('deskwire_event_loop_delay_max_seconds')!.get()).values
   expect(max!.value).toBeGreaterThanOrEqual((held - 20) / 1_000)
+})
+
+test('a thread is watched once for each part, however many services it runs', () => {
+  // An observer that never ends kept each registry, and with it all of a service that had been closed.
+  const watched = (register: Registry) =>
+    ['nodejs_gc_duration_seconds', 'deskwire_event_loop_delay_max_seconds'].map((name) =>
+      register.getSingleMetric(name),
+    )
+  const [first, second] = [createRegistry('api'), createRegistry('api')]
+  expect(first).not.toBe(second)
+  expect(watched(first)).not.toContain(undefined)
+  for (const [n, metric] of watched(second).entries()) expect(metric).toBe(watched(first)[n])
+  expect(watched(createRegistry('worker'))[0]).not.toBe(watched(first)[0])
 })
