@@ -1,7 +1,7 @@
 /**
  * No migration holds writers up, however many rows there are: a transaction that locks a table against them, or writes rows that
- * they write too, reads few rows; and one that reads many has no such lock. What each takes and reads is asked of PostgreSQL, on tables that
- * have some rows, just before it commits.
+ * they write too, reads few rows; and one that reads many has no such lock. What each takes and reads is asked of PostgreSQL, on
+ * tables that have some rows, just before it commits.
  */
 import { type Client, escapeIdentifier, type PoolClient } from 'pg'
 import { expect, test } from 'vitest'
@@ -16,8 +16,8 @@ import { testDatabase } from '../harness/database.ts'
 const oldest = '20261122'
 /** Rows that large tables have here. */
 const many = 3_000
-/** A transaction reads no more than this of tables that can be large: a page of a piece. */
-const few = 1_200
+/** What a transaction that holds somebody up may read of tables that can be large: a piece reads a thousand rows of two. */
+const few = 2_500
 
 /** What a transaction has done. */
 interface Seen {
@@ -66,7 +66,11 @@ async function watch(client: PoolClient, migration: Migration): Promise<readonly
   const watched = {
     async query(text: string, values?: unknown[]) {
       if (text === 'commit') await look()
-      if (text === 'begin') before = await files(client)
+      if (text === 'begin') {
+        // Otherwise what is read next would be added to what was read before.
+        await client.query('select pg_stat_force_next_flush()')
+        before = await files(client)
+      }
       if (/^select \w+_piece\(/.test(text)) {
         await watched.query('begin')
         const answer = await client.query(text, values)
@@ -148,7 +152,7 @@ test('migrations since the oldest release that may run beside this one read litt
     const seen: Seen[] = []
     for (const migration of later) seen.push(...(await watch(client, migration)))
     expect(seen.filter(holdsUp)).toEqual([])
-    expect(seen.some(({ read, migration }) => read > few / 2 && migration.includes('-search'))).toBe(true)
+    expect(seen.some(({ read, migration }) => read >= 1_000 && migration.includes('-search'))).toBe(true)
 
     // Each of these would hold writers of ten million rows up for seconds.
     const planted: Record<string, string> = {

@@ -38,21 +38,23 @@ function searchIndexes(table: string): string[] {
   ]
 }
 
+/** The terms of a row of the form before: an expression over its columns. */
+function termsOf(tags: string, search: string): string {
+  // Words were not cut before; longer ones than an index entry has room for were not found.
+  const words = `case when length(${search}) <= 255 then nullif(${search}, '') else
+          (select string_agg(left(x.word, 255), ' ') from unnest(string_to_array(left(${search}, 200000), ' ')) x(word)) end`
+  const tagTerms = `(select string_agg('#' || replace(replace(x.tag, '%', '%25'), ' ', '%20'), ' ') from unnest(${tags}) x(tag))`
+  return `concat_ws(' ', ${tagTerms}, ${words})`
+}
+
 /**
  * Brings a table of earlier releases to that form, beside processes that write the old one. A new table is filled in pieces, each
  * under the clock of its organization, while a trigger writes through what they write; then it takes the old one's name. From then on
- * they write the new table as if it were the old one: columns and a trigger of the last two statements translate. What they
- * look for in it they find only if they wrote it.
+ * they write the new table as if it were the old one (`translateSearchTable`). What they look for in it they find only if they
+ * wrote it.
  */
 export function reviseSearchTable(table: string): Omit<Migration, 'id'> {
   const next = `${table}_words_next`
-  const terms = (tags: string, search: string) => {
-    // Words were not cut before; longer ones than an index entry has room for were not found.
-    const words = `case when length(${search}) <= 255 then nullif(${search}, '') else
-          (select string_agg(left(x.word, 255), ' ') from unnest(string_to_array(left(${search}, 200000), ' ')) x(word)) end`
-    const tagTerms = `(select string_agg('#' || replace(replace(x.tag, '%', '%25'), ' ', '%20'), ' ') from unnest(${tags}) x(tag))`
-    return `concat_ws(' ', ${tagTerms}, ${words})`
-  }
   return {
     gradually: {
       prepare: [
@@ -72,7 +74,7 @@ begin
     return null;
   end if;
   insert into ${next} (organization_id, id, created_at, terms)
-    select new.organization_id, new.id, t.created_at, ${terms('new.tags', 'new.search')}
+    select new.organization_id, new.id, t.created_at, ${termsOf('new.tags', 'new.search')}
       from ${table} t where t.organization_id = new.organization_id and t.id = new.id
     on conflict (organization_id, id) do update set created_at = excluded.created_at, terms = excluded.terms;
   return null;
@@ -96,7 +98,7 @@ begin
         where w.organization_id = v_organization_id and w.id > v_after order by w.id limit 1000),
     put as (
       insert into ${next} (organization_id, id, created_at, terms)
-        select v_organization_id, p.id, t.created_at, ${terms('p.tags', 'p.search')}
+        select v_organization_id, p.id, t.created_at, ${termsOf('p.tags', 'p.search')}
           from page p join ${table} t on t.organization_id = v_organization_id and t.id = p.id
         on conflict (organization_id, id) do nothing)
     select p.id into v_after from page p order by p.id desc limit 1;
@@ -117,23 +119,32 @@ $function$`,
       `alter table ${next} rename to ${table}_words`,
       `alter index ${next}_pkey rename to ${table}_words_pkey`,
       `alter index ${next}_found rename to ${table}_words_found`,
-      // Of processes of the release that knew the old form; null in all rows but those that they wrote last.
-      `alter table ${table}_words add column tags text[], add column search text`,
-      `create function ${table}_words_translate() returns trigger language plpgsql as $function$
+      ...translateSearchTable(table),
+    ],
+  }
+}
+
+/**
+ * Has processes of the release that knew the old form write the new one: into columns that are null in all rows but those that they
+ * wrote last, from which a trigger makes the terms. May be repeated.
+ */
+export function translateSearchTable(table: string): string[] {
+  return [
+    `alter table ${table}_words add column if not exists tags text[], add column if not exists search text`,
+    `create or replace function ${table}_words_translate() returns trigger language plpgsql as $function$
 begin
   if tg_op = 'UPDATE' and new.terms is distinct from old.terms then
     new.tags := null;
     new.search := null;
   elsif tg_op = 'UPDATE' or new.terms is null then
-    new.terms := ${terms('new.tags', 'new.search')};
+    new.terms := ${termsOf('new.tags', 'new.search')};
     new.created_at := coalesce(new.created_at,
       (select t.created_at from ${table} t where t.organization_id = new.organization_id and t.id = new.id));
   end if;
   return new;
 end;
 $function$`,
-      `create trigger ${table}_words_translate before insert or update on ${table}_words
+    `create or replace trigger ${table}_words_translate before insert or update on ${table}_words
         for each row when (new.search is not null) execute function ${table}_words_translate()`,
-    ],
-  }
+  ]
 }

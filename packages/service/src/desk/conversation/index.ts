@@ -1,4 +1,4 @@
-import { reviseSearchTable } from '../../db/migrations/search.ts'
+import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
 import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../kinds/define-kind.ts'
 import { text } from '../../kinds/fields.ts'
@@ -76,6 +76,8 @@ export const conversation = defineKind({
       statements: [],
     },
     { id: '20261122-50-conversation-body-version', statements: [addBodyVersion('conversations')] },
+    // In databases that had the search tables before they took what earlier releases write.
+    { id: '20261123-20-conversation-words', statements: translateSearchTable('conversations') },
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',

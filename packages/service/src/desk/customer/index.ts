@@ -1,4 +1,4 @@
-import { reviseSearchTable } from '../../db/migrations/search.ts'
+import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
 import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { problem } from '../../kernel/errors.ts'
 import { fail, ok } from '../../kernel/result.ts'
@@ -54,6 +54,8 @@ export const customer = defineKind({
     { id: '20261122-20-customer-search', ...reviseSearchTable('customers') },
     { id: '20261122-41-customer-stored-counts', statements: [] },
     { id: '20261122-50-customer-body-version', statements: [addBodyVersion('customers')] },
+    // In databases that had the search tables before they took what earlier releases write.
+    { id: '20261123-20-customer-words', statements: translateSearchTable('customers') },
   ],
   example: { name: 'Ada Lovelace', email: 'ada@example.com', tags: ['vip'] },
 })

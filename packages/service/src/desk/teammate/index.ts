@@ -1,4 +1,4 @@
-import { reviseSearchTable } from '../../db/migrations/search.ts'
+import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
 import { addBodyVersion, createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../kinds/define-kind.ts'
 import { email, flag, text } from '../../kinds/fields.ts'
@@ -29,6 +29,8 @@ export const teammate = defineKind({
     { id: '20261122-20-teammate-search', ...reviseSearchTable('teammates') },
     { id: '20261122-41-teammate-stored-counts', statements: [] },
     { id: '20261122-50-teammate-body-version', statements: [addBodyVersion('teammates')] },
+    // In databases that had the search tables before they took what earlier releases write.
+    { id: '20261123-20-teammate-words', statements: translateSearchTable('teammates') },
   ],
   example: { name: 'Grace Hopper', email: 'grace@example.com' },
 })

@@ -1,4 +1,4 @@
-import { reviseSearchTable } from '../../db/migrations/search.ts'
+import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
 import { addBodyVersion, createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
 import { commonFields } from '../../kinds/common-fields.ts'
 import { defineKind } from '../../kinds/define-kind.ts'
@@ -95,6 +95,8 @@ export const ticket = defineKind({
     { id: '20261122-20-ticket-search', ...reviseSearchTable('tickets') },
     { id: '20261122-41-ticket-stored-counts', statements: [] },
     { id: '20261122-50-ticket-body-version', statements: [addBodyVersion('tickets')] },
+    // In databases that had the search tables before they took what earlier releases write.
+    { id: '20261123-20-ticket-words', statements: translateSearchTable('tickets') },
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',
