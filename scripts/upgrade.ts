@@ -37,12 +37,13 @@ const lines = [
     ({ name, answers, slowest, failed }) =>
       `- ${name}: ${number(answers)} answers, the slowest after ${Math.round(slowest)} ms; ${failed.length === 0 ? 'no 5xx, none without an answer' : failed.join(', ')}`,
   ),
-  `- ${number(report.events)} events of the types that endpoints are subscribed to; ${number(report.arrivals)} requests at receivers; ${report.undelivered} events that did not arrive, ${report.forged} with a wrong signature`,
+  `- ${number(report.events)} events of the types that endpoints are subscribed to; ${number(report.arrivals)} requests at receivers; ${report.undelivered.length} deliveries that did not arrive, ${report.forged.length} with a wrong signature`,
 ]
 const failed =
   !isClean(report.verdict) ||
-  report.undelivered + report.forged > 0 ||
+  report.undelivered.length + report.forged.length > 0 ||
   report.phases.some((phase) => phase.failed.length > 0)
+for (const fault of [...report.undelivered, ...report.forged]) console.log(fault)
 console.log(`${lines.join('\n')}\n\n${describeVerdict(report.verdict)}`)
 if (values['write-results']) writeResults()
 process.exitCode = failed ? 1 : 0

@@ -32,8 +32,10 @@ export interface Rollout {
   /** Of subscribed types; each is to arrive at each endpoint. */
   readonly events: number
   readonly arrivals: number
-  readonly undelivered: number
-  readonly forged: number
+  /** Of each delivery that did not arrive, what became of it. */
+  readonly undelivered: readonly string[]
+  /** What is wrong with arrivals. */
+  readonly forged: readonly string[]
 }
 
 /** The page size of each follower. */
@@ -41,6 +43,9 @@ const limits = [100, 20, 100, 7, 100, 3]
 
 /** What endpoints are subscribed to: some thousand events each. */
 const subscribed = ['customer.created', 'customer.deleted', 'ticket.created', 'booking.created']
+
+/** All arrivals are looked at in the end. Seconds. */
+const wholeRollout = 3_600
 
 export async function rollOut(options: {
   readonly revision: string
@@ -116,13 +121,23 @@ export async function rollOut(options: {
       'select e.id from events e where e.organization_id = $1 and e.type = any($2)',
       [organizationId, subscribed],
     )
+    const { rows: deliveries } = await pool.query<{ webhookId: string; eventId: string; became: string }>(
+      `select d.webhook_id as "webhookId", d.event_id as "eventId",
+           concat_ws(' ', d.event_type, d.status, d.last_error_code, d.last_error_message) as became
+         from deliveries d where d.organization_id = $1`,
+      [organizationId],
+    )
     const arrived = new Set(hooks.arrivals.map(({ endpoint, eventId }) => `${endpoint} ${eventId}`))
     const faults = await Promise.all(
       hooks.arrivals.map((arrival) =>
-        faultOf(arrival, registered.find(({ name }) => name === arrival.endpoint) as Hook),
+        faultOf(arrival, registered.find(({ name }) => name === arrival.endpoint) as Hook, wholeRollout),
       ),
     )
-    const places = events.flatMap(({ id }) => registered.map(({ name }) => `${name} ${id}`))
+    const missing = events.flatMap(({ id: eventId }) =>
+      registered
+        .filter(({ name }) => !arrived.has(`${name} ${eventId}`))
+        .map(({ id }) => deliveries.find((one) => one.webhookId === id && one.eventId === eventId)),
+    )
     say('checking what was recorded')
     return {
       verdict: await checkHistory(historyFile(join(directory, 'history.ndjson'))),
@@ -133,8 +148,8 @@ export async function rollOut(options: {
       migrations,
       events: events.length,
       arrivals: hooks.arrivals.length,
-      undelivered: places.filter((place) => !arrived.has(place)).length,
-      forged: faults.filter((fault) => fault !== null).length,
+      undelivered: missing.map((delivery) => delivery?.became ?? 'no delivery was made'),
+      forged: faults.filter((fault) => fault !== null),
     }
   } finally {
     await processes[Symbol.asyncDispose]()

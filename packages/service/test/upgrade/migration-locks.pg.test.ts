@@ -39,7 +39,7 @@ const holdsUp = ({ locked, wrote, read, rewritten }: Seen) =>
 /** Applies the migration, and looks at each of its transactions before it commits. */
 async function watch(client: PoolClient, migration: Migration): Promise<readonly Seen[]> {
   const seen: Seen[] = []
-  let before = new Map<string, string>()
+  let before: Awaited<ReturnType<typeof files>> = new Map()
   const look = async () => {
     const { rows: locks } = await client.query<{ name: string }>(
       `select distinct c.relname::text as name from pg_locks l join pg_class c on c.oid = l.relation
@@ -52,15 +52,15 @@ async function watch(client: PoolClient, migration: Migration): Promise<readonly
          from pg_stat_xact_user_tables s`,
     )
     const now = await files(client)
-    const known = (name: string) => before.has(name)
+    const known = (name: string) => [...before.values()].some((table) => table.name === name)
     seen.push({
       migration: migration.id,
       locked: locks.map(({ name }) => name).filter(known),
       wrote: work.filter(({ name, wrote }) => wrote > 0 && known(name)).map(({ name }) => name),
       read: work.reduce((sum, { read }) => sum + read, 0),
       rewritten: [...before]
-        .filter(([name, file]) => now.has(name) && now.get(name) !== file)
-        .map(([name]) => name),
+        .filter(([id, { file }]) => (now.get(id)?.file ?? file) !== file)
+        .map(([, { name }]) => name),
     })
   }
   const watched = {
@@ -84,14 +84,14 @@ async function watch(client: PoolClient, migration: Migration): Promise<readonly
   return seen
 }
 
-/** The tables that are there, and the file of each. */
-async function files(client: PoolClient): Promise<Map<string, string>> {
-  const { rows } = await client.query<{ name: string; file: string }>(
-    `select c.relname::text as name, pg_relation_filenode(c.oid)::text as file from pg_class c
+/** The tables that are there, by their number, and the file of each. */
+async function files(client: PoolClient): Promise<Map<number, { name: string; file: string }>> {
+  const { rows } = await client.query<{ id: number; name: string; file: string }>(
+    `select c.oid::int as id, c.relname::text as name, pg_relation_filenode(c.oid)::text as file from pg_class c
        where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
          and c.relname <> 'schema_migrations'`,
   )
-  return new Map(rows.map(({ name, file }) => [name, file]))
+  return new Map(rows.map(({ id, ...table }) => [id, table]))
 }
 
 /** Rows of every table that can be large, as the oldest release has them. */

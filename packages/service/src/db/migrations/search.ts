@@ -82,7 +82,8 @@ end;
 $function$`,
         `create or replace trigger ${table}_words_through after insert or update or delete on ${table}_words
           for each row execute function ${table}_words_through()`,
-        // Nobody of the organization writes while a piece of it is under way: each takes the clock first.
+        // Nobody of the organization writes while a piece of it is under way: each takes the clock first. Rows are looked up one by
+        // one, whatever statistics say: a join may read the whole table.
         `create or replace function ${table}_words_piece(p_after text) returns text language plpgsql as $function$
 declare
   v_organization_id uuid := split_part(p_after, ' ', 1)::uuid;
@@ -99,7 +100,8 @@ begin
     put as (
       insert into ${next} (organization_id, id, created_at, terms)
         select v_organization_id, p.id, t.created_at, ${termsOf('p.tags', 'p.search')}
-          from page p join ${table} t on t.organization_id = v_organization_id and t.id = p.id
+          from page p cross join lateral (
+            select r.created_at from ${table} r where r.organization_id = v_organization_id and r.id = p.id limit 1) t
         on conflict (organization_id, id) do nothing)
     select p.id into v_after from page p order by p.id desc limit 1;
   if v_after is not null then
