@@ -7,7 +7,7 @@ import { UsageError } from './usage-error.ts'
 
 type Pool = Awaited<ReturnType<typeof openDatabaseBeside>>['pool']
 
-/** The two settings that say where the database is, for the help of each such command. */
+/** The settings that say where the database is, for the help of each such command. */
 export const databaseHelp = `  --data-dir DIR         the embedded database's home (DESKWIRE_DATA_DIR, ./data)
   --database-url URL     a PostgreSQL to use instead (DESKWIRE_DATABASE_URL)
 `
@@ -43,7 +43,10 @@ export function readCommand<const F extends string, const S extends string = nev
   const environment = {
     ...process.env,
     ...(dataDir === undefined ? {} : { DESKWIRE_DATA_DIR: dataDir }),
-    ...(databaseUrl === undefined ? {} : { DESKWIRE_DATABASE_URL: databaseUrl }),
+    // The way past a pooler that the environment names leads to the database that the environment names.
+    ...(databaseUrl === undefined
+      ? {}
+      : { DESKWIRE_DATABASE_URL: databaseUrl, DESKWIRE_DATABASE_DIRECT_URL: '' }),
   }
   const config = readConfig(environment)
   if (!config.ok) throw new UsageError(config.error)

@@ -14,7 +14,7 @@ test('the doctor prints a line for each check and its exit code says whether one
     deskwire(['doctor', ...words], { settings: { ...settings, ...more } })
 
   const nothing = await doctor()
-  expect(nothing.code).toBe(1)
+  expect(nothing.code).toBe(3)
   expect(nothing.stdout).toMatch(
     /^warning {2}database {2}there is none in .*; name its home with --data-dir/m,
   )
@@ -24,7 +24,7 @@ test('the doctor prints a line for each check and its exit code says whether one
 
   const mistaken = await doctor(['--port', 'none'])
   expect(mistaken).toMatchObject({
-    code: 1,
+    code: 3,
     stdout: expect.stringMatching(/^failed {3}settings {2}--port: "none" is not/),
   })
 

@@ -91,6 +91,11 @@ function parsePort(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined
 }
 
+/** The text as it is. A socket's URL names no host before the path (`postgres://user@/database?host=/run/postgresql`). */
+function parseDatabaseUrl(text: string): string | undefined {
+  return /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@socket/')) ? text : undefined
+}
+
 /** The text as it is, when paths can be appended to it. */
 function parseEndpointUrl(text: string): string | undefined {
   const url = URL.parse(text)
@@ -149,9 +154,15 @@ export const settings = {
     defaultShown: 'embedded',
     help: 'a PostgreSQL (15 or later) to use instead of the embedded one',
     accepts: 'a URL that begins with postgres:// or postgresql://',
-    // A socket's URL names no host before the path (`postgres://user@/database?host=/run/postgresql`).
-    parse: (text) =>
-      /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@socket/')) ? text : undefined,
+    parse: parseDatabaseUrl,
+  }),
+  databaseDirectUrl: setting<string | null>({
+    variable: 'DESKWIRE_DATABASE_DIRECT_URL',
+    default: null,
+    defaultShown: 'none: there is no pooler',
+    help: 'the same database without the pooler that DESKWIRE_DATABASE_URL leads to, for what needs a session; with it that one may be in transaction mode',
+    accepts: 'a URL that begins with postgres:// or postgresql://',
+    parse: parseDatabaseUrl,
   }),
   dataDir: setting({
     variable: 'DESKWIRE_DATA_DIR',
@@ -359,6 +370,7 @@ export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setti
 const secret = new Set([
   'bootstrapKey',
   'databaseUrl',
+  'databaseDirectUrl',
   'encryptionKey',
   'encryptionKeyPrevious',
   'summarizerKey',

@@ -49,7 +49,7 @@ export async function serve(config: Config): Promise<void> {
   const stopped = stopSignal()
   const database = await openDatabase(config, log)
   try {
-    const applied = await migrate(database.pool, schemaOf())
+    const applied = await migrate(database.sessions, schemaOf())
     if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date')
     // Before the first commit: a week that has begun without a partition goes on without one.
     const clock = await askDatabaseClock(database.pool)

@@ -24,6 +24,12 @@ const examples: Record<keyof typeof settings, Example> = {
     value: 'postgresql://u:p@db:5432/desk',
     bad: ['mysql://u:hidden@db/desk', 'postgres://u:hidden@db:port/desk', 'hidden'],
   },
+  databaseDirectUrl: {
+    default: null,
+    text: 'postgres://u@/desk?host=/run/postgresql',
+    value: 'postgres://u@/desk?host=/run/postgresql',
+    bad: ['mysql://u:hidden@db/desk', 'hidden'],
+  },
   dataDir: { default: './data', text: '/var/lib/deskwire', value: '/var/lib/deskwire', bad: [] },
   bootstrapKey: { default: null, text: key, value: key, bad: [`${key.slice(0, -1)}3`, 'hidden'] },
   firstKeyFile: { default: null, text: '/run/key', value: '/run/key', bad: [] },
@@ -127,6 +133,7 @@ const examples: Record<keyof typeof settings, Example> = {
 const all = Object.entries(examples) as [keyof Config, Example][]
 const secrets: readonly string[] = [
   'databaseUrl',
+  'databaseDirectUrl',
   'bootstrapKey',
   'encryptionKey',
   'encryptionKeyPrevious',

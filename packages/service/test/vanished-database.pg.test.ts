@@ -1,7 +1,7 @@
 /** A database whose host vanishes without a word, as seen by pools and listeners. */
 import { expect, test } from 'vitest'
 import { listen } from '../src/db/listen.ts'
-import { createPool, endPool, withStatementTimeout } from '../src/db/pool.ts'
+import { createPool, endPool, queryWithin } from '../src/db/pool.ts'
 import { queryText } from '../src/db/text-query.ts'
 import { transaction } from '../src/db/transaction.ts'
 import { testDatabase } from './harness/database.ts'
@@ -57,10 +57,10 @@ test('a statement that may take longer has its own limit, and the connection the
   await using way = await vanishingDatabase(database.connection)
   const pool = quickPool(way, 1)
   try {
-    const slept = await withStatementTimeout(pool, 10_000, (client) =>
-      client.query(`select pg_sleep(3), current_setting('statement_timeout') as limit`),
-    )
-    expect(slept.rows[0].limit).toBe('10s')
+    const slept = await queryWithin(pool, 10_000, {
+      text: `select pg_sleep(3), current_setting('statement_timeout') as limit`,
+    })
+    expect(slept.rows[0]?.limit).toBe('10s')
     expect((await pool.query('show statement_timeout')).rows).toEqual([{ statement_timeout: '300ms' }])
     way.vanish()
     expect(await failure(pool.query('select 1'))).toBe('ETIMEDOUT read')

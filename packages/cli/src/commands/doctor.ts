@@ -9,7 +9,7 @@ import {
 } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { commandLog } from '../database.ts'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { plain } from '../table.ts'
 
@@ -23,7 +23,7 @@ Run it where the service runs, as the same user and with the same settings, besi
 settings, the database with role, migrations and clock, the encryption key, name servers, endpoints as a worker reaches them
 (addresses and TLS; no request is sent), and the disk. It changes nothing.
 
-Exit codes: 0 when nothing failed, though there may be warnings; 1 when something failed; 2 for a wrong command line.
+It exits with 3 when something failed, and with 0 when nothing did, though there may be warnings.
 
 Settings are given as to deskwire serve:
 
@@ -45,7 +45,8 @@ Example:
       : [{ check: 'settings', verdict: 'failed', found: config.error, advice: null }]
     const verdict = verdictOf(findings)
     process.stdout.write(switches.json ? `${JSON.stringify({ verdict, findings })}\n` : lines(findings))
-    if (verdict === 'failed') throw new CommandFailure('something failed: what is above says what to do')
+    if (verdict === 'failed')
+      throw new CommandFailure('something failed: what is above says what to do', exitCodes.found)
   },
 }
 

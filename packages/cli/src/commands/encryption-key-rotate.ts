@@ -21,8 +21,8 @@ First start every process with both keys, in either order; then run this, beside
 Nothing waits for it, and deliveries go on. Killed at any moment it does no harm: run it again, and it goes on. With the keys
 changed about it goes back. Keep the old key for as long as you keep backups from before.
 
-Exit codes: 0 when nothing is left that needs the previous key; 1 when the keys are not those of the database; 2 for a wrong
-command line.
+Example:
+  DESKWIRE_ENCRYPTION_KEY_PREVIOUS="$OLD_KEY" DESKWIRE_ENCRYPTION_KEY="$NEW_KEY" deskwire encryption-key rotate
 `,
   async run(args) {
     const { json, config } = readCommand(args, [])

@@ -1,5 +1,6 @@
 /** Failures of a database that whoever runs the service can mend, in one line each. */
 import { DatabaseError } from 'pg'
+import { PoolerError } from './pooler.ts'
 
 /** What a statement or a connection fails with: of PostgreSQL, of the system, of pg, or of TLS. */
 type Failure = Error & { readonly code?: string; readonly syscall?: string; readonly path?: string }
@@ -12,6 +13,7 @@ const url = 'DESKWIRE_DATABASE_URL'
  */
 export function explainDatabaseFailure(error: unknown): string | null {
   if (!(error instanceof Error)) return null
+  if (error instanceof PoolerError) return error.message
   const failure = error as Failure
   const advice = adviceOf(failure)
   // Of several addresses that were tried, each has a message of its own and all together have none.
@@ -24,7 +26,11 @@ function adviceOf({ code = '', syscall, message, path }: Failure): string | null
   if (path !== undefined) return null
   if (syscall === 'connect' || syscall === 'getaddrinfo' || /^E[A-Z]+$/.test(code))
     return `see that its server runs and can be reached, and that ${url} names it`
-  if (/^(timeout exceeded when trying to connect|Connection terminated)/.test(message))
+  if (
+    /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Query read timeout)/.test(
+      message,
+    )
+  )
     return `see that a PostgreSQL answers at the address in ${url}`
   if (message.startsWith('SASL:')) return `check the user and the password in ${url}`
   if (
@@ -48,7 +54,10 @@ const states: readonly (readonly [RegExp, string])[] = [
     /^25006$/,
     `it is a standby, or set to be read only: name the primary in ${url}, with a role that may write`,
   ],
-  [/^08/, `see that ${url} names a PostgreSQL, or a pooler that keeps sessions and their parameters`],
+  [
+    /^08/,
+    `see that ${url} names a PostgreSQL; where it is a pooler, set DESKWIRE_DATABASE_DIRECT_URL to the PostgreSQL behind it`,
+  ],
   [/^53300$/, 'raise max_connections of the server, or run fewer processes'],
   [/^53[12]00$/, "make room on the server's disk, or give it more memory"],
   [/^57P0[123]$/, 'it is starting or stopping: start the service again when it is up'],

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import { periodic } from '../kernel/periodic.ts'
-import { type DatabaseAddress, keepAlive } from './pool.ts'
+import { type DatabaseAddress, directAddress, keepAlive } from './pool.ts'
 
 export interface Listener {
   close(): Promise<void>
@@ -48,8 +48,9 @@ async function listenUntilLost(
   closing: AbortSignal,
 ): Promise<never> {
   const socket = new Socket()
+  const direct = directAddress(address)
   const client = new Client({
-    ...('url' in address ? { connectionString: address.url } : address),
+    ...('url' in direct ? { connectionString: direct.url } : direct),
     application_name: 'deskwire listener',
     ...keepAlive,
     connectionTimeoutMillis: answerAfter,

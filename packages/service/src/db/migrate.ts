@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, Pool } from 'pg'
 import { explainDatabaseFailure, isHeldElsewhere } from './failure.ts'
 import type { Gradually, Migration, Schema, SchemaFunction } from './migration.ts'
-import { allowStatements } from './pool.ts'
+import { allowStatements } from './silence.ts'
 import type { Tx } from './transaction.ts'
 
 /** The database cannot be brought to this version; the message says why and what to do. */
@@ -25,6 +25,8 @@ export async function migrate(pool: Pool, schema: Schema): Promise<readonly stri
   try {
     await requireServer(client)
     await client.query('set statement_timeout = 0')
+    // What is committed later, elsewhere too, is on disk only after all of this is: a crash takes its end, which the next start makes again.
+    await client.query('set synchronous_commit = off')
     allowStatements(client, 0)
     await takeLock(client)
     return await applyMissing(client, schema)

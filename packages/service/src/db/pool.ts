@@ -1,16 +1,42 @@
-import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Client, Pool, type PoolClient, type PoolConfig } from 'pg'
+import {
+  type Client,
+  Pool,
+  type PoolClient,
+  type PoolConfig,
+  type QueryConfig,
+  type QueryResult,
+  type QueryResultRow,
+} from 'pg'
+import { clientWithoutSession, type LocalSettings, QueryWithSettings } from './local-settings.ts'
+import { allowStatements, endWhenSilent, statementTimeoutOf } from './silence.ts'
 
 /** Where the database is: a URL, or what the embedded launcher says. */
 export type DatabaseAddress =
-  | { readonly url: string }
+  | {
+      readonly url: string
+      /**
+       * The same database without the pooler that stands at `url`: for listening, for locks of a session, for migrations.
+       * With it, nothing that goes to `url` needs a session.
+       */
+      readonly directUrl?: string | undefined
+    }
   | { readonly host: string; readonly port: number; readonly user: string; readonly database: string }
+
+/** Whether there is a pooler in between that may keep no sessions. */
+export function isPooled(address: DatabaseAddress): boolean {
+  return 'directUrl' in address && address.directUrl !== undefined
+}
+
+/** The address for what needs a session. */
+export function directAddress(address: DatabaseAddress): DatabaseAddress {
+  return 'directUrl' in address && address.directUrl !== undefined ? { url: address.directUrl } : address
+}
 
 /** How long a statement may take, in milliseconds; then the server ends it. A `statement_timeout` in the URL wins. */
 const statementMilliseconds = 30_000
-/** So much later a server that has not even said that it ended a statement is taken for gone, in milliseconds. */
-const silenceAfterwards = 2_000
+/** How long a transaction may wait for its next statement, in milliseconds. */
+const idleInTransaction = 30_000
 /**
  * A connection that carries nothing is asked for after this time, in milliseconds, and given up when the machine behind it has
  * not answered ten times, a second apart (what Node sets on every system): also while a statement is awaited.
@@ -22,11 +48,8 @@ export type Queryable = Pick<Pool, 'query'>
 
 /**
  * A pool of connections. A statement may take 30 s and no more; a connection that breaks while idle is reported
- * and replaced, never thrown into the middle of the process.
- *
- * A server that vanishes says nothing any more, and the system notices only after a quarter of an hour. So a connection on
- * which no byte came for two seconds longer than its statement may take is ended: the statement rejects as with a
- * connection that broke, and may have been executed. The pool's idle connections end with it: they lead to the same place.
+ * and replaced, never thrown into the middle of the process. One whose server has vanished in silence is ended
+ * (`silence.ts`), and the idle ones with it. Where sessions are not kept, none is relied on (`local-settings.ts`).
  */
 export function createPool(
   address: DatabaseAddress,
@@ -34,17 +57,17 @@ export function createPool(
     readonly max: number
     readonly onIdleError: (error: Error) => void
     /** Settings of each connection, by their names. */
-    readonly settings?: Readonly<Record<string, string>>
+    readonly settings?: LocalSettings
   },
 ): Pool {
-  const where: PoolConfig = 'url' in address ? { connectionString: address.url } : address
+  const { settings = {} } = options
   const pool = new Pool({
-    ...where,
+    ...('url' in address ? { connectionString: address.url } : address),
+    ...(isPooled(address) ? withoutSessions(settings) : { options: startOptions(settings) }),
     max: options.max,
     application_name: 'deskwire',
-    ...(options.settings === undefined ? {} : { options: startOptions(options.settings) }),
     statement_timeout: statementMilliseconds,
-    idle_in_transaction_session_timeout: 30_000,
+    idle_in_transaction_session_timeout: idleInTransaction,
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 60_000,
     ...keepAlive,
@@ -59,13 +82,7 @@ export function createPool(
     clients.add(client)
     // One that breaks while it is held, between two statements, fails the next one; unheard, it would end the process.
     client.on('error', () => {})
-    allowStatements(client, statementTimeoutOf(client))
-    const { stream } = inside(client).connection
-    stream.on('timeout', () => {
-      if (!expectsAnswer(client)) return
-      stream.destroy(silence())
-      for (const other of idle) inside(other).connection.stream.destroy(silence())
-    })
+    endWhenSilent(client, idle)
   })
   pool.on('acquire', (client) => idle.delete(client))
   pool.on('release', (error, client) => {
@@ -80,64 +97,28 @@ export function createPool(
   return pool
 }
 
-/** What pg's declarations leave out of a connected client. */
-interface ConnectedClient {
-  readonly connection: { readonly stream: Socket }
-  /** No statement is under way. */
-  readonly readyForQuery: boolean
-  /** It says good-bye, and waits for the server to close. */
-  readonly _ending: boolean
-  /** What it was connected with, the URL's parameters included. */
-  readonly connectionParameters: { readonly statement_timeout: string | number | false }
-}
-
-const inside = (client: Pick<PoolClient, 'query'>) => client as unknown as ConnectedClient
-
-function expectsAnswer(client: PoolClient): boolean {
-  const { readyForQuery, _ending } = inside(client)
-  return !readyForQuery || _ending
-}
-
-const statementTimeoutOf = (client: PoolClient) =>
-  Number(inside(client).connectionParameters.statement_timeout)
-
-/** As when the system gives a connection up while something is awaited. */
-function silence(): Error {
-  const message =
-    'the database has said nothing for longer than a statement may take: the connection is given up'
-  return Object.assign(new Error(message), { code: 'ETIMEDOUT', syscall: 'read' })
-}
-
-/**
- * Says how long statements of this connection may take until it is released, in milliseconds, when its session was told
- * something else than the pool's; 0 is for ever.
- */
-export function allowStatements(client: Pick<PoolClient, 'query'>, milliseconds: number): void {
-  inside(client).connection.stream.setTimeout(milliseconds === 0 ? 0 : milliseconds + silenceAfterwards)
-}
-
-/** Runs `work` on a connection whose statements may take so long, in milliseconds, whatever the pool's may. */
-export async function withStatementTimeout<T>(
-  pool: Pool,
+/** Runs one statement, which may take so long, in milliseconds, whatever the pool's may. */
+export function queryWithin<R extends QueryResultRow>(
+  pool: Queryable,
   milliseconds: number,
-  work: (client: PoolClient) => Promise<T>,
-): Promise<T> {
-  const client = await pool.connect()
-  try {
-    await client.query(`set statement_timeout = ${milliseconds}`)
-    allowStatements(client, milliseconds)
-    const result = await work(client)
-    await client.query('reset statement_timeout')
-    client.release()
-    return result
-  } catch (error) {
-    // Not to be used again with a limit of another's.
-    client.release(true)
-    throw error
-  }
+  query: QueryConfig,
+): Promise<QueryResult<R>> {
+  const within = new QueryWithSettings(query, undefined, { statement_timeout: String(milliseconds) })
+  // Declared to return what it is given, as a client does: a pool returns a promise of what that calls back with.
+  return pool.query(within) as unknown as Promise<QueryResult<R>>
 }
 
-function startOptions(settings: Readonly<Record<string, string>>): string {
+/** Connections that are told with each transaction what others are told once. */
+function withoutSessions(settings: LocalSettings): PoolConfig {
+  const Client = clientWithoutSession((client) => ({
+    statement_timeout: String(statementTimeoutOf(client)),
+    idle_in_transaction_session_timeout: String(idleInTransaction),
+    ...settings,
+  }))
+  return { Client: Client as unknown as NonNullable<PoolConfig['Client']> }
+}
+
+function startOptions(settings: LocalSettings): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ')

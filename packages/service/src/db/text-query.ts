@@ -4,6 +4,7 @@
  * service's processor time for a page of the stream, by its profile).
  */
 import type { Connection, Submittable } from 'pg'
+import { keepsSession, type LocalSettings, sendLocalSettings } from './local-settings.ts'
 import type { Queryable } from './pool.ts'
 
 export interface PreparedStatement {
@@ -61,8 +62,7 @@ export function queryTextWhenSent(pool: Queryable, ask: () => TextAsk): Promise<
 
 /**
  * The rows of a statement that may take so many milliseconds and no longer: `too_long` when it was ended because of them.
- * The limit holds for this statement alone, and costs no round trip: it is set and the statement asked for in one message,
- * which is a transaction, and with that the setting ends. The server counts the time from where it is set.
+ * The limit holds for this statement alone (`local-settings.ts`). The server counts the time from where it is set.
  */
 export async function queryTextWithin(
   pool: Queryable,
@@ -70,7 +70,7 @@ export async function queryTextWithin(
   text: string,
   values: readonly Parameter[],
 ): Promise<readonly TextRow[] | 'too_long'> {
-  const limit: TextAsk = [{ name: '', text: limitStatement }, [String(timeout)]]
+  const limit = { statement_timeout: String(timeout) }
   try {
     return await sent(pool, new TextQuery(() => [{ name: '', text }, values], { name: '', text }, limit))
   } catch (error) {
@@ -79,7 +79,6 @@ export async function queryTextWithin(
   }
 }
 
-const limitStatement = `select set_config('statement_timeout', $1, true)`
 const queryCanceled = '57014'
 
 async function sent(pool: Queryable, query: Submittable): Promise<readonly TextRow[]> {
@@ -99,25 +98,27 @@ class TextQuery implements Submittable {
   /** Set by the client. */
   callback: ((error: Error | null, rows?: readonly TextRow[]) => void) | undefined
   readonly #ask: () => TextAsk
-  /** Asked in the same message before it; its rows are passed over. */
-  readonly #first: TextAsk | null
+  /** Settings for it alone, beside those of the connection. */
+  readonly #settings: LocalSettings
+  /** What they answer is passed over. */
+  #settingsToCome = false
   #rows: TextRow[] = []
-  #completed = 0
 
   constructor(
     ask: () => TextAsk,
     { name, text }: PreparedStatement = { name: '', text: '' },
-    first: TextAsk | null = null,
+    settings: LocalSettings = {},
   ) {
     this.#ask = ask
-    this.#first = first
+    this.#settings = settings
     this.name = name
     this.text = text
   }
 
   /** Returns what is wrong instead of throwing it: the client hands it to `handleError`. */
   submit(connection: Connection): Error | null {
-    const [{ name, text }, values] = this.#ask()
+    const [{ name: known, text }, values] = this.#ask()
+    const name = keepsSession(connection) ? known : ''
     // The client remembers by them what it has prepared.
     this.name = name
     this.text = text
@@ -125,12 +126,7 @@ class TextQuery implements Submittable {
     const prepared = parsedStatements[name]
     if (prepared !== undefined && prepared !== text) return new Error(`two statements are named ${name}`)
     connection.stream.cork()
-    if (this.#first !== null) {
-      const [statement, parameters] = this.#first
-      connection.parse({ ...statement, types: [] }, true)
-      connection.bind({ statement: statement.name, values: [...parameters] }, true)
-      connection.execute(null, true)
-    }
+    this.#settingsToCome = sendLocalSettings(connection, this.#settings)
     if (prepared === undefined) connection.parse({ name, text, types: [] }, true)
     connection.bind({ statement: name, values: [...values] }, true)
     connection.execute(null, true)
@@ -140,7 +136,7 @@ class TextQuery implements Submittable {
   }
 
   handleDataRow({ fields }: { readonly fields: TextRow }): void {
-    this.#rows.push(fields)
+    if (!this.#settingsToCome) this.#rows.push(fields)
   }
 
   handleReadyForQuery(): void {
@@ -152,8 +148,7 @@ class TextQuery implements Submittable {
   }
 
   handleCommandComplete(): void {
-    this.#completed++
-    if (this.#first !== null && this.#completed === 1) this.#rows = []
+    this.#settingsToCome = false
   }
 
   // Nothing to do for what a statement that was not described, and is read to its end, may still be told.

@@ -11,6 +11,7 @@ import { type Config, unknownVariables } from '../config.ts'
 import { askDatabaseClock } from '../db/clock.ts'
 import { EmbeddedDatabaseError, hasEmbeddedDatabase } from '../db/embedded/index.ts'
 import { type OpenDatabase, openDatabaseBeside } from '../db/open.ts'
+import { PoolerError } from '../db/pooler.ts'
 import { systemClock } from '../kernel/timestamps.ts'
 import {
   requireEncryptionKey,
@@ -118,8 +119,12 @@ async function open(
   try {
     return await openDatabaseBeside(config, log)
   } catch (error) {
-    if (!(error instanceof EmbeddedDatabaseError)) throw error
-    tell(failedAsTheStart('database', error.message))
+    const finding =
+      error instanceof EmbeddedDatabaseError || error instanceof PoolerError
+        ? failedAsTheStart('database', error.message)
+        : findingOfFailure(error)
+    if (finding === null) throw error
+    tell(finding)
     return null
   }
 }

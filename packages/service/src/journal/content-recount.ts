@@ -17,7 +17,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import { unlessElsewhere } from '../db/elsewhere.ts'
-import { withStatementTimeout } from '../db/pool.ts'
+import { queryWithin } from '../db/pool.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
@@ -113,17 +113,19 @@ export function createContentRecount(services: {
          where ${ofKind} and c.content_of_digest is distinct from c.digest`,
       [organizationId, kind],
     )
-    const { rows } = await withStatementTimeout(pool, longestCount, (client) =>
-      client.query<{ recount: string; lacking: string; bytes: string; removed: string }>(
-        `select c.content_recount as recount, coalesce(s.contents, 0) - c.content_digest as lacking,
+    const { rows } = await queryWithin<{ recount: string; lacking: string; bytes: string; removed: string }>(
+      pool,
+      longestCount,
+      {
+        text: `select c.content_recount as recount, coalesce(s.contents, 0) - c.content_digest as lacking,
              coalesce(s.bytes, 0) - c.stored_bytes as bytes, s.removed - c.removed_count as removed
            from kind_counters c
              cross join (select sum(content_term(t.body)) filter (where t.removed_at is null) as contents,
                  sum(octet_length(t.body)) filter (where t.removed_at is null) as bytes, count(t.removed_at) as removed
                from ${table.name} t where t.organization_id = $1) s
            where ${ofKind} and c.content_of_digest = c.digest and c.content_recount is not null`,
-        [organizationId, kind],
-      ),
+        values: [organizationId, kind],
+      },
     )
     const [read] = rows
     if (read === undefined) return false

@@ -6,7 +6,7 @@ import type { Pool } from 'pg'
 import { callFunction } from '../db/call-function.ts'
 import { type Database, unshared } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
-import { type Queryable, withStatementTimeout } from '../db/pool.ts'
+import { type Queryable, queryWithin } from '../db/pool.ts'
 import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
 import type { Change, CommitOutcome, StorageLimits, Unit, UnitOutcome } from './change.ts'
 import { type CallOptions, decodeOutcomes, encodeUnits, lockTimeout } from './commit-call.ts'
@@ -92,6 +92,7 @@ export function createJournal(options: {
     const options = {
       maxAttempts,
       waitsForLock,
+      withOthers: parts.length > 1,
       maxClockSkew,
       ...(storage && { storage }),
       worker: waitsForLock ? null : taker(now),
@@ -101,11 +102,10 @@ export function createJournal(options: {
       parts.length === 1 && first !== undefined
         ? { ...single, values: [first.organizationId, now, encodeUnits(first.units, options)] }
         : { ...several, values: [now, encodeParts(parts, options)] }
-    const ask = (on: Queryable) => on.query<{ answer: CommitAnswer }>(query)
     const elapsed = stopwatch()
     const answers = await (waitsForLock
-      ? withStatementTimeout(pool, longestCommit, ask)
-      : ask(database.together))
+      ? queryWithin<{ answer: CommitAnswer }>(pool, longestCommit, query)
+      : database.together.query<{ answer: CommitAnswer }>(query))
     onCommit?.({
       milliseconds: elapsed(),
       units: parts.reduce((sum, { units }) => sum + units.length, 0),

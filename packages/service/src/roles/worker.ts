@@ -6,7 +6,9 @@ import type { Logger } from 'pino'
 import { followDatabaseClock } from '../db/clock.ts'
 import { type Database, FairPool } from '../db/fair-pool.ts'
 import { listen } from '../db/listen.ts'
-import { createPool, type DatabaseAddress, endPool } from '../db/pool.ts'
+import type { LocalSettings } from '../db/local-settings.ts'
+import { createPool, type DatabaseAddress, directAddress, endPool } from '../db/pool.ts'
+import { BacklogPace } from '../delivery/backlog-pace.ts'
 import type { DrainServices } from '../delivery/drain.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import { createEngine, type Engine } from '../delivery/engine.ts'
@@ -90,15 +92,16 @@ export function startWorker(options: {
   const { address, log, settings, summaries, workerId = randomUUID() } = options
   // Of the whole process: a worker has one of its own.
   const heapTuning = tuneHeap()
-  const openPool = (max: number, settings: Readonly<Record<string, string>> = poolSettings) =>
-    createPool(address, {
+  const openPool = (max: number, settings: LocalSettings = poolSettings, to = address) =>
+    createPool(to, {
       max,
       settings,
       onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
     })
   const pool = openPool(connections)
   const otherPool = openPool(otherConnections)
-  const backfillPool = openPool(backfillConnections, {})
+  // Each holds a lock of the session for as long as it works.
+  const backfillPool = openPool(backfillConnections, {}, directAddress(address))
   const register = createRegistry('worker')
   const observer = createDeliveryMetrics(register, () => worker.engine.inFlight)
   const clock = followDatabaseClock(pool)
@@ -208,8 +211,10 @@ export function createWorker(options: {
     observer,
   }
   const clockTurns = createKeyedQueue()
+  const backlogs = new BacklogPace()
   const engine = createEngine(drains, {
     clockTurns,
+    backlogs,
     otherQueues: createEndpointQueues(otherDatabase, tables),
     ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
   })
@@ -221,7 +226,13 @@ export function createWorker(options: {
     clockTurns,
     onDeliveries: () => engine.wake(),
   })
-  const fanOuts = createFanOuts({ database: otherDatabase, clock, log, onDeliveries: () => engine.wake() })
+  const fanOuts = createFanOuts({
+    database: otherDatabase,
+    clock,
+    log,
+    backlogs,
+    onDeliveries: () => engine.wake(),
+  })
   return {
     engine,
     recoverer,

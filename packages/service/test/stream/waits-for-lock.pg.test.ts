@@ -1,6 +1,7 @@
 /** Units that reach far, and organizations whose clock is held for long: who waits, and who does not. */
 import { expect, test } from 'vitest'
 import { createOrganization } from '../../src/access/organizations.ts'
+import { schemaOf } from '../../src/schema.ts'
 import { audit } from '../harness/audit.ts'
 import { testJournal } from '../harness/journal.ts'
 import { lockRow, waitingBackends } from '../harness/locks.ts'
@@ -10,9 +11,10 @@ test('a unit that is large may take longer than any other statement, on that con
   const { pool, decide, organizationId } = journal
   await pool.query(
     `create function tell_limit(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
-       language sql return jsonb_build_object('refused', '[]'::jsonb, 'done', (
-         select jsonb_agg(jsonb_build_object('id', c->>'id', 'body', current_setting('statement_timeout')))
-           from jsonb_array_elements(coalesce(p_changes->'customer_insert', p_changes->'customer_delete')) as c))`,
+       language sql return (
+         select jsonb_build_object('refused', '[]'::jsonb, 'done', jsonb_agg(c->>'id'),
+             'bodies', jsonb_agg(jsonb_build_object('id', c->>'id', 'body', current_setting('statement_timeout'))))
+           from jsonb_array_elements(coalesce(p_changes->'customer_insert', p_changes->'customer_delete')) as c)`,
   )
   const teller = journal.beside({ commitFunction: { name: 'tell_limit', definition: '' } })
   const ada = await journal.done(decide.customer.create(organizationId, { name: 'Ada' }))
@@ -26,6 +28,43 @@ test('a unit that is large may take longer than any other statement, on that con
     limits.push(outcome.outcome === 'done' ? outcome.body : outcome.outcome)
   }
   expect(limits).toEqual(['30s', '15min', '30s'])
+})
+
+test('organizations in one call wait less for a clock than one by itself, and for other rows as long', async () => {
+  await using journal = await testJournal()
+  const { pool, clock, decide, organizationId } = journal
+  const { organizationId: other } = await createOrganization(pool, clock, 'Other')
+  const { name, definition } = schemaOf().commitFunction
+  // It tells the limits that it had at the clock and after it as those of the row that it was asked for.
+  const told = (where: string) => `perform set_config('test.limits', concat_ws(' ',
+    nullif(current_setting('test.limits', true), ''), current_setting('lock_timeout')), true);\n  ${where}`
+  const clockRow = 'select c.last_stamp into v_last from organization_clocks c'
+  const stamp = "v_stamp := greatest(v_last + interval '1 millisecond', p_now);"
+  for (const place of [clockRow, stamp]) expect(definition).toContain(place)
+  const telling = { name: `${name}_tells`, definition: '' }
+  await pool.query(
+    definition
+      .replaceAll(name, telling.name)
+      .replace(clockRow, told(clockRow))
+      .replace(stamp, told(stamp))
+      .replace(
+        "then '[]' else v_told end",
+        "then '[]' else jsonb_build_array(jsonb_build_object('id', v_done[1], 'body', current_setting('test.limits'))) end",
+      ),
+  )
+  const journalThatTells = journal.beside({ commitFunction: telling })
+  const limitsOf = async (...organizations: readonly string[]) => {
+    const changes = await Promise.all(
+      organizations.map((each) => decide.customer.create(each, { name: 'Ada' })),
+    )
+    const outcomes = await Promise.all(
+      changes.map((each, n) => journalThatTells.commit(organizations[n] as string, each)),
+    )
+    return outcomes.map((outcome) => (outcome.outcome === 'done' ? outcome.body : outcome.outcome))
+  }
+  expect(await limitsOf(organizationId)).toEqual(['250ms 250ms'])
+  // The second of them, in the order of their ids, tells those of the first as well: they are of one transaction.
+  expect(await limitsOf(organizationId, other)).toContain('50ms 250ms')
 })
 
 test('a clock that is held for long holds up its own organization, and no other that came with it', async () => {

@@ -1,0 +1,119 @@
+/**
+ * Settings that hold for one statement and end with it: they are set and the statement is asked for in one message, which
+ * is one transaction. It costs no round trip, and leaves nothing behind in the session.
+ *
+ * So nothing is lost where there are no sessions: a pooler in transaction mode gives each transaction whichever connection
+ * is free. Clients of such a pool send all their settings like this, and name no statement (decision 55).
+ */
+import { Client, type Connection, Query, type QueryConfig } from 'pg'
+import { allowStatements } from './silence.ts'
+
+/** Settings of PostgreSQL by their names. */
+export type LocalSettings = Readonly<Record<string, string>>
+
+/** Of each connection that keeps no session: what its next statement is to be told. */
+const withoutSession = new WeakMap<Connection, () => LocalSettings>()
+
+/** Whether statements of the connection find nothing again that an earlier one has left in the session. */
+export function keepsSession(connection: Connection): boolean {
+  return !withoutSession.has(connection)
+}
+
+/** Sends what holds for the next statement alone, within its message. Answers whether there was anything to send. */
+export function sendLocalSettings(connection: Connection, own: LocalSettings = {}): boolean {
+  const settings = Object.entries({ ...withoutSession.get(connection)?.(), ...own })
+  if (settings.length === 0) return false
+  const calls = settings.map((_, n) => `set_config($${2 * n + 1}, $${2 * n + 2}, true)`)
+  connection.parse({ name: '', text: `select ${calls.join(', ')}`, types: [] }, true)
+  connection.bind({ statement: '', values: settings.flat() }, true)
+  connection.execute(null, true)
+  return true
+}
+
+/** What pg's declarations leave out of a query. */
+interface InsideOfQuery {
+  name?: string | undefined
+  prepare(connection: Connection): void
+  handleDataRow(message: unknown): void
+  handleCommandComplete(message: unknown, connection: Connection): void
+}
+const OpenQuery = Query as unknown as new (
+  config: string | QueryConfig,
+  values?: unknown,
+) => Query & InsideOfQuery
+
+/** pg's own query, with settings that hold for it alone; `own` win over those of the connection. */
+export class QueryWithSettings extends OpenQuery {
+  readonly #own: LocalSettings
+  #settingsToCome = false
+
+  constructor(config: string | QueryConfig, values?: unknown, own: LocalSettings = {}) {
+    super(config, values)
+    this.#own = own
+  }
+
+  requiresPreparation(): boolean {
+    return true
+  }
+
+  override prepare(connection: Connection): void {
+    if (!keepsSession(connection)) this.name = undefined
+    const { statement_timeout: timeout } = this.#own
+    if (timeout !== undefined) allowStatements({ connection }, Number(timeout))
+    this.#settingsToCome = sendLocalSettings(connection, this.#own)
+    super.prepare(connection)
+  }
+
+  override handleDataRow(message: unknown): void {
+    if (!this.#settingsToCome) super.handleDataRow(message)
+  }
+
+  override handleCommandComplete(message: unknown, connection: Connection): void {
+    if (this.#settingsToCome) this.#settingsToCome = false
+    else super.handleCommandComplete(message, connection)
+  }
+}
+
+/** What pg's declarations leave out of a client. */
+interface InsideOfClient {
+  readonly connection: Connection
+  getStartupConf(): Readonly<Record<string, string>>
+}
+const OpenClient = Client as unknown as new (
+  ...config: never[]
+) => Omit<Client, 'query'> & InsideOfClient & { query(...asked: unknown[]): unknown }
+
+/** What a server is told of a connection as it begins; a pooler refuses what it does not keep, which is everything else. */
+const keptByPoolers = ['user', 'database', 'application_name', 'client_encoding', 'replication']
+
+/** A client for connections that keep no session. `settingsOf` says what each of its transactions is told. */
+export function clientWithoutSession(settingsOf: (client: object) => LocalSettings): typeof Client {
+  class ClientWithoutSession extends OpenClient {
+    constructor(...config: never[]) {
+      super(...config)
+      // Inside a transaction they have been told; and in one that has failed nothing is told any more.
+      withoutSession.set(this.connection, () => (this.getTransactionStatus() === 'I' ? settingsOf(this) : {}))
+    }
+
+    override getStartupConf(): Readonly<Record<string, string>> {
+      const all = Object.entries(super.getStartupConf())
+      return Object.fromEntries(all.filter(([name]) => keptByPoolers.includes(name)))
+    }
+
+    override query(config: unknown, ...rest: unknown[]): unknown {
+      if (typeof (config as { submit?: unknown }).submit === 'function') return super.query(config, ...rest)
+      const callback = rest.find((one) => typeof one === 'function') as
+        | ((...a: unknown[]) => void)
+        | undefined
+      const values = Array.isArray(rest[0]) ? rest[0] : undefined
+      const query = new QueryWithSettings(config as string | QueryConfig, values)
+      if (callback !== undefined) return super.query(query, callback)
+      return new Promise((resolve, reject) =>
+        super.query(query, (error: Error | null, result: unknown) =>
+          error ? reject(error) : resolve(result),
+        ),
+      )
+    }
+  }
+  return ClientWithoutSession as unknown as typeof Client
+}

@@ -1,0 +1,135 @@
+/**
+ * Finding out what stands between the service and PostgreSQL. A pooler in transaction mode lets everybody in and then loses
+ * what a session keeps: named statements, locks, notifications, settings. So it is looked for before anything is done.
+ */
+import { Client } from 'pg'
+import type { DatabaseAddress } from './pool.ts'
+
+/** The settings name a pooler where PostgreSQL has to be, or two databases; the message says which, and what to set. */
+export class PoolerError extends Error {}
+
+/** What was seen of a connection, and of a second one to the same address. */
+export interface SeenOfSessions {
+  /** The server process that the connection was told is its own; null when it was told of none. */
+  readonly announced: number | null
+  /** The one that its first statement ran in. */
+  readonly first: number
+  /** While another connection was in a transaction: the process of that transaction, and that of the first's next statement. */
+  readonly rounds: readonly { readonly other: number; readonly own: number }[]
+}
+
+/** `direct`: PostgreSQL itself, as far as can be told; `kept`: something in between that keeps sessions; `lost`: that does not. */
+export type Sessions = 'direct' | 'kept' | 'lost'
+
+/** What it says of sessions. PostgreSQL announces the process that runs the statements; what stands in between cannot. */
+export function judgeSessions({ announced, first, rounds }: SeenOfSessions): Sessions {
+  if (announced === first) return 'direct'
+  return rounds.some(({ other, own }) => other === first || own !== first) ? 'lost' : 'kept'
+}
+
+/** How long the way there, and a statement that does nothing, may take, in milliseconds: a pooler may have to wait for a connection. */
+const answerMilliseconds = 10_000
+/** Enough for a pooler that others use meanwhile, whose connections go round. */
+const roundsAtMost = 5
+
+/** Two connections for a moment; of PostgreSQL itself one. @throws as pg does when the database cannot be used. */
+export async function lookAtSessions(address: DatabaseAddress): Promise<SeenOfSessions> {
+  const own = probe(address)
+  const other = probe(address)
+  try {
+    await own.connect()
+    const { processID } = own as unknown as { readonly processID: number | null }
+    const first = await processOf(own)
+    const rounds: { other: number; own: number }[] = []
+    const seen = { announced: processID, first, rounds }
+    if (judgeSessions(seen) === 'direct') return seen
+    await other.connect()
+    while (rounds.length < roundsAtMost && judgeSessions(seen) === 'kept') {
+      await other.query('begin')
+      const held = await processOf(other)
+      // Whoever has one connection to give would wait for it for ever.
+      rounds.push({ other: held, own: held === first ? held : await processOf(own) })
+      await other.query('rollback')
+    }
+    return seen
+  } finally {
+    await Promise.all([own, other].map((client) => client.end().catch(() => {})))
+  }
+}
+
+/** Any number that nothing else on the server locks by: whoever cannot take it looks at the same database. */
+const sameDatabaseLock = 673_720_113
+
+/**
+ * Whether two addresses lead to one database: what a session at the one has locked, a transaction at the other finds locked.
+ * @throws PoolerError where the other allows no transactions.
+ */
+export async function leadToSameDatabase(direct: DatabaseAddress, pooled: DatabaseAddress): Promise<boolean> {
+  const [holder, asker] = [probe(direct), probe(pooled)]
+  try {
+    await Promise.all([holder.connect(), asker.connect()])
+    const number = Math.floor(Math.random() * 2 ** 31)
+    await holder.query(`select pg_advisory_lock(${sameDatabaseLock}, ${number})`)
+    await asker.query('begin').catch(refuseWithoutTransactions)
+    const { rows } = await asker.query<{ taken: boolean }>(
+      `select pg_try_advisory_xact_lock(${sameDatabaseLock}, ${number}) as taken`,
+    )
+    return rows[0]?.taken === false
+  } finally {
+    await Promise.all([holder, asker].map((client) => client.end().catch(() => {})))
+  }
+}
+
+function refuseWithoutTransactions(error: Error & { readonly code?: string }): never {
+  if (error.code !== protocolViolation) throw error
+  throw new PoolerError(
+    `DESKWIRE_DATABASE_URL leads to a pooler that allows no transactions (${error.message}): set its pool mode to transaction, or to session`,
+  )
+}
+
+/** What a pooler says of its own accord. */
+const protocolViolation = '08P01'
+
+/**
+ * Refuses an installation that would lose what it keeps in sessions, or keep it in another database.
+ * @throws PoolerError
+ */
+export async function requireSessions(address: {
+  readonly url: string
+  readonly directUrl?: string | undefined
+}): Promise<void> {
+  const direct = { url: address.directUrl ?? address.url }
+  const sessions = judgeSessions(await lookAtSessions(direct))
+  if (address.directUrl === undefined) {
+    if (sessions !== 'lost') return
+    throw new PoolerError(
+      'DESKWIRE_DATABASE_URL leads to a pooler that keeps no sessions, as PgBouncer in transaction mode: set DESKWIRE_DATABASE_DIRECT_URL to the URL of the PostgreSQL behind it, for what needs one, and the pooler serves the rest',
+    )
+  }
+  if (sessions === 'lost') {
+    throw new PoolerError(
+      'DESKWIRE_DATABASE_DIRECT_URL leads to a pooler that keeps no sessions: set it to the URL of the PostgreSQL behind the pooler',
+    )
+  }
+  if (!(await leadToSameDatabase(direct, { url: address.url }))) {
+    throw new PoolerError(
+      'DESKWIRE_DATABASE_URL and DESKWIRE_DATABASE_DIRECT_URL lead to two databases: set both to the same, one through the pooler and one without it',
+    )
+  }
+}
+
+function probe(address: DatabaseAddress): Client {
+  const client = new Client({
+    ...('url' in address ? { connectionString: address.url } : address),
+    application_name: 'deskwire',
+    connectionTimeoutMillis: answerMilliseconds,
+    query_timeout: answerMilliseconds,
+  })
+  client.on('error', () => {})
+  return client
+}
+
+async function processOf(client: Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  return rows[0]?.pid ?? 0
+}

@@ -1,0 +1,154 @@
+/** A PostgreSQL of the machine's own, as an operator has one: with passwords, over TCP, for scripts that need root or poolers. */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client } from 'pg'
+
+/** The role that owns the server, and its password. */
+export const owner = { user: 'postgres', password: 'owner' } as const
+
+export interface PostgresServer {
+  readonly port: number
+  readonly version: string
+  readonly directory: string
+  /** Of a database, as its owner or as another role. */
+  url(database: string, role?: { readonly user: string; readonly password: string }): string
+  /** Runs statements as the owner. */
+  run(database: string, ...statements: readonly string[]): Promise<void>
+  /** `SIGINT` for a fast shutdown, `SIGQUIT` for none. */
+  stop(signal?: NodeJS.Signals): Promise<void>
+}
+
+/** Who may run PostgreSQL and PgBouncer: whoever runs this or, for root, the system's own account for it. */
+export function account(): { uid: number; gid: number } {
+  const { uid, gid } = userInfo()
+  if (uid !== 0) return { uid, gid }
+  const of = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
+  return { uid: of('-u'), gid: of('-g') }
+}
+
+/** A directory that the account may write to. */
+export function makeDirectory(path: string): string {
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  const { uid, gid } = account()
+  chownSync(path, uid, gid)
+  return path
+}
+
+/** The newest PostgreSQL that Debian has installed, or the one in PG_BIN. */
+export function postgresPrograms(): string {
+  if (process.env.PG_BIN !== undefined) return process.env.PG_BIN
+  const base = '/usr/lib/postgresql'
+  const [newest] = existsSync(base) ? readdirSync(base).sort((a, b) => Number(b) - Number(a)) : []
+  if (newest === undefined) throw new Error('install postgresql, or name its programs in PG_BIN')
+  return join(base, newest, 'bin')
+}
+
+/** Runs a program of PostgreSQL to its end. */
+export function runProgram(name: string, args: readonly string[], env: Record<string, string> = {}): void {
+  execFileSync(join(postgresPrograms(), name), args, {
+    ...account(),
+    env: { ...process.env, ...env, LC_ALL: 'C' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+    cwd: '/',
+  })
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Resolves when something listens on the port of the loopback. */
+export async function untilListening(port: number): Promise<void> {
+  for (;;) {
+    const socket = connect(port, '127.0.0.1')
+    const listens = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    )
+    socket.destroy()
+    if (listens) return
+    await delay(20)
+  }
+}
+
+/** Makes a cluster in the directory, which must not exist, and starts it. */
+export async function createServerIn(
+  directory: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> {
+  const secret = `${makeDirectory(`${directory}.secret`)}/password`
+  writeFileSync(secret, owner.password)
+  chownSync(secret, account().uid, account().gid)
+  runProgram('initdb', [
+    ...['-D', makeDirectory(directory), '-U', owner.user, '--pwfile', secret, '--encoding=UTF8'],
+    ...['--auth-local=scram-sha-256', '--auth-host=scram-sha-256', '--locale=C'],
+  ])
+  return startServer(directory, settings)
+}
+
+/** Starts the cluster of the directory, on a free port of the loopback. */
+export async function startServer(
+  directory: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> {
+  const port = await freePort()
+  const all = { listen_addresses: '127.0.0.1', unix_socket_directories: '', port: String(port), ...settings }
+  const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const child = spawn(join(postgresPrograms(), 'postgres'), ['-D', directory, ...flags], {
+    ...account(),
+    cwd: '/',
+    env: { ...process.env, LC_ALL: 'C' },
+    stdio: ['ignore', 'ignore', process.env.POSTGRES_LOG === undefined ? 'ignore' : 'inherit'],
+  })
+  const ended = once(child, 'close')
+  const url = (database: string, { user, password }: { user: string; password: string } = owner) =>
+    `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`
+  const run = async (database: string, ...statements: readonly string[]) => {
+    const client = new Client({ connectionString: url(database) })
+    await client.connect()
+    try {
+      for (const statement of statements) await client.query(statement)
+    } finally {
+      await client.end()
+    }
+  }
+  const version = await untilReady(url('postgres'), () => child.exitCode !== null)
+  return {
+    port,
+    version,
+    directory,
+    url,
+    run,
+    async stop(signal = 'SIGINT') {
+      child.kill(signal)
+      await ended
+    },
+  }
+}
+
+async function untilReady(url: string, hasEnded: () => boolean): Promise<string> {
+  for (;;) {
+    if (hasEnded()) throw new Error('PostgreSQL ended as it started: POSTGRES_LOG=1 shows why')
+    const client = new Client({ connectionString: url })
+    try {
+      await client.connect()
+      const { rows } = await client.query<{ server_version: string }>('show server_version')
+      return rows[0]?.server_version ?? ''
+    } catch {
+      await delay(50)
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+}

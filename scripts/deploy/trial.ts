@@ -1,0 +1,116 @@
+/**
+ * A short day of an installation, by which each way to run one is tried: writes from many at once, a reader that waits for
+ * one, a copy that is proven, deliveries that are verified.
+ */
+import { chmodSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createAuthority } from '../../packages/cli/src/listen/certificates.ts'
+import type { Customer } from '../../packages/sdk/src/generated.ts'
+import { createClient, MemoryCopy, verifySignature } from '../../packages/sdk/src/index.ts'
+import type { Fetch } from '../../packages/sdk/src/transport.ts'
+
+/** Customers that are created at once. */
+export const writes = 80
+
+export interface Receiver {
+  /** Its port, to which any path leads. */
+  readonly port: number
+  /** Ids of the events that came with a right signature of this secret. */
+  received(secret: string): Promise<ReadonlySet<string>>
+  readonly deliveries: number
+  close(): void
+}
+
+/** A receiver on the loopback. Its authority is written to `ca.pem` in the directory. */
+export async function startReceiver(directory: string): Promise<Receiver & { readonly ca: string }> {
+  const authority = createAuthority()
+  const ca = join(directory, 'ca.pem')
+  writeFileSync(ca, authority.ca)
+  chmodSync(ca, 0o644)
+  const came: { readonly body: string; readonly id: string; readonly signature: string | undefined }[] = []
+  const server = createServer(authority.issue(['127.0.0.1']), async (request, response) => {
+    const pieces: Buffer[] = []
+    for await (const piece of request) pieces.push(piece as Buffer)
+    const { 'x-service-event-id': id, 'x-service-signature': signature } = request.headers
+    came.push({ body: Buffer.concat(pieces).toString(), id: String(id), signature: signature?.toString() })
+    response.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    ca,
+    port: (server.address() as AddressInfo).port,
+    get deliveries() {
+      return came.length
+    },
+    async received(secret) {
+      const ids = new Set<string>()
+      for (const { id, body, signature } of came) {
+        if ((await verifySignature(body, signature, secret)).ok) ids.add(id)
+      }
+      return ids
+    },
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+/** How long deliveries may take, in milliseconds. */
+const patience = 60_000
+
+/** A line of what was seen, and whether all of it was as it has to be. */
+export interface TrialResult {
+  readonly line: string
+  readonly good: boolean
+}
+
+/** Tries the installation at this address (`http://HOST:PORT`) out. */
+export async function tryOut(
+  url: string,
+  options: { readonly apiKey: string; readonly receiver: Receiver; readonly fetch?: Fetch },
+): Promise<TrialResult> {
+  const { apiKey, receiver } = options
+  const fetching = options.fetch === undefined ? {} : { fetch: options.fetch }
+  const { customers, webhooks } = createClient({ baseUrl: `${url}/v1`, apiKey, retries: 0, ...fetching })
+  const hook = { url: `https://127.0.0.1:${receiver.port}/`, events: ['customer.created'] as const }
+  const { secret } = await webhooks.create({ ...hook, events: [...hook.events] })
+
+  const copy = new MemoryCopy<Customer>()
+  let cursor: string | undefined
+  let proven = false
+  const read = async (wait?: number) => {
+    for await (const page of customers.sync({ limit: 100, cursor, wait })) {
+      for (const change of page.changes) await copy.apply(change)
+      cursor = page.cursor
+      proven = page.checkpoint !== undefined && copy.verify(page.checkpoint).exact
+    }
+  }
+  await read()
+  const before = copy.rows.size
+  const waiting = read(30).then(() => performance.now())
+  const began = performance.now()
+  const made = await Promise.allSettled(
+    Array.from({ length: writes }, (_, n) => customers.create({ name: `Customer ${n}` })),
+  )
+  const written = made.filter(({ status }) => status === 'fulfilled').length
+  const heard = (await waiting) - began
+  await read()
+  const synced = copy.rows.size - before
+
+  const until = performance.now() + patience
+  let delivered = new Set<string>() as ReadonlySet<string>
+  while (delivered.size < written && performance.now() < until) {
+    await delay(100)
+    delivered = await receiver.received(secret)
+  }
+  const good = written === writes && synced === writes && proven && delivered.size === writes
+  const failure = made.find((one): one is PromiseRejectedResult => one.status === 'rejected')
+  return {
+    good,
+    line: `${written} of ${writes} writes, ${synced} synced (${proven ? 'proven exact' : 'not proven'}), a waiting reader ${heard < 25_000 ? 'woken' : 'not woken'}, ${delivered.size} delivered with a right signature${failure === undefined ? '' : `; ${String(failure.reason)}`}`,
+  }
+}
