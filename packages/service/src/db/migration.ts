@@ -38,7 +38,7 @@ $function$`
 
 /**
  * One step of the schema, applied once and never edited after a release. Processes of the release before write meanwhile, and
- * none of them may be held up for more than a second, however many rows there are (decision 56). So a step that locks a table, or
+ * none of them may be held up for more than a second, however many rows there are (decision 58). So a step that locks a table, or
  * writes rows that they write too, reads few; what has to read many does it in pieces.
  */
 export interface Migration {
