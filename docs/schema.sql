@@ -78,7 +78,7 @@ create index teammates_live on teammates (organization_id, updated_at, id) where
 create index teammates_removed on teammates (organization_id, updated_at, id) where removed_at is not null;
 create index teammates_stream on teammates (organization_id, updated_at, id);
 
--- What teammates are found by.
+-- What teammates are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
 create table teammates_words (
   organization_id uuid not null,
   id uuid not null,
@@ -115,7 +115,7 @@ create index customers_phone on customers (organization_id, phone, created_at de
 create index customers_removed on customers (organization_id, updated_at, id) where removed_at is not null;
 create index customers_stream on customers (organization_id, updated_at, id);
 
--- What customers are found by.
+-- What customers are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
 create table customers_words (
   organization_id uuid not null,
   id uuid not null,
@@ -161,7 +161,7 @@ create index conversations_status on conversations (organization_id, status, cre
 create index conversations_stream on conversations (organization_id, updated_at, id);
 create index conversations_unsummarized on conversations (resolved_at) where resolved_at is not null and summarized_at is null;
 
--- What conversations are found by.
+-- What conversations are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
 create table conversations_words (
   organization_id uuid not null,
   id uuid not null,
@@ -199,7 +199,7 @@ create index messages_live on messages (organization_id, updated_at, id) where r
 create index messages_removed on messages (organization_id, updated_at, id) where removed_at is not null;
 create index messages_stream on messages (organization_id, updated_at, id);
 
--- What messages are found by.
+-- What messages are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
 create table messages_words (
   organization_id uuid not null,
   id uuid not null,
@@ -246,7 +246,7 @@ create index tickets_status on tickets (organization_id, status, created_at desc
 create index tickets_stream on tickets (organization_id, updated_at, id);
 create index tickets_type on tickets (organization_id, type, created_at desc, id desc) where removed_at is null and type is not null;
 
--- What tickets are found by.
+-- What tickets are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
 create table tickets_words (
   organization_id uuid not null,
   id uuid not null,
@@ -288,7 +288,7 @@ create index bookings_start_at on bookings (organization_id, start_at, created_a
 create index bookings_status on bookings (organization_id, status, created_at desc, id desc) where removed_at is null and status is not null;
 create index bookings_stream on bookings (organization_id, updated_at, id);
 
--- What bookings are found by.
+-- What bookings are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
 create table bookings_words (
   organization_id uuid not null,
   id uuid not null,

@@ -31,7 +31,14 @@ const tables: Readonly<Record<string, string>> = {
         table.name,
         `The stream of ${plural}: rows that exist, and removal records where rows were, in the one order of (updated_at, id).`,
       ],
-      ...(table.searchable ? [[`${table.name}_words`, `What ${plural} are found by.`]] : []),
+      ...(table.searchable
+        ? [
+            [
+              `${table.name}_words`,
+              `What ${plural} are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).`,
+            ],
+          ]
+        : []),
     ]),
   ),
   events: 'What happened, of the same commit. A partition a week; the week follows from the id.',
