@@ -37,7 +37,7 @@ const lines = [
     ({ name, answers, slowest, failed }) =>
       `- ${name}: ${number(answers)} answers, the slowest after ${Math.round(slowest)} ms; ${failed.length === 0 ? 'no 5xx, none without an answer' : failed.join(', ')}`,
   ),
-  `- ${number(report.events)} events of the types that endpoints are subscribed to; ${number(report.arrivals)} requests at receivers; ${report.undelivered.length} deliveries that did not arrive, ${report.forged.length} with a wrong signature`,
+  `- ${number(report.events)} events of the types that endpoints are subscribed to; ${number(report.arrivals)} requests at receivers; ${report.withoutSubject} deliveries not sent, as their subject was removed by then; ${report.undelivered.length} that did not arrive, ${report.forged.length} with a wrong signature`,
 ]
 const failed =
   !isClean(report.verdict) ||

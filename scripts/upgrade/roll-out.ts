@@ -32,7 +32,9 @@ export interface Rollout {
   /** Of subscribed types; each is to arrive at each endpoint. */
   readonly events: number
   readonly arrivals: number
-  /** Of each delivery that did not arrive, what became of it. */
+  /** Deliveries that were not sent, as their subject had been removed by then. */
+  readonly withoutSubject: number
+  /** Of each other delivery that did not arrive, what became of it. */
   readonly undelivered: readonly string[]
   /** What is wrong with arrivals. */
   readonly forged: readonly string[]
@@ -121,8 +123,13 @@ export async function rollOut(options: {
       'select e.id from events e where e.organization_id = $1 and e.type = any($2)',
       [organizationId, subscribed],
     )
-    const { rows: deliveries } = await pool.query<{ webhookId: string; eventId: string; became: string }>(
-      `select d.webhook_id as "webhookId", d.event_id as "eventId",
+    const { rows: deliveries } = await pool.query<{
+      webhookId: string
+      eventId: string
+      code: string | null
+      became: string
+    }>(
+      `select d.webhook_id as "webhookId", d.event_id as "eventId", d.last_error_code as code,
            concat_ws(' ', d.event_type, d.status, d.last_error_code, d.last_error_message) as became
          from deliveries d where d.organization_id = $1`,
       [organizationId],
@@ -148,7 +155,10 @@ export async function rollOut(options: {
       migrations,
       events: events.length,
       arrivals: hooks.arrivals.length,
-      undelivered: missing.map((delivery) => delivery?.became ?? 'no delivery was made'),
+      withoutSubject: missing.filter((delivery) => delivery?.code === 'subject_unavailable').length,
+      undelivered: missing
+        .filter((delivery) => delivery?.code !== 'subject_unavailable')
+        .map((delivery) => delivery?.became ?? 'no delivery was made'),
       forged: faults.filter((fault) => fault !== null),
     }
   } finally {
