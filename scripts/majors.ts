@@ -5,6 +5,7 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import {
+  chmodSync,
   chownSync,
   mkdirSync,
   mkdtempSync,
@@ -15,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createClient } from '../packages/sdk/src/index.ts'
 import { newToken } from '../packages/service/src/access/token.ts'
@@ -167,17 +168,18 @@ function oldServer(programs: string, directory: string) {
     url: socketUrl(connection),
     async start(): Promise<void> {
       mkdirSync(directory, { mode: 0o700 })
-      // Whoever is not root reaches neither the folder nor what is above it by name.
-      if (account.uid !== undefined)
+      if (account.uid !== undefined) {
         for (const path of [directory, sockets]) chownSync(path, account.uid, account.gid)
+        chmodSync(dirname(directory), 0o711)
+      }
       execFileSync(
         join(programs, 'initdb'),
-        ['-D', '.', '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
+        ['-D', directory, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
         { ...options, stdio: 'ignore' },
       )
       server = spawn(
         join(programs, 'postgres'),
-        ['-D', '.', '-k', sockets, '-c', 'listen_addresses=', '-c', 'fsync=off'],
+        ['-D', directory, '-k', sockets, '-c', 'listen_addresses=', '-c', 'fsync=off'],
         { ...options, stdio: 'ignore' },
       )
       await eventually('the old server answers', () => {
