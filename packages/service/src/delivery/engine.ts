@@ -198,11 +198,10 @@ export function createEngine(
     for (const priority of open) {
       const found = foundOf.get(priority) ?? []
       const pace = draining ? undefined : paces[priority]
-      const foundAtPace = Map.groupBy(found, (queue) => pace !== undefined && isPaced(queue))
-      foundAtPace.get(false)?.forEach(beginOf)
-      const atPace = foundAtPace.get(true) ?? []
-      if (pace?.begin(alternating(atPace), beginOf)) isLeft = true
-      paced += atPace.length
+      const beside = pace === undefined ? [] : found.filter((queue) => isPaced(queue))
+      for (const queue of found) if (!beside.includes(queue)) beginOf(queue)
+      if (pace?.begin(alternating(beside), beginOf)) isLeft = true
+      paced += beside.length
     }
     // There are more where those came from.
     if (isLeft || (isFull && (begun.length > 0 || paced > 1))) wakeUnlessDraining()

@@ -329,7 +329,7 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     claimSizes: { light: 16, heavy: 64, slow: 16, fresh: 4 },
     claimSizeWhenFull: 8,
     fullClaims: { light: 1, heavy: 4, slow: 1, fresh: 1 },
-    fullClaimsAtPace: { light: 2, heavy: 1, slow: 2, fresh: 2 },
+    fullClaimsAtPace: { light: 2, heavy: 1, slow: 1, fresh: 1 },
     refillBelow: 16,
     freshFor: 1_000,
     completeAt: 64,

@@ -22,11 +22,6 @@ export function bodyHead(members: Readonly<Record<string, unknown>>): string {
   return `${JSON.stringify(members).slice(0, -1)},`
 }
 
-/** The body that the commit function makes of this head with this stamp, where it writes nothing between them. */
-export function wholeBody(head: string, stamp: string): string {
-  return `${head}"updatedAt":"${stamp}"}`
-}
-
 /** Whether a stored body has this head: its object shows what it showed, then, but for the stamp. */
 export function hasHead(body: string, head: string): boolean {
   return body.startsWith(head)

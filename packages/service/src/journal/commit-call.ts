@@ -1,5 +1,5 @@
 /** Units of changes to and from what the commit function speaks (`commit-protocol.ts`). */
-import { digestTerm, mostNewBytes, wholeBody } from './body.ts'
+import { digestTerm, mostNewBytes } from './body.ts'
 import {
   type Change,
   noLimits,
@@ -168,16 +168,15 @@ function append<T>(list: T[] | undefined, entry: T): T[] {
 
 /** What became of each unit, in their order. */
 export function decodeOutcomes(units: readonly Unit[], answer: CommitAnswer): UnitOutcome[] {
-  const { stamp = '' } = answer
-  const done = new Set(answer.done)
-  const told = new Map(answer.bodies?.map(({ id, body }) => [id, body]))
-  const bodyOf = (change: Change) =>
-    told.get(change.id) ?? (change.operation === 'delete' ? '' : wholeBody(change.head, stamp))
+  const bodies = new Map(answer.done.map(({ id, body }) => [id, body]))
   const refusals = new Map<string, Refusal>()
   for (const { id, ...refusal } of answer.refused) if (!refusals.has(id)) refusals.set(id, refusal)
   return units.map((unit): UnitOutcome => {
-    if (unit.changes.every(({ id }) => done.has(id))) {
-      return { outcome: 'done', bodies: unit.idsOnly ? [] : unit.changes.map(bodyOf) }
+    if (unit.changes.every(({ id }) => bodies.has(id))) {
+      return {
+        outcome: 'done',
+        bodies: unit.idsOnly ? [] : unit.changes.map(({ id }) => bodies.get(id) as string),
+      }
     }
     const ids = [...unit.changes, ...(unit.rows ?? [])].map(({ id }) => id)
     const refused = ids.flatMap((id) => {

@@ -58,26 +58,17 @@ const declarations = `declare
   v_refused uuid[] := '{}';
   v_refusals jsonb := '[]';
   v_found jsonb;
-  v_done uuid[] := '{}';
-  v_bodies text[] := '{}';
-  v_rows uuid[];
-  v_row_bodies text[];
-  v_told jsonb := '[]';
+  v_done jsonb := '[]';
+  v_rows jsonb;
   v_count bigint;
   v_bytes bigint;
   v_digest numeric;
   v_content numeric;
   v_number bigint;
   v_dependents uuid[];
-  v_events uuid[] := '{}';
-  v_event_types text[] := '{}';
-  v_event_kinds text[] := '{}';
-  v_event_subjects uuid[] := '{}';
-  v_ids uuid[];
-  v_types text[];
-  v_kinds text[];
-  v_subjects uuid[];
+  v_events jsonb := '[]';
   v_webhooks uuid[];
+  v_ids uuid[];
   v_taken uuid[];
   v_woken jsonb := '{}';
   v_handed_over jsonb;
@@ -142,31 +133,24 @@ function deletes(table: StreamTable, tables: readonly StreamTable[]): string {
   if p_changes ? '${section}' then
     with gone as (
       update ${table.name} t set ${removed(table)}
-        from jsonb_to_recordset(${changes}) as r(id uuid, expected timestamptz, ${oldColumns})
+        from jsonb_to_recordset(${changes}) as r(id uuid, expected timestamptz)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), jsonb_agg(jsonb_build_object('id', id, 'body', body)), -count(*), -sum(old_term),
-          -sum(old_content), -sum(old_bytes)
-        into v_rows, v_row_bodies, v_found, v_count, v_digest, v_content, v_bytes from gone;
+        returning t.id, t.body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
     if v_rows is not null then
-      ${rowsDone}
-      v_told := v_told || v_found;
+      v_done := v_done || v_rows;
+      select -count(*), -sum(r.old_term), -sum(r.old_content), -sum(r.old_bytes) into v_count, v_digest, v_content, v_bytes
+        from jsonb_to_recordset(v_rows) as d(id uuid)
+        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
       ${count(table, { rows: 'v_count' })}
       insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      ${deleteSearchDocuments(table, 'select d.id from unnest(v_rows) as d(id)')}
+        select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
+      ${deleteSearchDocuments(table, 'select d.id from jsonb_to_recordset(v_rows) as d(id uuid)')}
 ${dependents.join('')}    end if;
   end if;
 `
 }
-
-/** What a change says of the row as it was: what this takes away from the counters. */
-const oldColumns = 'old_term numeric, old_content bigint, old_bytes int'
-
-/** Of rows written just now, ids and bodies join those of the call. */
-const rowsDone = `v_done := v_done || v_rows;
-      v_bodies := v_bodies || v_row_bodies;`
 
 /** What a removed row becomes: it keeps its place in the order and its removal record, and nothing else. */
 function removed(table: StreamTable): string {
@@ -213,8 +197,7 @@ function removeDependents(
             select p_organization_id, new_uuid_v7(v_stamp), '${table.removedEvent}', v_stamp, '${table.kind}', t.id, t.body
               from ${table.name} t where t.organization_id = p_organization_id and t.id = any(v_dependents)
             returning id, type, subject_kind, subject_id)
-          select ${eventColumns} from added;
-        ${eventsAdded}
+          select v_events || ${eventRecords} into v_events from added;
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
         ${deleteSearchDocuments(table, 'select c.id from unnest(v_dependents) as c(id)')}
@@ -248,7 +231,7 @@ function detachDependents(table: StreamTable, reference: StreamReference): strin
 function referringToRemoved(table: StreamTable, { column }: StreamReference): string {
   return `from ${table.name} t
         where t.organization_id = p_organization_id and t.removed_at is null
-          and t.${column.name} = any(v_rows)`
+          and t.${column.name} in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid))`
 }
 
 /** Removes what the rows with these ids are found by. */
@@ -285,13 +268,9 @@ function count({ kind }: StreamTable, by: { readonly rows?: string; readonly num
           last_number = greatest(c.last_number, excluded.last_number);`
 }
 
-/** What making deliveries needs to know of the events just added: first read, then with those that there are. */
-const eventColumns = `array_agg(id), array_agg(type), array_agg(subject_kind), array_agg(subject_id)
-            into v_ids, v_types, v_kinds, v_subjects`
-const eventsAdded = `v_events := v_events || v_ids;
-        v_event_types := v_event_types || v_types;
-        v_event_kinds := v_event_kinds || v_kinds;
-        v_event_subjects := v_event_subjects || v_subjects;`
+/** What making deliveries needs to know of the events just added. */
+const eventRecords = `jsonb_agg(jsonb_build_object('id', id, 'type', type, 'subject_kind', subject_kind,
+      'subject_id', subject_id))`
 
 const checksHeading = `
   -- 4. Refusals: unique values that are taken, references that dangle, rows that have moved on.
@@ -456,16 +435,11 @@ function inserts(table: StreamTable): string {
         select p_organization_id, r.id, r.created_at, v_stamp, ${body}, ${table.version}${names.map((name) => `, r.${name}`).join('')}${sequence === null ? '' : ', r.number'}
         from ${source}
         returning id, body)
-      select array_agg(id), array_agg(body), ${sequence === null ? 'null' : `jsonb_agg(jsonb_build_object('id', id, 'body', body))`}, count(*),
-          sum(digest_term(id, v_text)), sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_row_bodies, v_found, v_count, v_digest, v_content, v_bytes from added;
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
+          sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
-      ${rowsDone}${
-        sequence === null
-          ? ''
-          : `
-      v_told := v_told || v_found;`
-      }
+      v_done := v_done || v_rows;
       ${count(table, { rows: 'v_count', ...(sequence === null ? {} : { number: 'v_number + v_count' }) })}
     end if;
   end if;
@@ -481,29 +455,22 @@ function updates(table: StreamTable): string {
     with changed as (
       update ${table.name} t set ${table.columns.map((column) => `${column.name} = r.${column.name}, `).join('')}body = r.head || v_tail,
           body_version = greatest(t.body_version, ${table.version}), updated_at = v_stamp
-        from jsonb_to_recordset(${changes}) as r(${writtenColumns(table)}, expected timestamptz, ${oldColumns})
+        from jsonb_to_recordset(${changes}) as r(${writtenColumns(table)}, expected timestamptz)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
-      select array_agg(id), array_agg(body), sum(digest_term(id, v_text) - old_term), sum(content_term(body)) - sum(old_content),
-          sum(octet_length(body)) - sum(old_bytes)
-        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
+        returning t.id, t.body)
+      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
+        into v_rows, v_content, v_bytes from changed;
     if v_rows is not null then
-      ${rowsDone}
+      v_done := v_done || v_rows;
+      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
+        into v_digest, v_content, v_bytes
+        from jsonb_to_recordset(v_rows) as d(id uuid)
+        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
       ${count(table)}
     end if;
   end if;
 `
-}
-
-/**
- * These arrays as rows `d`, each as a column of the name behind `as`. The planner takes an array of unknown length for ten rows, and
- * might compare each with each; it takes subscripts for a thousand.
- */
-function unnested(columns: readonly string[]): string {
-  const [arrays, names] = [0, 1].map((part) => columns.map((column) => column.split(' as ')[part] as string))
-  const lists = (arrays as string[]).map((array) => `unnest(${array})`)
-  return `rows from (${lists.join(', ')}, generate_subscripts(${(arrays as string[])[0]}, 1)) as d(${(names as string[]).join(', ')}, place)`
 }
 
 function writtenColumns(table: StreamTable): string {
@@ -524,7 +491,7 @@ function searchDocuments(table: StreamTable): string {
     insert into ${table.name}_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
         from jsonb_to_recordset(p_changes->'${section}') as r(id uuid, created_at timestamptz, terms text)
-        join ${unnested(['v_done as id'])} on d.id = r.id
+        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 `
@@ -540,7 +507,8 @@ const eventsHandedOver = 16
  * claim would bring; so it does of those that this worker has, with attempts to spare. A queue that is not light, or has lost leases, or
  * whose registrant is gone, is for a worker to look at.
  */
-const handOver = `if p_changes ? 'worker' and cardinality(v_events) <= ${eventsHandedOver} then
+const handOver = `if p_changes ? 'worker' and jsonb_array_length(v_events) <= ${eventsHandedOver} then
+      v_ids := array(select (e.event->>'id')::uuid from jsonb_array_elements(v_events) as e(event));
       with leased as (
         update lanes l set lease_id = gen_random_uuid(), lease_until = (p_changes->>'lease_until')::timestamptz,
             due_at = (p_changes->>'lease_until')::timestamptz, worker_id = (p_changes->>'worker')::uuid, listening = true
@@ -569,7 +537,7 @@ const handOver = `if p_changes ? 'worker' and cardinality(v_events) <= ${eventsH
                 and (s.expires_at is null or s.expires_at > p_now)),
             'deliveries', (select jsonb_agg(jsonb_build_object('id', d.id, 'eventId', d.event_id)) from deliveries d
               where d.organization_id = p_organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
-                and d.event_id = any(v_events))))
+                and d.event_id = any(v_ids))))
           into v_taken, v_handed_over from (
             select g.webhook_id, g.lease_id, g.url, g.signatures, g.scopes, g.held from leased g
             union all
@@ -577,37 +545,34 @@ const handOver = `if p_changes ? 'worker' and cardinality(v_events) <= ${eventsH
       if v_handed_over is not null then
         select jsonb_build_object('queues', v_handed_over, 'events', jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
             'subjectKind', e.subject_kind, 'createdAt', v_text, 'body', e.body)))
-          into v_handed_over from events e where e.organization_id = p_organization_id and e.id = any(v_events);
+          into v_handed_over from events e where e.organization_id = p_organization_id and e.id = any(v_ids);
       end if;
     end if;`
 
 const end = `
   -- 7. What tells of it: events, and deliveries.
 
-  if v_done = '{}' then
-    return jsonb_build_object('refused', v_refusals, 'done', to_jsonb(v_done));
+  if v_done = '[]' then
+    return jsonb_build_object('refused', v_refusals, 'done', v_done);
   end if;
 
   with added as (
     insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
       select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body
         from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid)
-        join ${unnested(['v_done as id', 'v_bodies as body'])} on d.id = e.subject_id
+        join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = e.subject_id
       returning id, type, subject_kind, subject_id)
-    select ${eventColumns} from added;
-  if v_ids is not null then
-    ${eventsAdded}
-  end if;
+    select v_events || coalesce(${eventRecords}, '[]') into v_events from added;
 
   -- A delivery for each endpoint that is active and subscribed now, under the clock row that a disabling takes too.
   select array_agg(w.id) into v_webhooks from webhooks w
     where w.organization_id = p_organization_id and w.status = 'active'
-      and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
+      and w.events && array(select distinct e.type from jsonb_to_recordset(v_events) as e(type text));
   -- More than ${deliveriesAtMost} are made right after the commit, in pieces, from what it notes here of who was subscribed to what: the
   -- organization stands still while it commits.
-  if cardinality(v_events) > ${deliveriesAtMost} / cardinality(v_webhooks) then
+  if jsonb_array_length(v_events) > ${deliveriesAtMost} / cardinality(v_webhooks) then
     select sum(t.count) > ${deliveriesAtMost} into v_large from webhooks w
-      join (select e.type, count(*) as count from unnest(v_event_types) as e(type) group by e.type) t
+      join (select e.type, count(*) as count from jsonb_to_recordset(v_events) as e(type text) group by e.type) t
         on t.type = any(w.events)
       where w.organization_id = p_organization_id and w.id = any(v_webhooks);
   end if;
@@ -621,7 +586,7 @@ const end = `
       select p_organization_id, new_uuid_v7(p_now), w.id, 'infinity', e.id, e.type, v_stamp, e.subject_kind, e.subject_id,
           'pending', 'current', 0, (p_changes->>'max_attempts')::int, p_now, p_now, p_now
         from webhooks w
-        join unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as e(id, type, subject_kind, subject_id)
+        join jsonb_to_recordset(v_events) as e(id uuid, type text, subject_kind text, subject_id uuid)
           on e.type = any(w.events)
         where w.organization_id = p_organization_id and w.id = any(v_webhooks);
     -- The queues are locked, not only woken: a worker that is just finding its queue empty waits, and then finds these. A
@@ -646,12 +611,14 @@ const end = `
           i.subject_id, coalesce(i.response, d.body), p_now
         from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
           key text, request_hash text, status int, response text)
-        join ${unnested(['v_done as id', 'v_bodies as body'])} on d.id = i.subject_id
+        join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = i.subject_id
       ${insteadOfExpired};
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  return jsonb_build_object('refused', v_refusals, 'done', to_jsonb(v_done), 'stamp', v_text,
-    'bodies', case when p_changes ? 'ids_only' then '[]' else v_told end, 'deliveries', v_webhooks is not null, 'woken', v_woken,
+  if p_changes ? 'ids_only' then
+    select jsonb_agg(jsonb_build_object('id', d.id)) into v_done from jsonb_to_recordset(v_done) as d(id uuid);
+  end if;
+  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null, 'woken', v_woken,
     'handed_over', v_handed_over, 'large', v_large,
     'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);`

@@ -34,7 +34,7 @@ export interface CommitArgument {
   /** The worker that takes deliveries without having to look for them, and until when it has what is handed over to it. */
   readonly worker?: string
   readonly lease_until?: string
-  /** The answer has no bodies: the caller has no use for them, and they can be many megabytes. */
+  /** The answer names what was made, without the bodies: the caller has no use for them, and they can be many megabytes. */
   ids_only?: true
   /** Rows of all kinds that the organization may have, and bytes of their bodies; as many as it likes where it is not there. */
   readonly max_rows?: number
@@ -174,12 +174,8 @@ export interface HandedOver {
 /** The answer. A change that it does not name lost its race: its row had moved on. */
 export interface CommitAnswer {
   readonly refused: readonly ({ readonly id: string } & Exclude<CommitOutcome, { outcome: 'done' }>)[]
-  /** What was made. */
-  readonly done: readonly string[]
-  /** The stamp that it has; where anything was made. */
-  readonly stamp?: string
-  /** Of that, what the caller cannot put together: bodies that were numbered, and removal records. None where `ids_only` was asked for. */
-  readonly bodies?: readonly { readonly id: string; readonly body: string }[]
+  /** What was made, with its body as stored or its removal record; without, where `ids_only` was asked for. */
+  readonly done: readonly { readonly id: string; readonly body?: string }[]
   /** Whether endpoints were subscribed to what happened. */
   readonly deliveries?: boolean
   /** Of their queues, those that were woken by it, each with the `tier` that it waits in, by the endpoint's id. */
