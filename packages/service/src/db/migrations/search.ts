@@ -83,11 +83,13 @@ $function$`,
         `create or replace trigger ${table}_words_through after insert or update or delete on ${table}_words
           for each row execute function ${table}_words_through()`,
         // Nobody of the organization writes while a piece of it is under way: each takes the clock first. Rows are looked up one by
-        // one, whatever statistics say: a join may read the whole table.
+        // one, whatever statistics say: a join may read the whole table. A page that is not full is the last: what comes later
+        // comes through the trigger, and somebody who writes all the time would keep a page from ever being empty.
         `create or replace function ${table}_words_piece(p_after text) returns text language plpgsql as $function$
 declare
   v_organization_id uuid := split_part(p_after, ' ', 1)::uuid;
   v_after uuid := split_part(p_after, ' ', 2)::uuid;
+  v_rows integer;
 begin
   if v_organization_id is null then
     select o.organization_id into v_organization_id from organization_clocks o order by o.organization_id limit 1;
@@ -103,8 +105,8 @@ begin
           from page p cross join lateral (
             select r.created_at from ${table} r where r.organization_id = v_organization_id and r.id = p.id limit 1) t
         on conflict (organization_id, id) do nothing)
-    select p.id into v_after from page p order by p.id desc limit 1;
-  if v_after is not null then
+    select (array_agg(p.id order by p.id desc))[1], count(*) into v_after, v_rows from page p;
+  if v_rows = 1000 then
     return v_organization_id || ' ' || v_after;
   end if;
   select o.organization_id into v_organization_id from organization_clocks o
