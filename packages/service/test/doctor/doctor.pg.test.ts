@@ -119,7 +119,7 @@ describe('database', () => {
     expect(await of('pooler')).toEqual(['ok: none: DESKWIRE_DATABASE_URL leads to PostgreSQL itself'])
     const apart = { DESKWIRE_DATABASE_URL: socketUrl(other.connection), DESKWIRE_DATABASE_DIRECT_URL: url() }
     expect(await of('pooler', apart)).toEqual([
-      expect.stringMatching(/^failed: DESKWIRE_DATABASE_URL and .* lead to two databases; set both/),
+      expect.stringMatching(/^failed: DESKWIRE_DATABASE_URL and .* lead to two databases: set both/),
     ])
     const alone = { DESKWIRE_DATABASE_URL: '', DESKWIRE_DATABASE_DIRECT_URL: url() }
     expect(await of('pooler', alone)).toEqual([
