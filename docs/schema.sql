@@ -78,15 +78,18 @@ create index teammates_live on teammates (organization_id, updated_at, id) where
 create index teammates_removed on teammates (organization_id, updated_at, id) where removed_at is not null;
 create index teammates_stream on teammates (organization_id, updated_at, id);
 
--- What teammates are found by.
+-- What teammates are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
 create table teammates_words (
   organization_id uuid not null,
   id uuid not null,
   created_at timestamptz(3) not null,
   terms text not null,
+  tags text[],
+  search text,
   primary key (organization_id, id)
 );
 create index teammates_words_found on teammates_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create trigger teammates_words_translate before insert or update on teammates_words for each row when (new.search is not null) execute function teammates_words_translate();
 
 -- The stream of customers: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table customers (
@@ -112,15 +115,18 @@ create index customers_phone on customers (organization_id, phone, created_at de
 create index customers_removed on customers (organization_id, updated_at, id) where removed_at is not null;
 create index customers_stream on customers (organization_id, updated_at, id);
 
--- What customers are found by.
+-- What customers are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
 create table customers_words (
   organization_id uuid not null,
   id uuid not null,
   created_at timestamptz(3) not null,
   terms text not null,
+  tags text[],
+  search text,
   primary key (organization_id, id)
 );
 create index customers_words_found on customers_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create trigger customers_words_translate before insert or update on customers_words for each row when (new.search is not null) execute function customers_words_translate();
 
 -- The stream of conversations: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table conversations (
@@ -155,15 +161,18 @@ create index conversations_status on conversations (organization_id, status, cre
 create index conversations_stream on conversations (organization_id, updated_at, id);
 create index conversations_unsummarized on conversations (resolved_at) where resolved_at is not null and summarized_at is null;
 
--- What conversations are found by.
+-- What conversations are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
 create table conversations_words (
   organization_id uuid not null,
   id uuid not null,
   created_at timestamptz(3) not null,
   terms text not null,
+  tags text[],
+  search text,
   primary key (organization_id, id)
 );
 create index conversations_words_found on conversations_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create trigger conversations_words_translate before insert or update on conversations_words for each row when (new.search is not null) execute function conversations_words_translate();
 
 -- The stream of messages: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table messages (
@@ -190,15 +199,18 @@ create index messages_live on messages (organization_id, updated_at, id) where r
 create index messages_removed on messages (organization_id, updated_at, id) where removed_at is not null;
 create index messages_stream on messages (organization_id, updated_at, id);
 
--- What messages are found by.
+-- What messages are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
 create table messages_words (
   organization_id uuid not null,
   id uuid not null,
   created_at timestamptz(3) not null,
   terms text not null,
+  tags text[],
+  search text,
   primary key (organization_id, id)
 );
 create index messages_words_found on messages_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create trigger messages_words_translate before insert or update on messages_words for each row when (new.search is not null) execute function messages_words_translate();
 
 -- The stream of tickets: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table tickets (
@@ -234,15 +246,18 @@ create index tickets_status on tickets (organization_id, status, created_at desc
 create index tickets_stream on tickets (organization_id, updated_at, id);
 create index tickets_type on tickets (organization_id, type, created_at desc, id desc) where removed_at is null and type is not null;
 
--- What tickets are found by.
+-- What tickets are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
 create table tickets_words (
   organization_id uuid not null,
   id uuid not null,
   created_at timestamptz(3) not null,
   terms text not null,
+  tags text[],
+  search text,
   primary key (organization_id, id)
 );
 create index tickets_words_found on tickets_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create trigger tickets_words_translate before insert or update on tickets_words for each row when (new.search is not null) execute function tickets_words_translate();
 
 -- The stream of bookings: rows that exist, and removal records where rows were, in the one order of (updated_at, id).
 create table bookings (
@@ -273,15 +288,18 @@ create index bookings_start_at on bookings (organization_id, start_at, created_a
 create index bookings_status on bookings (organization_id, status, created_at desc, id desc) where removed_at is null and status is not null;
 create index bookings_stream on bookings (organization_id, updated_at, id);
 
--- What bookings are found by.
+-- What bookings are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).
 create table bookings_words (
   organization_id uuid not null,
   id uuid not null,
   created_at timestamptz(3) not null,
   terms text not null,
+  tags text[],
+  search text,
   primary key (organization_id, id)
 );
 create index bookings_words_found on bookings_words using gin (search_vector(organization_id, terms)) with (gin_pending_list_limit='1024');
+create trigger bookings_words_translate before insert or update on bookings_words for each row when (new.search is not null) execute function bookings_words_translate();
 
 -- What happened, of the same commit. A partition a week; the week follows from the id.
 create table events (
@@ -585,11 +603,65 @@ create index summary_jobs_due on summary_jobs (organization_id, due_at);
 
 -- Functions that migrations made.
 
+CREATE OR REPLACE FUNCTION public.bookings_words_translate()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' and new.terms is distinct from old.terms then
+    new.tags := null;
+    new.search := null;
+  elsif tg_op = 'UPDATE' or new.terms is null then
+    new.terms := concat_ws(' ', (select string_agg('#' || replace(replace(x.tag, '%', '%25'), ' ', '%20'), ' ') from unnest(new.tags) x(tag)), case when length(new.search) <= 255 then nullif(new.search, '') else
+          (select string_agg(left(x.word, 255), ' ') from unnest(string_to_array(left(new.search, 200000), ' ')) x(word)) end);
+    new.created_at := coalesce(new.created_at,
+      (select t.created_at from bookings t where t.organization_id = new.organization_id and t.id = new.id));
+  end if;
+  return new;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.content_term(p_body text)
  RETURNS bigint
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN ((('x'::text || "left"(encode(sha256(convert_to(p_body, 'UTF8'::name)), 'hex'::text), 16)))::bit(64))::bigint;
+
+CREATE OR REPLACE FUNCTION public.conversations_words_translate()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' and new.terms is distinct from old.terms then
+    new.tags := null;
+    new.search := null;
+  elsif tg_op = 'UPDATE' or new.terms is null then
+    new.terms := concat_ws(' ', (select string_agg('#' || replace(replace(x.tag, '%', '%25'), ' ', '%20'), ' ') from unnest(new.tags) x(tag)), case when length(new.search) <= 255 then nullif(new.search, '') else
+          (select string_agg(left(x.word, 255), ' ') from unnest(string_to_array(left(new.search, 200000), ' ')) x(word)) end);
+    new.created_at := coalesce(new.created_at,
+      (select t.created_at from conversations t where t.organization_id = new.organization_id and t.id = new.id));
+  end if;
+  return new;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.customers_words_translate()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' and new.terms is distinct from old.terms then
+    new.tags := null;
+    new.search := null;
+  elsif tg_op = 'UPDATE' or new.terms is null then
+    new.terms := concat_ws(' ', (select string_agg('#' || replace(replace(x.tag, '%', '%25'), ' ', '%20'), ' ') from unnest(new.tags) x(tag)), case when length(new.search) <= 255 then nullif(new.search, '') else
+          (select string_agg(left(x.word, 255), ' ') from unnest(string_to_array(left(new.search, 200000), ' ')) x(word)) end);
+    new.created_at := coalesce(new.created_at,
+      (select t.created_at from customers t where t.organization_id = new.organization_id and t.id = new.id));
+  end if;
+  return new;
+end;
+$function$;
 
 CREATE OR REPLACE FUNCTION public.digest_term(p_id uuid, p_updated_at text)
  RETURNS numeric
@@ -603,6 +675,24 @@ CREATE OR REPLACE FUNCTION public.first_uuid_v7(p_at timestamp with time zone)
  IMMUTABLE PARALLEL SAFE
 RETURN ((lpad(to_hex((floor((EXTRACT(epoch FROM p_at) * (1000)::numeric)))::bigint), 12, '0'::text) || '70008000000000000000'::text))::uuid;
 
+CREATE OR REPLACE FUNCTION public.messages_words_translate()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' and new.terms is distinct from old.terms then
+    new.tags := null;
+    new.search := null;
+  elsif tg_op = 'UPDATE' or new.terms is null then
+    new.terms := concat_ws(' ', (select string_agg('#' || replace(replace(x.tag, '%', '%25'), ' ', '%20'), ' ') from unnest(new.tags) x(tag)), case when length(new.search) <= 255 then nullif(new.search, '') else
+          (select string_agg(left(x.word, 255), ' ') from unnest(string_to_array(left(new.search, 200000), ' ')) x(word)) end);
+    new.created_at := coalesce(new.created_at,
+      (select t.created_at from messages t where t.organization_id = new.organization_id and t.id = new.id));
+  end if;
+  return new;
+end;
+$function$;
+
 CREATE OR REPLACE FUNCTION public.new_uuid_v7(p_at timestamp with time zone)
  RETURNS uuid
  LANGUAGE sql
@@ -614,6 +704,42 @@ CREATE OR REPLACE FUNCTION public.search_vector(p_organization_id uuid, p_terms 
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) || replace(p_terms, ' '::text, (' '::text || "right"((p_organization_id)::text, 8)))), ' '::text));
+
+CREATE OR REPLACE FUNCTION public.teammates_words_translate()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' and new.terms is distinct from old.terms then
+    new.tags := null;
+    new.search := null;
+  elsif tg_op = 'UPDATE' or new.terms is null then
+    new.terms := concat_ws(' ', (select string_agg('#' || replace(replace(x.tag, '%', '%25'), ' ', '%20'), ' ') from unnest(new.tags) x(tag)), case when length(new.search) <= 255 then nullif(new.search, '') else
+          (select string_agg(left(x.word, 255), ' ') from unnest(string_to_array(left(new.search, 200000), ' ')) x(word)) end);
+    new.created_at := coalesce(new.created_at,
+      (select t.created_at from teammates t where t.organization_id = new.organization_id and t.id = new.id));
+  end if;
+  return new;
+end;
+$function$;
+
+CREATE OR REPLACE FUNCTION public.tickets_words_translate()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' and new.terms is distinct from old.terms then
+    new.tags := null;
+    new.search := null;
+  elsif tg_op = 'UPDATE' or new.terms is null then
+    new.terms := concat_ws(' ', (select string_agg('#' || replace(replace(x.tag, '%', '%25'), ' ', '%20'), ' ') from unnest(new.tags) x(tag)), case when length(new.search) <= 255 then nullif(new.search, '') else
+          (select string_agg(left(x.word, 255), ' ') from unnest(string_to_array(left(new.search, 200000), ' ')) x(word)) end);
+    new.created_at := coalesce(new.created_at,
+      (select t.created_at from tickets t where t.organization_id = new.organization_id and t.id = new.id));
+  end if;
+  return new;
+end;
+$function$;
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 

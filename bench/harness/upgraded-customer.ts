@@ -13,7 +13,7 @@ const upgradedCustomer: Kind = {
   ...customer,
   migrations: [
     ...customer.migrations,
-    { id: '20991231-01-customers', statements: indexOutdated('customers', version) },
+    { id: '20991231-01-customers', ...indexOutdated('customers', version) },
   ],
   upgrades: [...customer.upgrades, (shown) => ({ ...shown, company: 'Difference Engines Limited' })],
   table: { ...customer.table, version },

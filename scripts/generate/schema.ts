@@ -31,7 +31,14 @@ const tables: Readonly<Record<string, string>> = {
         table.name,
         `The stream of ${plural}: rows that exist, and removal records where rows were, in the one order of (updated_at, id).`,
       ],
-      ...(table.searchable ? [[`${table.name}_words`, `What ${plural} are found by.`]] : []),
+      ...(table.searchable
+        ? [
+            [
+              `${table.name}_words`,
+              `What ${plural} are found by: terms. Tags and search are null but where an earlier release wrote last (decision 58).`,
+            ],
+          ]
+        : []),
     ]),
   ),
   events: 'What happened, of the same commit. A partition a week; the week follows from the id.',
@@ -119,12 +126,14 @@ interface Table {
   readonly columns: readonly string[]
   readonly constraints: readonly string[]
   readonly indexes: readonly string[]
+  readonly triggers: readonly string[]
   /** Columns of which no statistics are kept. */
   readonly uncounted: readonly string[]
 }
 
 function tableText(table: Table): string {
-  const { name, parent, bound, partitioned, options, columns, constraints, indexes, uncounted } = table
+  const { name, parent, bound, partitioned, options, columns, constraints, indexes } = table
+  const { triggers, uncounted } = table
   const lines: string[] = []
   const withOptions = options === null ? '' : ` with (${options})`
   if (parent === null) {
@@ -139,6 +148,7 @@ function tableText(table: Table): string {
     lines.push(`create table ${name} partition of ${parent} ${plain(bound ?? '')}${withOptions};`)
   }
   lines.push(...indexes.map((index) => `${plain(index)};`))
+  if (parent === null) lines.push(...triggers.map((trigger) => `${plain(trigger)};`))
   if (parent === null && uncounted.length > 0)
     lines.push(`-- No statistics are kept of ${uncounted.join(', ')}.`)
   return `${lines.join('\n')}\n`
@@ -167,6 +177,8 @@ const tablesQuery = `select c.relname as name, pc.relname as parent,
       where i.indrelid = c.oid and not exists (select 1 from pg_constraint k where k.conindid = i.indexrelid)
         and not exists (select 1 from pg_inherits h where h.inhrelid = i.indexrelid)
       order by i.indexrelid::regclass::text)::text[] as indexes,
+    array(select pg_get_triggerdef(t.oid, true) from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal
+      order by t.tgname)::text[] as triggers,
     array(select a.attname from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and a.attstattarget = 0
       order by a.attnum)::text[] as uncounted
   from pg_class c
@@ -175,5 +187,6 @@ const tablesQuery = `select c.relname as name, pc.relname as parent,
   where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')`
 
 const functionsQuery = `select pg_get_functiondef(p.oid) as definition from pg_proc p
-  where p.pronamespace = current_schema()::regnamespace and p.prolang <> (select l.oid from pg_language l where l.lanname = 'plpgsql')
+  where p.pronamespace = current_schema()::regnamespace and (p.prorettype = 'trigger'::regtype
+    or p.prolang <> (select l.oid from pg_language l where l.lanname = 'plpgsql'))
   order by p.proname`

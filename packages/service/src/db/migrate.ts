@@ -2,9 +2,10 @@
  * Brings the schema to what this version of the code needs. Any number of processes may start at once: one
  * migrates under a lock, the others wait for it and find nothing left to do.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, Pool } from 'pg'
-import { explainDatabaseFailure } from './failure.ts'
-import type { Migration, Schema, SchemaFunction } from './migration.ts'
+import { explainDatabaseFailure, isHeldElsewhere } from './failure.ts'
+import type { Gradually, Migration, Schema, SchemaFunction } from './migration.ts'
 import { allowStatements } from './silence.ts'
 import type { Tx } from './transaction.ts'
 
@@ -27,11 +28,28 @@ export async function migrate(pool: Pool, schema: Schema): Promise<readonly stri
     // What is committed later, elsewhere too, is on disk only after all of this is: a crash takes its end, which the next start makes again.
     await client.query('set synchronous_commit = off')
     allowStatements(client, 0)
-    await client.query(`select pg_advisory_lock(${migrationLock})`)
+    await takeLock(client)
     return await applyMissing(client, schema)
   } finally {
     // Ending the session frees the lock and forgets the setting, whatever happened.
     client.release(true)
+  }
+}
+
+/** How often whoever migrates is asked whether it is done, in milliseconds. */
+const lockLookEvery = 100
+
+/**
+ * Asks again and again: whoever waited for the lock in a statement would hold a snapshot, for whose end an index that is made
+ * concurrently waits.
+ */
+async function takeLock(client: Pick<Client, 'query'>): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ mine: boolean }>(
+      `select pg_try_advisory_lock(${migrationLock}) as mine`,
+    )
+    if (rows[0]?.mine) return
+    await delay(lockLookEvery)
   }
 }
 
@@ -70,23 +88,85 @@ async function applyMissing(
   return missing.map(({ id }) => id)
 }
 
-async function apply(client: Pick<Client, 'query'>, migration: Migration): Promise<void> {
-  await client.query('begin')
+/**
+ * Whoever waits for a lock of a table has everybody behind it who comes later, readers too. So a migration waits for a moment,
+ * leaves everybody through, and tries again: what holds it up, a backup perhaps, may take an hour. Milliseconds.
+ */
+const lockWait = 300
+const lockAgainAfter = 700
+/** So much is taken to be no backup any more: an hour of tries. */
+const lockTries = 3_600
+
+/** Applies one migration, its gradual part first. */
+export async function apply(client: Pick<Client, 'query'>, migration: Migration): Promise<void> {
   try {
-    await applyStatements(client, migration)
-    await client.query('commit')
+    if (migration.gradually !== undefined) await applyGradually(client, migration.gradually)
+    await inTransaction(client, () => applyStatements(client, migration))
   } catch (error) {
-    // Where the connection broke there is nothing to roll back, and its end is what to tell of.
-    await client.query('rollback').catch(() => {})
-    const why = explainDatabaseFailure(error) ?? (error as Error).message
+    const why = isHeldElsewhere(error)
+      ? `somebody has held a lock for an hour (${error.message}): end what runs for so long, and start again`
+      : (explainDatabaseFailure(error) ?? (error as Error).message)
     throw new MigrationError(`migration ${migration.id} failed: ${why}`, { cause: error })
+  }
+}
+
+async function applyGradually(
+  client: Pick<Client, 'query'>,
+  { prepare = [], piece, indexes = [] }: Gradually,
+): Promise<void> {
+  await inTransaction(client, () => runAll(client, prepare))
+  await runPieces(client, piece)
+  await runAll(client, indexes)
+}
+
+async function runPieces(client: Pick<Client, 'query'>, piece: string | undefined): Promise<void> {
+  if (piece === undefined) return
+  let next: string | null = null
+  do {
+    const answer: { readonly rows: readonly { readonly next: string | null }[] } = await client.query<{
+      next: string | null
+    }>(piece, [next])
+    next = answer.rows[0]?.next ?? null
+  } while (next !== null)
+}
+
+async function runAll(client: Pick<Client, 'query'>, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await client.query(statement)
+}
+
+/** Runs `work` in a transaction that waits for each lock for a moment only, as often as it takes. */
+async function inTransaction(client: Pick<Client, 'query'>, work: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    await client.query('begin')
+    try {
+      await client.query(`set local lock_timeout = ${lockWait}`)
+      await work()
+      await client.query('commit')
+      return
+    } catch (error) {
+      // Where the connection broke there is nothing to roll back, and its end is what to tell of.
+      await client.query('rollback').catch(() => {})
+      if (!isHeldElsewhere(error) || tries === lockTries) throw error
+      await delay(lockAgainAfter)
+    }
   }
 }
 
 /** Applies these migrations, and no other, as part of the caller's transaction. */
 export async function applyWithin(tx: Pick<Tx, 'query'>, migrations: readonly Migration[]): Promise<void> {
   await tx.query(migrationsTable)
-  for (const migration of migrations) await applyStatements(tx, migration)
+  for (const migration of migrations) {
+    if (migration.gradually !== undefined) {
+      const { prepare = [], piece, indexes = [] } = migration.gradually
+      await runAll(tx, prepare)
+      await runPieces(tx, piece)
+      await runAll(
+        tx,
+        indexes.map((statement) => statement.replace(/^((?:create|drop) index) concurrently/, '$1')),
+      )
+    }
+    await applyStatements(tx, migration)
+  }
 }
 
 const migrationsTable = `create table if not exists schema_migrations (
@@ -95,7 +175,7 @@ const migrationsTable = `create table if not exists schema_migrations (
   )`
 
 async function applyStatements(client: Pick<Client, 'query'>, { id, statements }: Migration): Promise<void> {
-  for (const statement of statements) await client.query(statement)
+  await runAll(client, statements)
   await client.query('insert into schema_migrations (id) values ($1)', [id])
 }
 

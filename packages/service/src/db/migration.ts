@@ -36,10 +36,29 @@ $function$`
   return { name, definition }
 }
 
-/** One step of the schema, applied once and never edited after a release. */
+/**
+ * One step of the schema, applied once and never edited after a release. Processes of the release before write meanwhile, and
+ * none of them may be held up for more than a second, however many rows there are (decision 58). So a step that locks a table, or
+ * writes rows that they write too, reads few; what has to read many does it in pieces.
+ */
 export interface Migration {
   /** Sorts by time of writing: `20261120-01-customers`. */
   readonly id: string
-  /** One statement each: servers that shard take one DDL statement a query. */
+  /** One statement each, all in one transaction: servers that shard take one DDL statement a query. */
   readonly statements: readonly string[]
+  /** What goes before, for what takes long. */
+  readonly gradually?: Gradually
+}
+
+/** Work in many transactions before a migration's own. Broken off anywhere it begins anew, so all of it can be repeated. */
+export interface Gradually {
+  /** What the pieces need, in a transaction of its own. */
+  readonly prepare?: readonly string[]
+  /**
+   * Does a piece, in a transaction of its own: `$1` is the text `next` that the piece before answered, null for the first. It answers
+   * one row, whose `next` is null when there is no more to do.
+   */
+  readonly piece?: string
+  /** Outside of any transaction, each `concurrently`: what was broken off left something invalid, which goes first. */
+  readonly indexes?: readonly string[]
 }

@@ -2,7 +2,8 @@
 import type { Pool } from 'pg'
 import { explainDatabaseFailure } from '../db/failure.ts'
 import { oldestServer } from '../db/migrate.ts'
-import { connections } from '../db/open.ts'
+import { connections, type DatabaseSettings } from '../db/open.ts'
+import { judgeSessions, lookAtSessions, PoolerError, requireSessions } from '../db/pooler.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { schemaOf } from '../schema.ts'
@@ -86,6 +87,30 @@ async function roundTrip(pool: Pool): Promise<number> {
     best = Math.min(best, elapsed() - asked)
   }
   return best
+}
+
+/** What stands between the service and the server; null for the embedded one. A start refuses what fails here. */
+export async function checkPooler(config: DatabaseSettings): Promise<Finding | null> {
+  const { databaseUrl: url, databaseDirectUrl } = config
+  if (url === null) return null
+  const finding = findingsOf('pooler')
+  try {
+    await requireSessions({ url, directUrl: databaseDirectUrl ?? undefined })
+    const sessions = judgeSessions(await lookAtSessions({ url }))
+    if (sessions === 'direct') return finding.ok('none: DESKWIRE_DATABASE_URL leads to PostgreSQL itself')
+    return sessions === 'kept'
+      ? finding.ok('something stands in between that keeps sessions')
+      : finding.ok('one that keeps no sessions, and DESKWIRE_DATABASE_DIRECT_URL leads past it')
+  } catch (error) {
+    const failure = poolerFailure(error)
+    if (failure === null) throw error
+    return failure
+  }
+}
+
+/** Of an error that a start refuses a pooler with; null for any other. */
+export function poolerFailure(error: unknown): Finding | null {
+  return error instanceof PoolerError ? failedAsTheStart('pooler', error.message) : null
 }
 
 /** Connections that a process of each role opens at most, with its listener: API and worker beside it. */

@@ -11,7 +11,6 @@ import { type Config, unknownVariables } from '../config.ts'
 import { askDatabaseClock } from '../db/clock.ts'
 import { EmbeddedDatabaseError, hasEmbeddedDatabase } from '../db/embedded/index.ts'
 import { type OpenDatabase, openDatabaseBeside } from '../db/open.ts'
-import { PoolerError } from '../db/pooler.ts'
 import { systemClock } from '../kernel/timestamps.ts'
 import {
   requireEncryptionKey,
@@ -24,10 +23,12 @@ import {
   checkClock,
   checkConnections,
   checkMigrations,
+  checkPooler,
   checkRole,
   checkServer,
   findingOfFailure,
   hasSchema,
+  poolerFailure,
 } from './database.ts'
 import { checkDisk } from './disk.ts'
 import { type Finding, failedAsTheStart, findingsOf } from './finding.ts'
@@ -107,7 +108,8 @@ async function open(
   log: Logger,
   tell: (finding: Finding) => void,
 ): Promise<OpenDatabase | null> {
-  if (config.databaseUrl === null && !hasEmbeddedDatabase(config.dataDir)) {
+  const embedded = config.databaseUrl === null && config.databaseDirectUrl === null
+  if (embedded && !hasEmbeddedDatabase(config.dataDir)) {
     tell(
       findingsOf('database').warning(
         `there is none in ${resolve(config.dataDir)}`,
@@ -120,9 +122,10 @@ async function open(
     return await openDatabaseBeside(config, log)
   } catch (error) {
     const finding =
-      error instanceof EmbeddedDatabaseError || error instanceof PoolerError
+      poolerFailure(error) ??
+      (error instanceof EmbeddedDatabaseError
         ? failedAsTheStart('database', error.message)
-        : findingOfFailure(error)
+        : findingOfFailure(error))
     if (finding === null) throw error
     tell(finding)
     return null
@@ -136,6 +139,8 @@ async function examineDatabase(pool: Pool, config: Config): Promise<readonly Fin
     findings.push(...server)
     if (server.some(({ verdict, found }) => verdict === 'failed' && found.startsWith('the server is')))
       return findings
+    const pooler = await checkPooler(config)
+    if (pooler !== null) findings.push(pooler)
     findings.push(await checkConnections(pool))
     const role = await checkRole(pool)
     findings.push(role)

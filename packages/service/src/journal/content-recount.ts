@@ -7,6 +7,9 @@
  * same however much is written meanwhile. So what was read can be added at any later moment, if the sum was never
  * broken: `content_recount` names it, and `content_of_digest` tells whether something else has written.
  *
+ * What is stored is counted with it, bytes and removal records: the commit function keeps these sums without a gap from the same
+ * moment on.
+ *
  * Nothing is kept of it but in the counters, so it can be killed at any moment. One process of an installation does it at
  * a time, and rests after each kind of an organization for as long as that took.
  */
@@ -110,20 +113,28 @@ export function createContentRecount(services: {
          where ${ofKind} and c.content_of_digest is distinct from c.digest`,
       [organizationId, kind],
     )
-    const { rows } = await queryWithin<{ recount: string; lacking: string }>(pool, longestCount, {
-      text: `select c.content_recount as recount, coalesce((select sum(content_term(t.body)) from ${table.name} t
-            where t.organization_id = $1 and t.removed_at is null), 0) - c.content_digest as lacking
-         from kind_counters c
-         where ${ofKind} and c.content_of_digest = c.digest and c.content_recount is not null`,
-      values: [organizationId, kind],
-    })
+    const { rows } = await queryWithin<{ recount: string; lacking: string; bytes: string; removed: string }>(
+      pool,
+      longestCount,
+      {
+        text: `select c.content_recount as recount, coalesce(s.contents, 0) - c.content_digest as lacking,
+             coalesce(s.bytes, 0) - c.stored_bytes as bytes, s.removed - c.removed_count as removed
+           from kind_counters c
+             cross join (select sum(content_term(t.body)) filter (where t.removed_at is null) as contents,
+                 sum(octet_length(t.body)) filter (where t.removed_at is null) as bytes, count(t.removed_at) as removed
+               from ${table.name} t where t.organization_id = $1) s
+           where ${ofKind} and c.content_of_digest = c.digest and c.content_recount is not null`,
+        values: [organizationId, kind],
+      },
+    )
     const [read] = rows
     if (read === undefined) return false
     const added = await pool.query(
       `update kind_counters c set content_recount = null,
-           content_digest = mod(mod(c.content_digest + $3::numeric, ${digestModulus}) + ${digestModulus}, ${digestModulus})
+           content_digest = mod(mod(c.content_digest + $3::numeric, ${digestModulus}) + ${digestModulus}, ${digestModulus}),
+           stored_bytes = c.stored_bytes + $5::bigint, removed_count = c.removed_count + $6::bigint
          where ${ofKind} and c.content_of_digest = c.digest and c.content_recount = $4`,
-      [organizationId, kind, read.lacking, read.recount],
+      [organizationId, kind, read.lacking, read.recount, read.bytes, read.removed],
     )
     return added.rowCount === 1
   }

@@ -1,5 +1,5 @@
 /** The doctor finds each fault where it is really there, and says what to do; where all is well it says so. */
-import { mkdtempDisposable, writeFile } from 'node:fs/promises'
+import { chmod, mkdtempDisposable, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
@@ -10,8 +10,10 @@ import { ADMIN_ROLE } from '../../src/db/embedded/settings.ts'
 import { checkDisk, diskFinding } from '../../src/doctor/disk.ts'
 import { examine } from '../../src/doctor/examine.ts'
 import { type Finding, verdictOf } from '../../src/doctor/finding.ts'
+import { checkKeyFile } from '../../src/doctor/keys.ts'
 import { rotateEncryptionKey } from '../../src/webhooks/key-rotation.ts'
 import { createAuthority } from '../harness/certificates.ts'
+import { testDatabase } from '../harness/database.ts'
 import { startDnsServer } from '../harness/dns-server.ts'
 import { makeWebhook } from '../harness/hooks.ts'
 import { type Receiver, startReceiver } from '../harness/receiver.ts'
@@ -73,7 +75,7 @@ test('an installation that is well: each check once, and nothing fails', async (
   const found = await findings()
   expect(bad(found)).toEqual([])
   expect(found.map(({ check }) => check)).toEqual([
-    ...['settings', 'database', 'connections', 'role', 'migrations', 'clock', 'encryption key'],
+    ...['settings', 'database', 'pooler', 'connections', 'role', 'migrations', 'clock', 'encryption key'],
     ...['dns', 'endpoint'],
   ])
   expect(verdictOf(found)).not.toBe('failed')
@@ -110,6 +112,21 @@ describe('database', () => {
     expect(await of('database', { DESKWIRE_DATABASE_URL: reading })).toContainEqual(
       expect.stringMatching(/^failed: its sessions may only read; name the primary/),
     )
+  })
+
+  test('a way there that leads elsewhere, and one without what it is to lead past', async () => {
+    await using other = await testDatabase({ template: null })
+    expect(await of('pooler')).toEqual(['ok: none: DESKWIRE_DATABASE_URL leads to PostgreSQL itself'])
+    const apart = { DESKWIRE_DATABASE_URL: socketUrl(other.connection), DESKWIRE_DATABASE_DIRECT_URL: url() }
+    expect(await of('pooler', apart)).toEqual([
+      expect.stringMatching(/^failed: DESKWIRE_DATABASE_URL and .* lead to two databases: set both/),
+    ])
+    const alone = { DESKWIRE_DATABASE_URL: '', DESKWIRE_DATABASE_DIRECT_URL: url() }
+    expect(await of('pooler', alone)).toEqual([
+      expect.stringMatching(
+        /^failed: DESKWIRE_DATABASE_DIRECT_URL: DESKWIRE_DATABASE_URL is not set; set it/,
+      ),
+    ])
   })
 
   test('commits that are acknowledged before they are on disk', async () => {
@@ -259,6 +276,22 @@ test('the encryption key: another, none, one that is being replaced, and a secre
     ),
   ])
   await database.pool.query('delete from webhooks where id = $1', [lost.id])
+})
+
+test('a key in a file that others can read', async () => {
+  await using home = await mkdtempDisposable(join(tmpdir(), 'deskwire-doctor-key-'))
+  const file = join(home.path, 'encryption.key')
+  await writeFile(file, `${keyOf(7).toString('base64')}\n`, { mode: 0o600 })
+  const settings = { DESKWIRE_ENCRYPTION_KEY: '', DESKWIRE_DATABASE_URL: '', DESKWIRE_DATA_DIR: home.path }
+  const config = readConfig({ ...well, ...settings })
+  if (!config.ok) throw new Error(config.error)
+  expect(await checkKeyFile(config.value)).toBeNull()
+  await chmod(file, 0o640)
+  expect(await checkKeyFile(config.value)).toMatchObject({
+    verdict: 'warning',
+    found: `${file} can be read by others than its owner`,
+    advice: expect.stringContaining(`chmod 600 ${file}`),
+  })
 })
 
 test('name servers that do not answer', async () => {

@@ -167,7 +167,7 @@ describe('as an ordinary user', () => {
     await writeFile(version, '17\n')
     const other = startService(who, dataDir)
     expect((await other.event('refused')).message).toMatch(
-      /was made by PostgreSQL 17 and .* brings PostgreSQL 18:/,
+      /was made by PostgreSQL 17 and .* brings PostgreSQL 18: with the release that made it run deskwire backup FILE, then with this one deskwire restore FILE --replace/,
     )
     expect(await readFile(version, 'utf8')).toBe('17\n')
     await rm(version)

@@ -116,9 +116,9 @@ export function duplicates(arrivals: readonly Arrival[]): number {
   return Math.max(0, needless)
 }
 
-/** What is wrong with an arrival's signature or envelope; null when nothing is. */
-export async function faultOf(arrival: Arrival, hook: Hook): Promise<string | null> {
-  const verdict = await verifyWebhook(arrival.body, arrival.signature, hook.secret)
+/** What is wrong with an arrival's signature or envelope; null when nothing is. `tolerance`: how long ago it may be, in seconds. */
+export async function faultOf(arrival: Arrival, hook: Hook, tolerance = 300): Promise<string | null> {
+  const verdict = await verifyWebhook(arrival.body, arrival.signature, hook.secret, { tolerance })
   if (!verdict.ok) return `${arrival.eventId} at ${hook.name}: ${verdict.reason}`
   if (verdict.event.id !== arrival.eventId) return `${arrival.eventId} came as ${verdict.event.id}`
   if (!hook.events.includes(verdict.event.type)) return `${hook.name} got ${verdict.event.type}`

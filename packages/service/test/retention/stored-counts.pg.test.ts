@@ -3,6 +3,8 @@ import pino from 'pino'
 import { expect, test } from 'vitest'
 import { createOrganization } from '../../src/access/organizations.ts'
 import { applyWithin, migrate } from '../../src/db/migrate.ts'
+import { kinds } from '../../src/desk/index.ts'
+import { createContentRecount } from '../../src/journal/content-recount.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { logOptions } from '../../src/kernel/log.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
@@ -16,7 +18,7 @@ import { makeCustomer, makeTicket } from '../harness/desk.ts'
 import { makeWebhook } from '../harness/hooks.ts'
 import { testService } from '../harness/service.ts'
 
-test('what was stored before it was counted is counted by the upgrade', async () => {
+test('what was stored before it was counted is counted after the upgrade, with content digests', async () => {
   const schema = schemaOf()
   const before = schema.migrations
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -52,6 +54,8 @@ test('what was stored before it was counted is counted by the upgrade', async ()
     }
   }
   await migrate(pool, schema)
+  const log = pino({ level: 'silent' })
+  await createContentRecount({ pool, tables: kinds.map(({ table }) => table), log }).run()
   const { rows } = await pool.query(
     `select k.organization_id as "organizationId", k.kind, k.stored_bytes::int as bytes, k.removed_count::int as removed
        from kind_counters k`,

@@ -68,7 +68,8 @@ const urgent = flag({
 })
 const added = {
   id: '20991231-02-parcels-urgent',
-  statements: ['alter table parcels add column urgent boolean', ...indexOutdated('parcels', 2)],
+  ...indexOutdated('parcels', 2),
+  statements: ['alter table parcels add column urgent boolean', ...indexOutdated('parcels', 2).statements],
 }
 const toSecond = (shown: object) => ({ ...shown, urgent: false })
 
@@ -84,7 +85,7 @@ export const parcelWithUrgency: Kind = defineKind({
 export const parcelRenamed: Kind = defineKind({
   ...common,
   fields: { urgent, name: title, ...commonFields(), ownerId: reference(owner, owned) },
-  migrations: [made, added, { id: '20991231-03-parcels-names', statements: indexOutdated('parcels', 3) }],
+  migrations: [made, added, { id: '20991231-03-parcels-names', ...indexOutdated('parcels', 3) }],
   upgrades: [
     toSecond,
     ({ title, colour: _, customerId, ...shown }) => ({ ...shown, name: title, ownerId: customerId }),

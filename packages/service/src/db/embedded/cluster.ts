@@ -30,7 +30,7 @@ export async function ensureCluster(
   }
   if (major !== binaries.major)
     throw new EmbeddedDatabaseError(
-      `${layout.cluster} was made by PostgreSQL ${major} and this Deskwire brings PostgreSQL ${binaries.major}: run the Deskwire release that made it, or move the data over with pg_dump of version ${major} and pg_restore`,
+      `${layout.cluster} was made by PostgreSQL ${major} and this Deskwire brings PostgreSQL ${binaries.major}: with the release that made it run deskwire backup FILE, then with this one deskwire restore FILE --replace, which leaves the old database beside the new one`,
     )
   return false
 }

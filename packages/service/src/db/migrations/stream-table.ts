@@ -2,6 +2,7 @@
  * The statements that create a stream table, for use inside migrations. A released migration never changes, so
  * neither does what this returns for the same arguments.
  */
+import type { Migration } from '../migration.ts'
 import { createSearchTable } from './search.ts'
 
 export interface StreamTableColumns {
@@ -77,15 +78,23 @@ export function addBodyVersion(table: string): string {
 }
 
 /**
- * To find rows of versions before this one by: part of the migration with which a kind gets the version. It reads the whole
- * table once, for which writers wait (100 ms for 100,000 rows), and is empty when all rows are upgraded.
+ * To find rows of versions before this one by: the migration with which a kind gets the version. It reads the whole table
+ * beside its writers, and is empty when all rows are upgraded.
  */
-export function indexOutdated(table: string, version: number): string[] {
-  return [
-    `drop index if exists ${table}_outdated`,
-    `create index ${table}_outdated on ${table} (organization_id, id)
-      where body_version < ${version} and removed_at is null`,
-  ]
+export function indexOutdated(table: string, version: number): Omit<Migration, 'id'> {
+  return {
+    gradually: {
+      indexes: [
+        `drop index concurrently if exists ${table}_outdated_next`,
+        `create index concurrently ${table}_outdated_next on ${table} (organization_id, id)
+          where body_version < ${version} and removed_at is null`,
+      ],
+    },
+    statements: [
+      `drop index if exists ${table}_outdated`,
+      `alter index ${table}_outdated_next rename to ${table}_outdated`,
+    ],
+  }
 }
 
 /** Indexes to find rows by these columns, within the organization, newest first. */
@@ -95,16 +104,4 @@ export function lookupIndexes(table: string, columns: readonly string[]): string
       `create index ${table}_${column} on ${table} (organization_id, ${column}, created_at desc, id desc)
           where removed_at is null and ${column} is not null`,
   )
-}
-
-/**
- * Counts what a kind has stored before that was counted with each commit. It reads every row, but no body: their lengths
- * stand beside them: 85 ms for 100,000 rows on a busy machine.
- */
-export function countStored(table: string, kind: string): string {
-  return `update kind_counters c set stored_bytes = s.bytes, removed_count = s.removed
-    from (select t.organization_id, coalesce(sum(octet_length(t.body)) filter (where t.removed_at is null), 0) as bytes,
-        count(t.removed_at) as removed
-      from ${table} t group by t.organization_id) s
-    where c.organization_id = s.organization_id and c.kind = '${kind}'`
 }

@@ -350,10 +350,35 @@ export const deliveryMigrations: readonly Migration[] = [
       // Attempts made before the schedule that runs was begun: by hand and by a recovery it is begun anew.
       'alter table deliveries add column attempts_before integer not null default 0',
       'alter table deliveries alter column attempts_before set statistics 0',
-      // What was begun anew until now does not say when; with the number of delays that there are unless set otherwise it did.
-      `update deliveries set attempts_before = max_attempts - 6
-         where log_day = 'infinity' and payload = 'stored' and max_attempts > 6`,
     ],
+  },
+  {
+    id: '20261122-30-attempts-before-begun',
+    // What was begun anew until now does not say when; with the number of delays that there are unless set otherwise it did. An
+    // endpoint at a time, under its queue's row, as completions are.
+    gradually: {
+      prepare: [
+        `create or replace function attempts_before_piece(p_after text) returns text language plpgsql as $function$
+declare
+  v_organization_id uuid := split_part(p_after, ' ', 1)::uuid;
+  v_webhook_id uuid := split_part(p_after, ' ', 2)::uuid;
+begin
+  if exists (select 1 from schema_migrations m where m.id = '20261122-31-lost-leases') then
+    return null; -- It was done with the column, in a database that has what came after it.
+  end if;
+  select l.organization_id, l.webhook_id into v_organization_id, v_webhook_id from lanes l
+    where p_after is null or (l.organization_id, l.webhook_id) > (v_organization_id, v_webhook_id)
+    order by l.organization_id, l.webhook_id limit 1 for update;
+  update deliveries d set attempts_before = d.max_attempts - 6
+    where d.organization_id = v_organization_id and d.webhook_id = v_webhook_id and d.log_day = 'infinity'
+      and d.payload = 'stored' and d.max_attempts > 6 and d.attempts_before = 0;
+  return v_organization_id || ' ' || v_webhook_id;
+end;
+$function$`,
+      ],
+      piece: 'select attempts_before_piece($1) as next',
+    },
+    statements: ['drop function attempts_before_piece(text)'],
   },
   {
     id: '20261122-31-lost-leases',

@@ -1,5 +1,5 @@
-import { reviseSearchTable } from '../../db/migrations/search.ts'
-import { addBodyVersion, countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
+import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
+import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../kinds/define-kind.ts'
 import { choice, text } from '../../kinds/fields.ts'
 import { action } from '../../kinds/kind.ts'
@@ -84,9 +84,11 @@ export const booking = defineKind({
         words: true,
       }),
     },
-    { id: '20261122-20-booking-search', statements: reviseSearchTable('bookings') },
-    { id: '20261122-41-booking-stored-counts', statements: [countStored('bookings', 'booking')] },
+    { id: '20261122-20-booking-search', ...reviseSearchTable('bookings') },
+    { id: '20261122-41-booking-stored-counts', statements: [] },
     { id: '20261122-50-booking-body-version', statements: [addBodyVersion('bookings')] },
+    // In databases that had the search tables before they took what earlier releases write.
+    { id: '20261123-20-booking-words', statements: translateSearchTable('bookings') },
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',

@@ -1,5 +1,5 @@
-import { reviseSearchTable } from '../../db/migrations/search.ts'
-import { addBodyVersion, countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
+import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
+import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../kinds/define-kind.ts'
 import { text } from '../../kinds/fields.ts'
 import { action } from '../../kinds/kind.ts'
@@ -70,12 +70,14 @@ export const conversation = defineKind({
           where resolved_at is not null and summarized_at is null`,
       ],
     },
-    { id: '20261122-20-conversation-search', statements: reviseSearchTable('conversations') },
+    { id: '20261122-20-conversation-search', ...reviseSearchTable('conversations') },
     {
       id: '20261122-41-conversation-stored-counts',
-      statements: [countStored('conversations', 'conversation')],
+      statements: [],
     },
     { id: '20261122-50-conversation-body-version', statements: [addBodyVersion('conversations')] },
+    // In databases that had the search tables before they took what earlier releases write.
+    { id: '20261123-20-conversation-words', statements: translateSearchTable('conversations') },
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',

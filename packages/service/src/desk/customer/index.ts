@@ -1,5 +1,5 @@
-import { reviseSearchTable } from '../../db/migrations/search.ts'
-import { addBodyVersion, countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
+import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
+import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { problem } from '../../kernel/errors.ts'
 import { fail, ok } from '../../kernel/result.ts'
 import { commonFields } from '../../kinds/common-fields.ts'
@@ -51,9 +51,11 @@ export const customer = defineKind({
         words: true,
       }),
     },
-    { id: '20261122-20-customer-search', statements: reviseSearchTable('customers') },
-    { id: '20261122-41-customer-stored-counts', statements: [countStored('customers', 'customer')] },
+    { id: '20261122-20-customer-search', ...reviseSearchTable('customers') },
+    { id: '20261122-41-customer-stored-counts', statements: [] },
     { id: '20261122-50-customer-body-version', statements: [addBodyVersion('customers')] },
+    // In databases that had the search tables before they took what earlier releases write.
+    { id: '20261123-20-customer-words', statements: translateSearchTable('customers') },
   ],
   example: { name: 'Ada Lovelace', email: 'ada@example.com', tags: ['vip'] },
 })

@@ -1,5 +1,5 @@
-import { reviseSearchTable } from '../../db/migrations/search.ts'
-import { addBodyVersion, countStored, createStreamTable } from '../../db/migrations/stream-table.ts'
+import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
+import { addBodyVersion, createStreamTable } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../kinds/define-kind.ts'
 import { arrival, createMessage, messageEvents } from './arrival.ts'
 import { messageFields } from './fields.ts'
@@ -28,9 +28,11 @@ export const message = defineKind({
         words: true,
       }),
     },
-    { id: '20261122-20-message-search', statements: reviseSearchTable('messages') },
-    { id: '20261122-41-message-stored-counts', statements: [countStored('messages', 'message')] },
+    { id: '20261122-20-message-search', ...reviseSearchTable('messages') },
+    { id: '20261122-41-message-stored-counts', statements: [] },
     { id: '20261122-50-message-body-version', statements: [addBodyVersion('messages')] },
+    // In databases that had the search tables before they took what earlier releases write.
+    { id: '20261123-20-message-words', statements: translateSearchTable('messages') },
   ],
   example: {
     conversationId: '01980000-0000-7000-8000-000000000002',

@@ -1,10 +1,5 @@
-import { reviseSearchTable } from '../../db/migrations/search.ts'
-import {
-  addBodyVersion,
-  countStored,
-  createStreamTable,
-  lookupIndexes,
-} from '../../db/migrations/stream-table.ts'
+import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
+import { addBodyVersion, createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
 import { defineKind } from '../../kinds/define-kind.ts'
 import { email, flag, text } from '../../kinds/fields.ts'
 
@@ -31,9 +26,11 @@ export const teammate = defineKind({
       }),
     },
     { id: '20261121-05-teammate-filters', statements: lookupIndexes('teammates', ['email']) },
-    { id: '20261122-20-teammate-search', statements: reviseSearchTable('teammates') },
-    { id: '20261122-41-teammate-stored-counts', statements: [countStored('teammates', 'teammate')] },
+    { id: '20261122-20-teammate-search', ...reviseSearchTable('teammates') },
+    { id: '20261122-41-teammate-stored-counts', statements: [] },
     { id: '20261122-50-teammate-body-version', statements: [addBodyVersion('teammates')] },
+    // In databases that had the search tables before they took what earlier releases write.
+    { id: '20261123-20-teammate-words', statements: translateSearchTable('teammates') },
   ],
   example: { name: 'Grace Hopper', email: 'grace@example.com' },
 })

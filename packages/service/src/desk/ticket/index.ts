@@ -1,10 +1,5 @@
-import { reviseSearchTable } from '../../db/migrations/search.ts'
-import {
-  addBodyVersion,
-  countStored,
-  createStreamTable,
-  lookupIndexes,
-} from '../../db/migrations/stream-table.ts'
+import { reviseSearchTable, translateSearchTable } from '../../db/migrations/search.ts'
+import { addBodyVersion, createStreamTable, lookupIndexes } from '../../db/migrations/stream-table.ts'
 import { commonFields } from '../../kinds/common-fields.ts'
 import { defineKind } from '../../kinds/define-kind.ts'
 import { choice, reference, sequence, text, timestamp } from '../../kinds/fields.ts'
@@ -97,9 +92,11 @@ export const ticket = defineKind({
       id: '20261121-04-ticket-filters',
       statements: lookupIndexes('tickets', ['priority', 'type']),
     },
-    { id: '20261122-20-ticket-search', statements: reviseSearchTable('tickets') },
-    { id: '20261122-41-ticket-stored-counts', statements: [countStored('tickets', 'ticket')] },
+    { id: '20261122-20-ticket-search', ...reviseSearchTable('tickets') },
+    { id: '20261122-41-ticket-stored-counts', statements: [] },
     { id: '20261122-50-ticket-body-version', statements: [addBodyVersion('tickets')] },
+    // In databases that had the search tables before they took what earlier releases write.
+    { id: '20261123-20-ticket-words', statements: translateSearchTable('tickets') },
   ],
   example: {
     customerId: '01980000-0000-7000-8000-000000000001',

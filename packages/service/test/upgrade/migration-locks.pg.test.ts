@@ -1,0 +1,206 @@
+/**
+ * No migration holds writers up, however many rows there are: a transaction that locks a table against them, or writes rows that
+ * they write too, reads few rows; and one that reads many has no such lock. What each takes and reads is asked of PostgreSQL, on
+ * tables that have some rows, just before it commits.
+ */
+import { type Client, escapeIdentifier, type PoolClient } from 'pg'
+import { expect, test } from 'vitest'
+import { createOrganization } from '../../src/access/organizations.ts'
+import { apply, applyWithin } from '../../src/db/migrate.ts'
+import type { Migration } from '../../src/db/migration.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
+import { schemaOf } from '../../src/schema.ts'
+import { testDatabase } from '../harness/database.ts'
+
+/** The oldest release that may run beside this one has the migrations before it. */
+const oldest = '20261122'
+/** Rows that large tables have here. */
+const many = 3_000
+/** What a transaction that holds somebody up may read of tables that can be large: a piece reads a thousand rows of two. */
+const few = 2_500
+
+/** What a transaction has done. */
+interface Seen {
+  readonly migration: string
+  /** Tables that were there before and that nobody can write until it ends. */
+  readonly locked: readonly string[]
+  /** Tables that were there before of which it has written rows. */
+  readonly wrote: readonly string[]
+  /** Rows that it has read. */
+  readonly read: number
+  /** Tables that were there before and have other files now: every row was written again. */
+  readonly rewritten: readonly string[]
+}
+
+/** Whether writers wait for as long as reading takes that grows with the tables. */
+const holdsUp = ({ locked, wrote, read, rewritten }: Seen) =>
+  rewritten.length > 0 || (read > few && locked.length + wrote.length > 0)
+
+/** Applies the migration, and looks at each of its transactions before it commits. */
+async function watch(client: PoolClient, migration: Migration): Promise<readonly Seen[]> {
+  const seen: Seen[] = []
+  let before: Awaited<ReturnType<typeof files>> = new Map()
+  const look = async () => {
+    const { rows: locks } = await client.query<{ name: string }>(
+      `select distinct c.relname::text as name from pg_locks l join pg_class c on c.oid = l.relation
+         where l.pid = pg_backend_pid() and c.relkind in ('r', 'p')
+           and l.mode in ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')`,
+    )
+    const { rows: work } = await client.query<{ name: string; read: number; wrote: number }>(
+      `select s.relname::text as name, (s.seq_tup_read + coalesce(s.idx_tup_fetch, 0))::int as read,
+           (s.n_tup_upd + s.n_tup_del + s.n_tup_ins)::int as wrote
+         from pg_stat_xact_user_tables s`,
+    )
+    const now = await files(client)
+    const known = (name: string) => [...before.values()].some((table) => table.name === name)
+    seen.push({
+      migration: migration.id,
+      locked: locks.map(({ name }) => name).filter(known),
+      wrote: work.filter(({ name, wrote }) => wrote > 0 && known(name)).map(({ name }) => name),
+      read: work.reduce((sum, { read }) => sum + read, 0),
+      rewritten: [...before]
+        .filter(([id, { file }]) => (now.get(id)?.file ?? file) !== file)
+        .map(([, { name }]) => name),
+    })
+  }
+  const watched = {
+    async query(text: string, values?: unknown[]) {
+      if (text === 'commit') await look()
+      if (text === 'begin') {
+        // Otherwise what is read next would be added to what was read before.
+        await client.query('select pg_stat_force_next_flush()')
+        before = await files(client)
+      }
+      if (/^select \w+_piece\(/.test(text)) {
+        await watched.query('begin')
+        const answer = await client.query(text, values)
+        await watched.query('commit')
+        return answer
+      }
+      return client.query(text, values)
+    },
+  }
+  await apply(watched as unknown as Pick<Client, 'query'>, migration)
+  return seen
+}
+
+/** The tables that are there, by their number, and the file of each. */
+async function files(client: PoolClient): Promise<Map<number, { name: string; file: string }>> {
+  const { rows } = await client.query<{ id: number; name: string; file: string }>(
+    `select c.oid::int as id, c.relname::text as name, pg_relation_filenode(c.oid)::text as file from pg_class c
+       where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
+         and c.relname <> 'schema_migrations'`,
+  )
+  return new Map(rows.map(({ id, ...table }) => [id, table]))
+}
+
+/** Rows of every table that can be large, as the oldest release has them. */
+async function plant(client: PoolClient, organizationId: string): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select c.relname::text as name from pg_class c where c.relnamespace = current_schema()::regnamespace
+       and c.relkind = 'r' and exists (select 1 from pg_attribute a where a.attrelid = c.oid and a.attname = 'removed_at')
+       and exists (select 1 from pg_attribute a where a.attrelid = c.oid and a.attname = 'body') order by c.relname`,
+  )
+  expect(rows.length).toBeGreaterThanOrEqual(6)
+  for (const { name } of rows) {
+    const table = escapeIdentifier(name)
+    await client.query(
+      `with made as (
+         insert into ${table} (organization_id, id, created_at, updated_at, body)
+           select $1, gen_random_uuid(), now(), now(), '{}' from generate_series(1, $2::int) returning organization_id, id)
+       insert into ${escapeIdentifier(`${name}_words`)} (organization_id, id, tags, search)
+         select m.organization_id, m.id, '{vip}', 'ada lovelace' from made m`,
+      [organizationId, many],
+    )
+    await client.query(
+      `insert into kind_counters (organization_id, kind, live_count, digest, last_number) values ($1, $2, $3, 0, 0)`,
+      [organizationId, name.replace(/s$/, ''), many],
+    )
+  }
+  const [webhook] = (
+    await client.query<{ id: string }>(
+      `with key as (select k.id from api_keys k limit 1),
+         made as (insert into webhooks (organization_id, id, url, events, status, api_key_id, created_at, updated_at)
+           select $1, gen_random_uuid(), 'https://example.com', '{customer.created}', 'active', k.id, now(), now() from key k
+           returning id)
+       insert into lanes (organization_id, webhook_id) select $1, m.id from made m returning webhook_id as id`,
+      [organizationId],
+    )
+  ).rows
+  await client.query(
+    `insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,
+         subject_id, status, payload, attempt_count, max_attempts, next_attempt_at, created_at, updated_at)
+       select $1, gen_random_uuid(), $2, 'infinity', gen_random_uuid(), 'customer.created', now(), 'customer', gen_random_uuid(),
+           'pending', 'current', 0, 6, now(), now(), now() from generate_series(1, $3::int)`,
+    [organizationId, webhook?.id, many],
+  )
+}
+
+test('migrations since the oldest release that may run beside this one read little while they hold writers up', async () => {
+  await using database = await testDatabase({ template: null })
+  const client = await database.pool.connect()
+  try {
+    const all = schemaOf().migrations.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    await applyWithin(
+      client as never,
+      all.filter(({ id }) => id < oldest),
+    )
+    const { organizationId } = await createOrganization(database.pool, systemClock, 'Large')
+    await plant(client, organizationId)
+    const later = all.filter(({ id }) => id >= oldest)
+    expect(later.length).toBeGreaterThan(20)
+    const seen: Seen[] = []
+    for (const migration of later) seen.push(...(await watch(client, migration)))
+    expect(seen.filter(holdsUp)).toEqual([])
+    expect(seen.some(({ read, migration }) => read >= 1_000 && migration.includes('-search'))).toBe(true)
+
+    // Each of these would hold writers of ten million rows up for seconds.
+    const planted: Record<string, string> = {
+      index: 'create index slow on customers (created_at)',
+      column: `alter table tickets add column weight integer not null default floor(random() * 10)::int`,
+      check: 'alter table bookings add check (body is not null)',
+      counters: `update kind_counters c set last_number = (select count(*) from messages m where m.organization_id = c.organization_id)`,
+      large: `update customers set body = body`,
+    }
+    const found: string[] = []
+    for (const [id, statement] of Object.entries(planted)) {
+      const faults = (await watch(client, { id: `20991231-${id}`, statements: [statement] })).filter(holdsUp)
+      if (faults.length > 0) found.push(id)
+    }
+    expect(found).toEqual(Object.keys(planted))
+  } finally {
+    client.release(true)
+  }
+})
+
+test('who holds a table for long holds up the migration, and nobody else', async () => {
+  await using database = await testDatabase()
+  const { pool } = database
+  const reader = await pool.connect()
+  const client = await pool.connect()
+  try {
+    // As a backup does, or an export.
+    await reader.query('begin')
+    await reader.query('select count(*) from installation')
+    let tries = 0
+    const watched = {
+      async query(text: string, values?: unknown[]) {
+        if (text !== 'rollback') return client.query(text, values)
+        await client.query(text)
+        tries++
+        // Whoever comes while it has stepped back gets through.
+        await pool.query('update installation set epoch = epoch')
+        if (tries === 2) await reader.query('commit')
+      },
+    }
+    await apply(watched as unknown as Pick<Client, 'query'>, {
+      id: '20991231-waits',
+      statements: ['alter table installation add column note text'],
+    })
+    expect(tries).toBe(2)
+    expect((await pool.query('select i.note from installation i')).rows).toEqual([{ note: null }])
+  } finally {
+    client.release(true)
+    reader.release(true)
+  }
+})

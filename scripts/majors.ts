@@ -1,0 +1,216 @@
+/**
+ * `npm run test:majors -- --programs /usr/lib/postgresql/15/bin [--write-results]`: an embedded database of another major version of
+ * PostgreSQL is brought to this one's as the refusal of a start says, and nothing is missing. The directory of the other version is
+ * made by its own programs: Debian's package `postgresql-15` brings some. As root it runs them as `nobody`.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { createClient } from '../packages/sdk/src/index.ts'
+import { newToken } from '../packages/service/src/access/token.ts'
+import { faultOf, startHooks } from '../packages/service/test/harness/arrivals.ts'
+import { type Follower, follow } from '../packages/service/test/harness/follower.ts'
+import { httpReader } from '../packages/service/test/harness/http-follower.ts'
+import { eventually } from '../packages/service/test/harness/locks.ts'
+import { createServices, type Environment, socketUrl } from '../packages/service/test/harness/services.ts'
+
+const { values } = parseArgs({
+  options: {
+    programs: { type: 'string', default: '/usr/lib/postgresql/15/bin' },
+    'write-results': { type: 'boolean', default: false },
+  },
+})
+
+const customers = 2_000
+const followed = ['customers', 'tickets'] as const
+const token = newToken()
+const lines: string[] = []
+let wrong = 0
+
+/** A line of the result. */
+function found(right: boolean, line: string): void {
+  if (!right) wrong++
+  lines.push(`- ${right ? '' : 'WRONG: '}${line}`)
+  console.log(lines.at(-1))
+}
+
+const scratch = mkdtempSync(join(tmpdir(), 'deskwire-majors-'))
+const dataDir = join(scratch, 'data')
+const file = join(scratch, 'desk.backup')
+const old = oldServer(values.programs, join(scratch, 'old'))
+try {
+  await using hooks = await startHooks()
+  await using services = createServices()
+  const common = {
+    ...hooks.settings,
+    DESKWIRE_BOOTSTRAP_KEY: token,
+    DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    DESKWIRE_LOG_LEVEL: 'error',
+  }
+  const there: Environment = { ...common, DESKWIRE_DATABASE_URL: old.url }
+  const here: Environment = { ...common, DESKWIRE_DATA_DIR: dataDir }
+  const run = async (words: readonly string[], environment: Environment) => {
+    const child = services.spawn(words, environment)
+    let said = ''
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+    child.stdout?.resume()
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+    return { code, said }
+  }
+
+  await old.start()
+  const before = await services.serve([], there)
+  const hook = await hooks.register({ url: before.url, token }, 'one', ['customer.created'])
+  await fill(before.url)
+  await eventually('all deliveries have arrived', () => hooks.arrivals.length >= customers)
+  const copies = await copiesOf(before.url)
+  await before.end('SIGTERM')
+  found((await run(['backup', file], there)).code === 0, `deskwire backup on PostgreSQL ${old.version}`)
+  await old.stop()
+
+  mkdirSync(dataDir, { mode: 0o700 })
+  renameSync(old.directory, join(dataDir, 'postgres'))
+  const refused = await run(['serve', '--port', '0'], here)
+  const line = refused.said.replaceAll(dataDir, 'DATA').trim()
+  const advised = / (restore) FILE (--replace)/.exec(line)?.slice(1) ?? []
+  found(refused.code === 1 && !line.includes('\n') && advised.length === 2, `a start on it: ${line}`)
+  const restored = await run([advised[0] ?? '', file, advised[1] ?? ''], here)
+  found(restored.code === 0, `deskwire restore FILE --replace${restored.said.trim()}`)
+  const aside = readdirSync(dataDir).find((name) => name.startsWith('before-restore-')) ?? ''
+  found(
+    versionOf(join(dataDir, aside)) === old.major,
+    `data/before-restore-TIME is of PostgreSQL ${versionOf(join(dataDir, aside))}, data/postgres of ${versionOf(join(dataDir, 'postgres'))}`,
+  )
+
+  const after = await services.serve([], here)
+  const again = await copiesOf(after.url)
+  for (const [n, kind] of followed.entries()) {
+    const [was, is] = [copies[n] as Follower, again[n] as Follower]
+    const alike =
+      was.copy.size === is.copy.size && [...was.copy].every(([id, body]) => is.copy.get(id) === body)
+    found(
+      alike && was.faults.length + is.faults.length === 0,
+      `${is.copy.size} ${kind}, byte for byte as before, and the checkpoint is that of the copy`,
+    )
+  }
+  const earlier = hooks.arrivals.length
+  await createClient({ baseUrl: `${after.url}/v1`, apiKey: token }).customers.create({ name: 'Afterwards' })
+  await eventually('its delivery has arrived', () => hooks.arrivals.length > earlier)
+  const fresh = hooks.arrivals.slice(earlier)
+  const faults = await Promise.all(fresh.map((arrival) => faultOf(arrival, hook)))
+  found(
+    faults.every((fault) => fault === null),
+    `a customer made afterwards is delivered, signed with the secret from before`,
+  )
+  await after.end('SIGTERM')
+} finally {
+  await old.stop()
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
+}
+if (values['write-results']) writeResults()
+process.exitCode = wrong === 0 ? 0 : 1
+
+async function fill(url: string): Promise<void> {
+  const client = createClient({ baseUrl: `${url}/v1`, apiKey: token })
+  const ids: string[] = []
+  while (ids.length < customers) {
+    const items = Array.from({ length: 500 }, (_, n) => ({ name: `Ädä ${ids.length + n} ☎`, tags: ['vip'] }))
+    const { data } = await client.customers.batch(items)
+    ids.push(...data.map((row) => ('id' in row ? row.id : '')))
+  }
+  for (const customerId of ids.slice(0, 50)) await client.tickets.create({ subject: 'Help', customerId })
+  for (const id of ids.slice(-20)) await client.customers.remove(id)
+}
+
+/** What a first sync brings. */
+async function copiesOf(url: string): Promise<readonly Follower[]> {
+  return Promise.all(
+    followed.map(async (kind) => {
+      const follower = follow(httpReader({ url: () => url, token, kind, limit: 100 }))
+      await follower.drain()
+      return follower
+    }),
+  )
+}
+
+function versionOf(cluster: string): string {
+  return readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim()
+}
+
+/** A cluster that these programs make, and a server on it that listens on a socket. */
+function oldServer(programs: string, directory: string) {
+  const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  const options = { ...account, cwd: directory, env: { PATH: process.env.PATH, LC_ALL: 'C' } }
+  const version = execFileSync(join(programs, 'postgres'), ['--version'], { encoding: 'utf8' })
+    .replace(/^\D+/, '')
+    .trim()
+  const sockets = mkdtempSync('/tmp/dw-')
+  const connection = { host: sockets, port: 5432, user: 'postgres', database: 'postgres' }
+  let server: ChildProcess | null = null
+  return {
+    directory,
+    version,
+    major: version.split('.')[0] as string,
+    url: socketUrl(connection),
+    async start(): Promise<void> {
+      mkdirSync(directory, { mode: 0o700 })
+      if (account.uid !== undefined) {
+        for (const path of [directory, sockets]) chownSync(path, account.uid, account.gid)
+        chmodSync(dirname(directory), 0o711)
+      }
+      execFileSync(
+        join(programs, 'initdb'),
+        ['-D', directory, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
+        { ...options, stdio: 'ignore' },
+      )
+      server = spawn(
+        join(programs, 'postgres'),
+        ['-D', directory, '-k', sockets, '-c', 'listen_addresses=', '-c', 'fsync=off'],
+        { ...options, stdio: 'ignore' },
+      )
+      await eventually('the old server answers', () => {
+        try {
+          execFileSync(join(programs, 'pg_isready'), ['-h', sockets], { stdio: 'ignore' })
+          return true
+        } catch {
+          return false
+        }
+      })
+    },
+    async stop(): Promise<void> {
+      const ending = server
+      server = null
+      if (ending !== null) {
+        const closed = new Promise((resolve) => ending.once('close', resolve))
+        ending.kill('SIGINT')
+        await closed
+      }
+      rmSync(sockets, { recursive: true, force: true })
+    },
+  }
+}
+
+function writeResults(): void {
+  const text = `# From one major version of PostgreSQL to the next
+
+Written by \`npm run test:majors -- --write-results\`: Node ${process.versions.node}, and PostgreSQL ${old.version} for the directory as it
+was.
+
+${lines.join('\n')}
+`
+  writeFileSync(new URL('./majors/RESULTS.md', import.meta.url), text)
+}

@@ -1,0 +1,38 @@
+/** A release from the history, ready to run, in a folder of its own that is kept for the next time. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, renameSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The command line of this checkout. */
+export const thisRelease = join(root, 'packages/cli/src/main.ts')
+
+/** The command line of a revision, whose packages are installed as its lock file says. */
+export function releaseOf(revision: string): string {
+  const home = join(tmpdir(), 'deskwire-releases')
+  const release = join(home, revision)
+  if (!existsSync(release)) {
+    mkdirSync(home, { recursive: true })
+    const fresh = mkdtempSync(join(home, 'new-'))
+    const archive = execFileSync('git', ['archive', revision], { cwd: root, maxBuffer: 2 ** 30 })
+    execFileSync('tar', ['-x', '-C', fresh], { input: archive })
+    execFileSync('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund'], {
+      cwd: fresh,
+      env: { ...process.env, PATH: systemPath() },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    renameSync(fresh, release)
+  }
+  return join(release, 'packages/cli/src/main.ts')
+}
+
+/** Without what an npm script has put in front: npm runs on the system's Node, and not on that of the checkout. */
+function systemPath(): string {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((directory) => !directory.includes('node_modules'))
+    .join(delimiter)
+}
