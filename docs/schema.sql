@@ -14,6 +14,7 @@ create table installation (
   singleton boolean not null default true,
   epoch integer not null,
   key_check bytea,
+  previous_key_check bytea,
   primary key (singleton),
   check (singleton)
 );
@@ -615,7 +616,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_0f2061aac8e1(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_466698606d93(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -657,8 +658,8 @@ begin
     raise exception 'organization % has no clock', p_organization_id;
   end if;
   -- What is large is not begun anew for a row that somebody holds for a moment.
-  if p_changes ? 'lock_timeout' then
-    perform set_config('lock_timeout', '0', true);
+  if p_changes ? 'row_timeout' then
+    perform set_config('lock_timeout', p_changes->>'row_timeout', true);
   end if;
   v_stamp := greatest(v_last + interval '1 millisecond', p_now);
   v_text := to_char(v_stamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
@@ -1929,7 +1930,7 @@ begin
 end;
 $function$;
 
-create or replace function store_response_6689869a77ab(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb) returns text
+create or replace function store_response_aaf23ae0dbcb(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -1943,6 +1944,13 @@ begin
       and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
     if found then
       return 'replayed';
+    end if;
+  end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
     end if;
   end if;
   insert into idempotency_keys
@@ -2291,7 +2299,7 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_3c221c2aba6d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_response jsonb) returns text
+create or replace function create_webhook_9438a472a274(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2316,6 +2324,20 @@ begin
   select count(*) into v_count from webhooks w where w.organization_id = p_organization_id;
   if v_count >= p_limit then
     return 'limit_reached';
+  end if;
+  if p_sealed_with is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', p_sealed_with)) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
+  end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
@@ -2389,7 +2411,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_webhook_secret_4305b20f0c1d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
+create or replace function rotate_webhook_secret_103202fc5aca(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2416,6 +2438,20 @@ begin
     and s.webhook_id = p_webhook_id and (s.expires_at is null or s.expires_at > p_now);
   if v_count >= p_limit then
     return 'limit_reached';
+  end if;
+  if p_sealed_with is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', p_sealed_with)) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
+  end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
@@ -2458,7 +2494,7 @@ begin
 end;
 $function$;
 
-create or replace function ping_webhook_64338b1cdf83(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
+create or replace function ping_webhook_bcbc0a7f9a31(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2477,6 +2513,13 @@ begin
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id;
   if not found then
     return 'missing';
+  end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
@@ -2500,7 +2543,7 @@ begin
 end;
 $function$;
 
-create or replace function retry_delivery_046cf6647061(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
+create or replace function retry_delivery_96e76cf5cab3(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2525,6 +2568,13 @@ begin
     and d.id = p_delivery_id and d.log_day < 'infinity' and d.status = 'failed';
   if not found then
     return 'refused';
+  end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
@@ -2709,7 +2759,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_webhook_c414b942835a(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb) returns text
+create or replace function recover_webhook_c6eca1613eac(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2730,6 +2780,13 @@ begin
   if not found then
     return 'refused';
   end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
+  end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
@@ -2745,7 +2802,7 @@ begin
 end;
 $function$;
 
-create or replace function create_api_key_91a8cd36b3ee(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb) returns text
+create or replace function create_api_key_a792a615ba1f(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2771,6 +2828,13 @@ begin
   select count(*) into v_count from api_keys k where k.organization_id = p_organization_id;
   if v_count >= p_limit then
     return 'limit_reached';
+  end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
@@ -2827,7 +2891,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_api_key_23476920df1a(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb) returns text
+create or replace function rotate_api_key_9b9c59729abd(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2852,6 +2916,13 @@ begin
     and k.updated_at = p_expected;
   if not found then
     return 'conflict';
+  end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
   end if;
   insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)

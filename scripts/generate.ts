@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { apiDocument } from '../packages/service/src/api-document.ts'
 import { kinds } from '../packages/service/src/desk/index.ts'
 import { accessTypes } from './generate/access-types.ts'
+import { commandsPage } from './generate/commands.ts'
 import { documentsFile } from './generate/documents.ts'
 import { errorPage } from './generate/errors.ts'
 import { eventPage } from './generate/events.ts'
@@ -23,8 +24,10 @@ import { webhookPage } from './generate/webhooks.ts'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 const document = await apiDocument(kinds)
+const commands = await commandsPage()
 const files: Readonly<Record<string, () => string>> = {
   'openapi.json': () => `${JSON.stringify(document, null, 2)}\n`,
+  'docs/reference/commands.md': () => commands,
   'docs/reference/errors.md': errorPage,
   'docs/reference/events.md': () => eventPage(kinds),
   'docs/reference/fields.md': () => fieldPage(kinds),

@@ -1,8 +1,8 @@
 /**
  * `npm run test:generators`: five generators make clients from the openapi.json of a service that is started for it. Each
  * client compiles, and a program of `callers/` lists, creates, writes a batch and syncs to the end with it. Needs Python
- * 3.11, Go 1.24 and the registries of npm, PyPI and Go; installs into a temporary folder. `--write-results` writes
- * `generators/RESULTS.md`; names of generators after that run those alone.
+ * 3.11, Go 1.24 and the registries of npm, PyPI and Go. `--write-results` writes `generators/RESULTS.md`; names of generators
+ * after that run those alone.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { newToken } from '../packages/service/src/access/token.ts'
 import { type Command, type Generator, generators } from './generators/generators.ts'
 import { resultsPage } from './generators/results.ts'
+import { installPython } from './python.ts'
 import { startService } from './service-process.ts'
 
 const here = fileURLToPath(new URL('generators/', import.meta.url))
@@ -19,6 +20,10 @@ const writes = process.argv.includes('--write-results')
 const named = process.argv.slice(2).filter((name) => !name.startsWith('--'))
 const chosen = generators.filter(({ name }) => named.length === 0 || named.includes(name))
 
+/** Where each generator's programs of Python are. */
+const programs = new Map(
+  chosen.map(({ name, python }) => [name, python ? installPython(`deskwire-${name}`, python) : null]),
+)
 const scratch = mkdtempSync(join(tmpdir(), 'deskwire-generators-'))
 const key = newToken()
 const service = await startService(join(scratch, 'data'), key)
@@ -49,7 +54,7 @@ function outcome(generator: Generator, document: string): string | null {
     writeFileSync(join(directory, path), content)
   try {
     let said = ''
-    for (const step of generator.steps) said = run(step, directory)
+    for (const step of generator.steps) said = run(step, directory, programs.get(generator.name) ?? null)
     console.log(`${generator.name}: ${said}`)
     return said
   } catch (error) {
@@ -59,9 +64,10 @@ function outcome(generator: Generator, document: string): string | null {
   }
 }
 
-/** What a command says last. */
-function run([command, ...args]: Command, cwd: string): string {
+/** What a command says last; `programs` has those that are not on the PATH. */
+function run([command, ...args]: Command, cwd: string, programs: string | null): string {
   const own = {
+    ...(programs && { PATH: `${programs}:${process.env.PATH}` }),
     DESKWIRE_URL: service.url,
     DESKWIRE_API_KEY: key,
     GOBIN: join(cwd, 'bin'),

@@ -1,21 +1,30 @@
 /** Programs of Python that scripts run, installed at pinned versions where npm keeps what can be made again. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Where the programs of `requirements` (a path below the repository) are, installed once. Ends the process when it cannot. */
-export function installPython(name: string, requirements: string): string {
+/**
+ * Where the programs of these packages are, Python's own among them: in an environment that is kept, and made anew when something
+ * else is wanted. Ends the process when it cannot be made.
+ * @param wanted the packages, or the path of a list of them below the repository.
+ */
+export function installPython(name: string, wanted: string | readonly string[]): string {
   const home = join(root, 'node_modules', '.cache', name)
   const done = join(home, 'installed')
   const bin = join(home, 'bin')
-  if (existsSync(done)) return bin
-  console.log(`installing ${requirements}`)
+  const [packages, list] =
+    typeof wanted === 'string'
+      ? [['-r', join(root, wanted)], readFileSync(join(root, wanted), 'utf8')]
+      : [wanted, wanted.join('\n')]
+  if (existsSync(done) && readFileSync(done, 'utf8') === list) return bin
+  console.log(`installing ${wanted}`)
+  rmSync(home, { recursive: true, force: true })
   must('python3', ['-m', 'venv', home])
-  must(join(bin, 'pip'), ['install', '--quiet', '-r', join(root, requirements)])
-  writeFileSync(done, '')
+  must(join(bin, 'pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages])
+  writeFileSync(done, list)
   return bin
 }
 

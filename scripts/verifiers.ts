@@ -1,7 +1,7 @@
 /**
  * `npm run test:verifiers`: what Deskwire signs by Standard Webhooks, before the verifiers of others in Python and Go, and the
- * receivers of the guide that use them. It installs both from their registries into a directory of its own, and writes what
- * came of it into `scripts/verifiers/RESULTS.md`. That of npm is a part of `npm test`.
+ * receivers of the guide that use them. It installs both from their registries, and writes what came of it
+ * into `scripts/verifiers/RESULTS.md`. That of npm is a part of `npm test`.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,16 +16,18 @@ import {
   publishedAt,
   type StandardVector,
 } from '../packages/sdk/test/standard-vectors.ts'
+import { installPython } from './python.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const receivers = here('../docs/guides/receivers/')
 const scratch = mkdtempSync(join(tmpdir(), 'deskwire-verifiers-'))
-const python = join(scratch, 'venv', 'bin', 'python')
+const python = join(installPython('deskwire-verifiers', ['standardwebhooks==1.1.0']), 'python')
 const goModule = 'github.com/standard-webhooks/standard-webhooks/libraries'
 
 interface Verifier {
   readonly title: string
-  readonly install: () => void
+  /** Makes the programs, where there is something to be made. */
+  readonly install?: () => void
   readonly judge: readonly [string, ...string[]]
   readonly receiver: readonly [string, ...string[]]
   /** Vectors that it judges otherwise, and why. */
@@ -38,10 +40,6 @@ const number = 'it signs over the number, not over the text'
 const verifiers: readonly Verifier[] = [
   {
     title: 'standardwebhooks 1.1.0 of PyPI',
-    install() {
-      run('python3', ['-m', 'venv', join(scratch, 'venv')])
-      run(python, ['-m', 'pip', 'install', '--quiet', 'standardwebhooks==1.1.0'])
-    },
     judge: [python, here('verifiers/judge.py')],
     receiver: [python, join(receivers, 'standard.py')],
     differences: {
@@ -80,7 +78,7 @@ const lines = [
 ]
 try {
   for (const verifier of verifiers) {
-    verifier.install()
+    verifier.install?.()
     lines.push(`## ${verifier.title}`, '', ...judged(verifier), await received(verifier), '')
   }
 } finally {

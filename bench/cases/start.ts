@@ -1,27 +1,40 @@
-/** From the command to "listening on", with a database that exists already. */
-import { type RunningService, startService, temporaryDirectory } from '../harness/installation.ts'
+/** From the command to "listening on", on an empty directory and with a database that exists already; and what is held at rest. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { startService, temporaryDirectory } from '../harness/installation.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
 import type { Scale } from '../run.ts'
 
+/** After listening, until the worker has done what it does at first. */
+const restSeconds = 10
+
 export async function* start({ runs }: Scale): AsyncGenerator<Result> {
-  const { dataDir, remove } = await temporaryDirectory()
-  let service: RunningService | undefined
-  try {
-    const warm: Run[] = []
-    const memory: Run[] = []
-    // The first start, which makes the database, is not counted.
-    for (let run = 0; run <= runs; run++) {
-      service = await startService(dataDir)
-      if (run > 0) {
-        warm.push({ value: service.startedIn / 1000 })
-        memory.push({ value: await service.residentMegabytes() })
-      }
+  const first: Run[] = []
+  const warm: Run[] = []
+  const memory: Run[] = []
+  const held: Run[] = []
+  for (let run = 0; run < runs; run++) {
+    const { dataDir, remove } = await temporaryDirectory()
+    try {
+      const begun = await startService(dataDir)
+      await begun.stop()
+      first.push({ value: begun.startedIn / 1000 })
+      const service = await startService(dataDir)
+      warm.push({ value: service.startedIn / 1000 })
+      memory.push({ value: await service.residentMegabytes() })
+      await delay(restSeconds * 1000)
+      held.push({ value: await service.heldMegabytes() })
       await service.stop()
+    } finally {
+      await remove()
     }
-    yield summarize('start: warm, to listening', 's', { database: 'embedded' }, warm)
-    yield summarize('start: resident memory when listening', 'MB', { database: 'apart' }, memory)
-  } finally {
-    await service?.stop()
-    await remove()
   }
+  yield summarize('start: first, on an empty directory, to listening', 's', { database: 'embedded' }, first)
+  yield summarize('start: warm, to listening', 's', { database: 'embedded' }, warm)
+  yield summarize('start: resident memory when listening', 'MB', { database: 'apart' }, memory)
+  yield summarize(
+    'start: memory at rest, API and worker (PSS)',
+    'MB',
+    { seconds: restSeconds, database: 'apart' },
+    held,
+  )
 }

@@ -1,7 +1,7 @@
 /** The real service as a child process, on an embedded database of its own in a temporary directory. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, readlink, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -33,6 +33,8 @@ export interface RunningService {
   residentMegabytes(): Promise<number>
   /** The most that it ever was. */
   peakMegabytes(): Promise<number>
+  /** What the process and the worker beside it hold together, the database apart, in MB: what they share counts once (PSS). */
+  heldMegabytes(): Promise<number>
   stop(): Promise<void>
 }
 
@@ -80,6 +82,19 @@ async function megabytes(pid: number, line: 'VmRSS' | 'VmHWM'): Promise<number> 
   return Math.round(Number(kilobytes) / 1024)
 }
 
+async function heldMegabytes(pid: number): Promise<number> {
+  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ').filter(Boolean)
+  const own = await readlink(`/proc/${pid}/exe`)
+  let kilobytes = 0
+  for (const one of [String(pid), ...children]) {
+    // The other children are the database's.
+    if ((await readlink(`/proc/${one}/exe`).catch(() => '')) !== own) continue
+    const rollup = await readFile(`/proc/${one}/smaps_rollup`, 'utf8')
+    kilobytes += Number(/^Pss:\s+(\d+) kB/m.exec(rollup)?.[1])
+  }
+  return Math.round(kilobytes / 1024)
+}
+
 /** Starts `deskwire serve` on the data directory, on a free port of the loopback. */
 export async function startService(dataDir: string, flags: readonly string[] = []): Promise<RunningService> {
   const environment = Object.entries(process.env).filter(([name]) => !name.startsWith('DESKWIRE_'))
@@ -110,6 +125,7 @@ export async function startService(dataDir: string, flags: readonly string[] = [
     startedIn: performance.now() - since,
     residentMegabytes: () => megabytes(pid, 'VmRSS'),
     peakMegabytes: () => peakMegabytes(pid),
+    heldMegabytes: () => heldMegabytes(pid),
     stop: end,
   }
 }

@@ -26,6 +26,7 @@ const abouts: Readonly<Record<string, string>> = {
   'reference/webhooks.md': 'Endpoints, deliveries, attempts and recoveries, field by field.',
   'reference/keys.md': 'API keys and the organization, field by field.',
   'reference/errors.md': 'Every error code, in one table.',
+  'reference/commands.md': 'The command line: every command with its flags, and what its exit codes mean.',
   'reference/settings.md': 'Every setting with its default.',
   'glossary.md': 'One word for each thing.',
 }

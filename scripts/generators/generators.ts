@@ -9,6 +9,8 @@ export interface Generator {
   readonly language: string
   /** The program of `callers/` that calls the service with what is generated, and its name beside that. */
   readonly caller: { readonly from: string; readonly to: string }
+  /** Packages of Python whose programs the steps run. */
+  readonly python?: readonly string[]
   /** What the steps need beside it, by path. */
   readonly files?: Readonly<Record<string, string>>
   /** Installs, generates, compiles and calls: each must succeed. */
@@ -30,8 +32,6 @@ const compileAndCall: readonly Command[] = [
   ['node_modules/.bin/tsc', '-p', '.'],
   ['node', 'compiled/call.js'],
 ]
-const venv = ['python3', '-m', 'venv', 'venv'] as const
-const pipInstall = ['venv/bin/pip', 'install', '--quiet', '--disable-pip-version-check'] as const
 
 export const generators: readonly Generator[] = [
   {
@@ -67,16 +67,15 @@ export const generators: readonly Generator[] = [
       'config.yaml':
         'content_type_overrides:\n  application/x-ndjson: application/octet-stream\n  "*/*": application/octet-stream\npost_hooks: []\n',
     },
+    python: ['openapi-python-client==0.29.1'],
     steps: [
-      venv,
-      [...pipInstall, 'openapi-python-client==0.29.1'],
       [
-        'venv/bin/openapi-python-client',
+        'openapi-python-client',
         ...'generate --path openapi.json --output-path api'.split(' '),
         ...'--meta none --config config.yaml --fail-on-warning'.split(' '),
       ],
-      ['venv/bin/python', '-m', 'compileall', '-q', 'api'],
-      ['venv/bin/python', 'call.py'],
+      ['python', '-m', 'compileall', '-q', 'api'],
+      ['python', 'call.py'],
     ],
   },
   {
@@ -84,15 +83,14 @@ export const generators: readonly Generator[] = [
     version: '0.86.0',
     language: 'Python (Pydantic), called with httpx',
     caller: { from: 'datamodel_code_generator.py', to: 'call.py' },
+    python: ['datamodel-code-generator==0.86.0', 'httpx==0.28.1'],
     steps: [
-      venv,
-      [...pipInstall, 'datamodel-code-generator==0.86.0', 'httpx==0.28.1'],
       [
-        'venv/bin/datamodel-codegen',
+        'datamodel-codegen',
         ...'--input openapi.json --input-file-type openapi'.split(' '),
         ...'--output-model-type pydantic_v2.BaseModel --output models.py'.split(' '),
       ],
-      ['venv/bin/python', 'call.py'],
+      ['python', 'call.py'],
     ],
   },
   {

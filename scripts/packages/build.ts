@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { publishedManifest, type Release } from './manifest.ts'
 
@@ -46,9 +46,6 @@ export function buildPackages(
 /** Everything but the compiled code. */
 function complete(name: string, target: string, release: Release): void {
   const source = join(root, 'packages', name)
-  for (const path of filesOf(join(target, 'lib'), '.d.ts')) {
-    writeFileSync(path, withBuiltImports(readFileSync(path, 'utf8')))
-  }
   cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'))
   for (const path of beside) {
     if (existsSync(join(source, path))) cpSync(join(source, path), join(target, path), { recursive: true })
@@ -56,15 +53,34 @@ function complete(name: string, target: string, release: Release): void {
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'))
   const published = publishedManifest(manifest, `packages/${name}`, release)
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
+  const entries = Object.values(published.exports ?? {}).map(({ types }) => join(target, types))
+  completeDeclarations(join(target, 'lib'), entries)
 }
 
-function filesOf(directory: string, ending: string): string[] {
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith(ending))
-    .map((path) => join(directory, path))
+/**
+ * Leaves the declarations that the entries lead to, which are all that anybody can import, and has them import what is there:
+ * JavaScript in the place of sources, which the compiler sees to in code alone, and `pg.d.ts` in the place of pg.
+ */
+function completeDeclarations(lib: string, entries: readonly string[]): void {
+  const typesOfPg = join(lib, 'pg.d.ts')
+  cpSync(fileURLToPath(new URL('pg.d.ts', import.meta.url)), typesOfPg)
+  const reached = new Set(entries)
+  for (const path of reached) {
+    const declarations = readFileSync(path, 'utf8').replace(imported, (whole, before, from: string) => {
+      if (from === 'pg') {
+        reached.add(typesOfPg)
+        return `${before}'${relative(dirname(path), lib) || '.'}/pg.js'`
+      }
+      if (!from.startsWith('.')) return whole
+      reached.add(join(dirname(path), from.replace(/\.ts$/, '.d.ts')))
+      return `${before}'${from.replace(/\.ts$/, '.js')}'`
+    })
+    writeFileSync(path, declarations)
+  }
+  for (const path of readdirSync(lib, { recursive: true, encoding: 'utf8' })) {
+    if (path.endsWith('.d.ts') && !reached.has(join(lib, path))) rmSync(join(lib, path))
+  }
 }
 
-/** The compiler rewrites the imports of what runs, and leaves those of declarations. */
-function withBuiltImports(declarations: string): string {
-  return declarations.replace(/(?<=\bfrom |\bimport\()(["'])(\.[^"']*)\.ts\1/g, '$1$2.js$1')
-}
+/** The imports of declarations: what stands before the specifier, and that. */
+const imported = /(\bfrom |\bimport\()["']([^"']+)["']/g

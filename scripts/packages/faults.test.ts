@@ -73,6 +73,7 @@ test('a manifest is published with its version, built targets and its repository
     name: '@deskwire/example',
     private: true,
     license: 'Apache-2.0',
+    scripts: { pack: 'node ../../scripts/pack.ts' },
     publishConfig: { engines: { node: '>=20' }, sideEffects: false },
     bin: { example: 'src/main.ts' },
     exports: { '.': './src/index.ts', './deep': './src/deep/deep.ts' },

@@ -8,6 +8,8 @@ export interface SourceManifest {
   readonly '//': string
   readonly name: string
   readonly private: true
+  /** What works in the checkout alone. */
+  readonly scripts?: Readonly<Record<string, string>>
   /** Members that are published in the place of those of the same name, as pnpm has it; npm reads them as settings. */
   readonly publishConfig: Readonly<Record<string, unknown>>
   readonly bin?: Readonly<Record<string, string>>
@@ -22,13 +24,26 @@ export interface Release {
   readonly repository: string | null
 }
 
+export interface PublishedManifest extends Readonly<Record<string, unknown>> {
+  readonly name: string
+  readonly version: string
+  readonly exports?: Readonly<Record<string, { readonly types: string; readonly default: string }>>
+}
+
 /** The manifest that is published of the package in `directory`, a path in the repository. */
 export function publishedManifest(
   source: SourceManifest,
   directory: string,
   { version, repository }: Release,
-): Record<string, unknown> {
-  const { '//': _note, private: _private, devDependencies: _dev, publishConfig, ...kept } = source
+): PublishedManifest {
+  const {
+    '//': _note,
+    private: _private,
+    scripts: _scripts,
+    devDependencies: _dev,
+    publishConfig,
+    ...kept
+  } = source
   const { name, bin, exports, dependencies, ...others } = kept
   return {
     name,

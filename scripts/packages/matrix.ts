@@ -4,11 +4,12 @@
  */
 import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
+import { root } from './build.ts'
 import { faultsOf } from './faults.ts'
 import type { Tarball } from './pack.ts'
 import {
@@ -70,6 +71,10 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
   const sdk = join(scratch, 'sdk')
   makeProject(sdk)
   await install(sdk, [pathOf(tarballs, '@deskwire/sdk'), '@types/node@26.6.6'])
+  const embedding = join(scratch, 'embedding')
+  makeProject(embedding)
+  const embedded = ['@deskwire/sdk', '@deskwire/service'].map((name) => pathOf(tarballs, name))
+  await install(embedding, [...embedded, '@types/node@26.6.6'])
   const whole = join(scratch, 'whole')
   makeProject(whole)
   const began = performance.now()
@@ -116,6 +121,33 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
       }),
     ),
   )
+  const embeds = Object.entries(compilers).map(
+    ([line, release]): Trial => ({
+      name: `@deskwire/service: TypeScript ${release}, a program that embeds it, without and with the types of pg`,
+      async run() {
+        const compiler = at(`typescript-${line}`, 'bin/tsc')
+        const compilation = { moduleResolution: 'nodenext', platform: 'node' } as const
+        await compile(embedding, compiler, compilation, 'embedding.ts')
+        await install(embedding, ['@types/pg@8.23.1'])
+        await compile(embedding, compiler, compilation, 'embedding.ts')
+        await compile(embedding, compiler, compilation, 'pool.ts')
+        await run('npm', ['uninstall', '--loglevel=error', '@types/pg'], embedding)
+        return 'compiles'
+      },
+    }),
+  )
+  const fromSources: Trial = {
+    name: 'npm run pack in the folder of a package',
+    async run() {
+      const into = join(scratch, 'from-sources')
+      await run('npm', ['run', 'pack', '--', into], join(root, 'packages/sdk'))
+      const others = tarballs.filter(
+        ({ path }) => !readFileSync(path).equals(readFileSync(join(into, basename(path)))),
+      )
+      if (others.length > 0) throw new Error(`${others.map(({ name }) => name)} differ`)
+      return 'makes the same bytes'
+    },
+  }
   const bundled = [
     { what: 'everything', code: "export * from '@deskwire/sdk'" },
     { what: 'the client alone', code: "export { createClient } from '@deskwire/sdk'" },
@@ -193,7 +225,18 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
       return `${Object.keys(packages).length} packages, ${Number.parseInt(stdout, 10)} MB, ${seconds} s`
     },
   }
-  return [...lint, ...typed, ...compiled, ...bundled, installed, ...commanded, refused, ...ran]
+  return [
+    fromSources,
+    ...lint,
+    ...typed,
+    ...compiled,
+    ...embeds,
+    ...bundled,
+    installed,
+    ...commanded,
+    refused,
+    ...ran,
+  ]
 
   /** The service of the tarballs, on a directory of its own. */
   async function serveWith(release: string): Promise<Served> {

@@ -24,24 +24,28 @@ export const compilations: readonly Compilation[] = [
   { moduleResolution: 'bundler', platform: 'browser' },
 ]
 
-/** Makes the directory of an ES module project with `consumer.ts`, and nothing installed. */
+/** The programs of `consumer/`: of the SDK, of the service, and of the service with a pool of pg. */
+const programs = ['consumer.ts', 'embedding.ts', 'pool.ts'] as const
+export type Program = (typeof programs)[number]
+
+/** Makes the directory of an ES module project with the programs, and nothing installed. */
 export function makeProject(directory: string): void {
   mkdirSync(directory, { recursive: true })
   writeFileSync(join(directory, 'package.json'), '{ "private": true, "type": "module" }\n')
-  copyFileSync(
-    fileURLToPath(new URL('consumer/consumer.ts', import.meta.url)),
-    join(directory, 'consumer.ts'),
-  )
+  for (const program of programs) {
+    copyFileSync(fileURLToPath(new URL(`consumer/${program}`, import.meta.url)), join(directory, program))
+  }
 }
 
 /**
- * Compiles the project's `consumer.ts` to `consumer.js`, as strictly as a compiler can be; declarations of packages are checked
- * too. Rejects with what the compiler says.
+ * Compiles a program of the project to JavaScript beside it, as strictly as a compiler can be; declarations of packages are
+ * checked too. Rejects with what the compiler says.
  */
 export async function compile(
   directory: string,
   compiler: string,
   { moduleResolution, platform }: Compilation,
+  program: Program = 'consumer.ts',
 ): Promise<void> {
   const options = {
     target: 'es2022',
@@ -53,10 +57,10 @@ export async function compile(
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
     verbatimModuleSyntax: true,
-    skipLibCheck: platform === 'node',
+    skipLibCheck: platform === 'node' && program === 'consumer.ts',
   }
   const project = join(directory, 'tsconfig.json')
-  writeFileSync(project, JSON.stringify({ compilerOptions: options, files: ['consumer.ts'] }))
+  writeFileSync(project, JSON.stringify({ compilerOptions: options, files: [program] }))
   await run(process.execPath, [compiler, '-p', project], { encoding: 'utf8' }).catch((error) => {
     throw new Error(`${error.stdout}${error.stderr}`)
   })

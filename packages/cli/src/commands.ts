@@ -80,6 +80,26 @@ export const commands: readonly NamedCommand[] = [
     load: async () => (await import('./commands/trigger.ts')).triggerCommand,
   },
   {
+    name: 'chaos-receiver',
+    summary: 'receive deliveries and misbehave: errors, redirects, resets, silence',
+    load: async () => (await import('./commands/chaos-receiver.ts')).chaosReceiver,
+  },
+  {
+    name: 'sign',
+    summary: 'sign a body as the service signs deliveries',
+    load: async () => (await import('./commands/sign.ts')).signCommand,
+  },
+  {
+    name: 'verify-signature',
+    summary: 'say which rule a signature breaks, and why',
+    load: async () => (await import('./commands/verify-signature.ts')).verifySignatureCommand,
+  },
+  {
+    name: 'tail',
+    summary: 'print changes and removals, in order, as they happen',
+    load: async () => (await import('./commands/tail.ts')).tailCommand,
+  },
+  {
     name: 'import',
     summary: 'take rows in from a CSV file',
     load: async () => (await import('./commands/import.ts')).importCommand,
@@ -105,6 +125,16 @@ export const commands: readonly NamedCommand[] = [
     load: async () => (await import('./commands/restored.ts')).restoredCommand,
   },
   {
+    name: 'doctor',
+    summary: 'look whether everything is there that the service needs',
+    load: async () => (await import('./commands/doctor.ts')).doctorCommand,
+  },
+  {
+    name: 'encryption-key rotate',
+    summary: 'encrypt signing secrets with another key, beside a running service',
+    load: async () => (await import('./commands/encryption-key-rotate.ts')).encryptionKeyRotate,
+  },
+  {
     name: 'conform',
     summary: 'try the rules of lists and syncs against a running deployment',
     load: async () => (await import('./commands/conform.ts')).conformCommand,
@@ -122,6 +152,7 @@ export const commands: readonly NamedCommand[] = [
 ]
 
 export function usage(): string {
-  const lines = commands.map(({ name, summary }) => `  deskwire ${name.padEnd(14)} ${summary}`)
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  const lines = commands.map(({ name, summary }) => `  deskwire ${name.padEnd(width)}  ${summary}`)
   return `Deskwire, a desk service whose outside copies never drift.\n\n${lines.join('\n')}\n\ndeskwire COMMAND --help says more; deskwire --version says which release this is.\n`
 }

@@ -1,9 +1,22 @@
+/** What the process exits with, of every command: what scripts rely on. `docs/reference/commands.md` is made from it. */
+export const exitCodes = { done: 0, failed: 1, notAccepted: 2, found: 3, interrupted: 130 } as const
+
+export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
+  done: 'It is done, and everything is as it should be. Commands that have no end by themselves exit so when they are stopped (Ctrl-C, SIGTERM).',
+  failed: 'It did not come to its end. The line on standard error says why, and what to do.',
+  notAccepted:
+    'The command line is not accepted: the line on standard error says what is. Nothing was begun.',
+  found:
+    'It came to its end, and what it looked at is not as it should be: a signature is wrong, lines were rejected, a rule does not hold. Standard output says what.',
+  interrupted: 'It was interrupted before its end. What it says on standard error tells how to go on.',
+}
+
 /** Something that was to happen did not; the message says what, and what to do. */
 export class CommandFailure extends Error {
   /** What the process exits with. */
   readonly exitCode: number
 
-  constructor(message: string, exitCode = 1) {
+  constructor(message: string, exitCode: number = exitCodes.failed) {
     super(message)
     this.exitCode = exitCode
   }

@@ -1,5 +1,5 @@
 /** For commands that work on any kind. */
-import type { BatchAnswer, BatchOptions, CallOptions, Client, Export, Row } from '@deskwire/sdk'
+import type { BatchAnswer, BatchOptions, CallOptions, Change, Client, Export, Row } from '@deskwire/sdk'
 import { type Kind, kinds } from '@deskwire/service/administration'
 import { UsageError } from './usage-error.ts'
 
@@ -12,6 +12,13 @@ export interface Bulk {
 /** A kind is known by its name only, so the rows have no types here: the service checks them. */
 export function bulkOf(client: Client, { plural }: Kind): Bulk {
   return client[plural as 'customers'] as Bulk
+}
+
+/** A change as the API serves it: the row, or the removal record. */
+export function recordOf(change: Change<Row>): object {
+  if (change.type === 'upsert') return change.row
+  const { id, resource, removedAt } = change
+  return { object: 'removed', id, resource, removedAt }
 }
 
 export const plurals = kinds.map(({ plural }) => plural)

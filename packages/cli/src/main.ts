@@ -3,14 +3,14 @@
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { commands, usage } from './commands.ts'
-import { CommandFailure } from './failure.ts'
+import { CommandFailure, exitCodes } from './failure.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The oldest Node that runs this, as in `engines` of the manifest. */
 const oldest = [22, 18] as const
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < oldest[0] || (major === oldest[0] && minor < oldest[1])) {
-  fail(`needs Node ${oldest.join('.')} or later, and this is ${process.versions.node}`, 1)
+  fail(`needs Node ${oldest.join('.')} or later, and this is ${process.versions.node}`, exitCodes.failed)
   process.exit()
 }
 
@@ -23,7 +23,7 @@ const [, , ...words] = process.argv
 try {
   await run(words)
 } catch (error) {
-  if (error instanceof UsageError) fail(error.message, 2)
+  if (error instanceof UsageError) fail(error.message, exitCodes.notAccepted)
   else if (error instanceof CommandFailure) fail(error.message, error.exitCode)
   else await explain(error)
 }
@@ -59,7 +59,7 @@ async function run(given: readonly string[]): Promise<void> {
 async function explain(error: unknown): Promise<void> {
   const { DeskwireError } = await import('@deskwire/sdk')
   if (error instanceof DeskwireError) {
-    fail(error.status === 0 ? error.detail : error.message, 1)
+    fail(error.status === 0 ? error.detail : error.message, exitCodes.failed)
     return
   }
   const {
@@ -77,12 +77,12 @@ async function explain(error: unknown): Promise<void> {
     error instanceof BackupError ||
     error instanceof EmbeddedDatabaseError
   ) {
-    fail(error.message, 1)
+    fail(error.message, exitCodes.failed)
     return
   }
   const line = explainDatabaseFailure(error) ?? explainFileFailure(error)
   if (line === null) throw error
-  fail(line, 1)
+  fail(line, exitCodes.failed)
   // A connection that was refused half way may stay open until the server ends it, a minute later.
   setTimeout(() => process.exit(), 1_000).unref()
 }

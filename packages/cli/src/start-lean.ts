@@ -2,7 +2,8 @@
  * The service is started with settings that a running process cannot change any more, so that it keeps little memory that it
  * does not use. Where the system lets a process replace itself, which keeps its id and what it reads and writes, `serve` does.
  */
-import { getCompileCacheDir } from 'node:module'
+// As a whole: an older Node, which does not have all of it, has to get as far as being refused by name.
+import module from 'node:module'
 import { dirname } from 'node:path'
 
 /**
@@ -24,7 +25,7 @@ export function startLean(): void {
   if (process.platform !== 'linux' || execve === undefined) return
   // A channel to the parent would be closed.
   if (process.env.MALLOC_MMAP_THRESHOLD_ !== undefined || process.connected) return
-  const cache = getCompileCacheDir()
+  const cache = module.getCompileCacheDir()
   const set = {
     ...environment,
     ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) }),

@@ -69,5 +69,13 @@ test.each(commands.map(({ name }) => name))(
     const [, accepted = ''] = /; accepted: (.*)$/.exec(refusal.message) ?? []
     const names = accepted === '' ? [] : accepted.split(', ')
     expect([...flagsIn(command.help())].sort()).toEqual(names.sort())
+    // It ends in examples of the command, with flags that it accepts.
+    const [, examples = ''] = command.help().split(/\nExamples?:\n/)
+    const used = [...examples.matchAll(/(?:^|\| )*deskwire (.*)$/gm)].map(([, line = '']) => line)
+    expect(used.some((line) => line.startsWith(name))).toBe(true)
+    for (const line of used.filter((one) => one.startsWith(name))) {
+      const [own = ''] = line.split(' | ')
+      expect((own.match(/(?<= )--[a-z-]+/g) ?? []).filter((flag) => !names.includes(flag))).toEqual([])
+    }
   },
 )

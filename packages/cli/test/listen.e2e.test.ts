@@ -251,6 +251,37 @@ describe('--forward-to', () => {
   })
 })
 
+test('a receiver that misbehaves: what it did is what the service says of it', async () => {
+  const chaos = ['chaos-receiver', '--dir', dir, '--events', 'customer.created', '--json']
+  await using receiving = startDeskwire([...chaos, '--schedule', '503,reset,ok', ...at()])
+  await until('it listens', () => records(receiving).length === 1)
+  const [{ webhookId }] = records(receiving)
+  const log = async () =>
+    (await client().webhooks.deliveries(webhookId, { eventType: 'customer.created' })).data
+  for (let n = 1; n <= 3; n++) {
+    await client().customers.create({ name: `Customer ${n}` })
+    await until(
+      'it is in the log',
+      async () => (await log())[0]?.attemptCount === 1 && (await log()).length === n,
+    )
+  }
+  expect(await log()).toMatchObject([
+    { status: 'succeeded', responseStatus: 204, lastError: null },
+    { status: 'pending', responseStatus: null, lastError: { code: 'connection_failed' } },
+    { status: 'pending', responseStatus: 503, lastError: { code: 'non_2xx' } },
+  ])
+  expect(await receiving.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' })
+  const did = records(receiving).slice(1, -1)
+  expect(did.map(({ n, answered, verified }) => [n, answered, verified])).toEqual([
+    [1, '503', true],
+    [2, 'reset', true],
+    [3, '204', true],
+  ])
+  const { summary } = records(receiving).at(-1)
+  expect(summary).toMatchObject({ requests: 3, events: 3, repeated: 0, unacknowledged: { length: 2 } })
+  expect(await webhooksLeft()).toBe(0)
+})
+
 test('a wrong secret, no secret, and what no service sent are shown as such', async () => {
   await using wrong = listen('--json', '--port', '0', '--secret', 'whsec_of-another-endpoint')
   await using none = listen('--port', '0')

@@ -2,12 +2,18 @@
 
 import { ApiKeys } from './api-keys.ts'
 import { Changes } from './changes.ts'
+import type { Row } from './envelope.ts'
 import { resources } from './generated.ts'
 import { OwnOrganization } from './organization.ts'
+import { type CallOptions, Resource } from './resource.ts'
 import { type ClientOptions, createSend } from './transport.ts'
 import { Webhooks } from './webhooks.ts'
 
 export type Client = ReturnType<typeof resources> & {
+  /** The calls that every kind has, of one by its part of the address (`tickets`): for programs that learn the kinds from the service. */
+  kind(name: string): Resource<Row, object, object>
+  /** What the service says of itself, `openapi.json`: its kinds and their fields as they are in its release. */
+  document(options?: CallOptions): Promise<unknown>
   readonly changes: Changes
   readonly webhooks: Webhooks
   readonly apiKeys: ApiKeys
@@ -22,6 +28,10 @@ export const createClient = (options: ClientOptions): Client => {
   const send = createSend(options)
   return {
     ...resources(send),
+    kind: (name) => new Resource(send, name),
+    // It stands beside the version of the API, at whatever address that has.
+    document: async ({ signal } = {}) =>
+      (await send({ method: 'GET', path: '/../openapi.json', signal })).body,
     changes: new Changes(send),
     webhooks: new Webhooks(send),
     apiKeys: new ApiKeys(send),

@@ -46,13 +46,14 @@ import { schemaOf } from './schema.ts'
 import { deliveryPart } from './webhooks/delivery-routes.ts'
 import { createEndpoints } from './webhooks/endpoints.ts'
 import { createEventTypes } from './webhooks/event-types.ts'
+import { readNamedKeys } from './webhooks/installation-key.ts'
 import { createDeliveryLog } from './webhooks/log.ts'
 import { createRecoveryStore } from './webhooks/recovery.ts'
 import { recoveryPart } from './webhooks/recovery-routes.ts'
 import { endpointPart } from './webhooks/routes.ts'
-import { createSecretBox, type SecretBox } from './webhooks/secrets.ts'
 import { createWebhookStore } from './webhooks/store.ts'
 import { createTargetCheck } from './webhooks/target-check.ts'
+import { createVault, keysOf, type Vault } from './webhooks/vault.ts'
 
 export interface App {
   readonly server: FastifyInstance
@@ -120,7 +121,7 @@ export function createApp(options: AppOptions): App {
   const wake = notifier.deliveries
   // What comes to the thread has had its organization's turn before.
   const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register)
-  const box = createSecretBox(settings.encryptionKey)
+  const vault = createVault(keysOf(settings), async () => (await readNamedKeys(pool)).current)
   const server = createServer(log, {
     ...(trustedProxies.ranges.length === 0
       ? {}
@@ -148,7 +149,7 @@ export function createApp(options: AppOptions): App {
     idempotency: createIdempotencyStore(
       { database, callUnderClock },
       clock,
-      (sealed, organizationId, webhookId) => box.open(sealed, { organizationId, webhookId }),
+      (sealed, organizationId, webhookId) => vault.open(sealed, { organizationId, webhookId }),
     ),
   }
 
@@ -162,7 +163,7 @@ export function createApp(options: AppOptions): App {
   if (part === 'api') registerOwnRoutes(server, options, { register, metrics, pending })
   const desk = { pool, database, clock, kinds, journal, searchTimeout: options.searchTimeout }
   const { readers } = registerDesk(server, desk, access)
-  const shared = { database, callUnderClock, box, access, wake, kinds }
+  const shared = { database, callUnderClock, vault, access, wake, kinds }
   registerWebhooks(server, options, shared)
   registerKeys(server, options, shared)
   registerRoutes(server, organizationPart.routes, createOrganizations(database, clock), access)
@@ -220,27 +221,27 @@ function admissionOf(server: FastifyInstance, { pool, clock, log, rateLimit: lim
 interface Shared {
   readonly database: Database
   readonly callUnderClock: CallUnderClock
-  readonly box: SecretBox
+  readonly vault: Vault
   readonly access: Access
   readonly wake: () => void
   readonly kinds: readonly Kind[]
 }
 
 function registerKeys(server: FastifyInstance, { clock }: AppOptions, shared: Shared): void {
-  const { database, callUnderClock, box, access, wake, kinds } = shared
+  const { database, callUnderClock, vault, access, wake, kinds } = shared
   const store = createKeyStore(database, callUnderClock)
   const keys = createKeys({
     store,
     clock,
     scopes: scopeNames(kinds.map(({ plural }) => plural)),
-    seal: (answer, organizationId, apiKeyId) => box.seal(answer, { organizationId, webhookId: apiKeyId }),
+    seal: (answer, organizationId, apiKeyId) => vault.seal(answer, { organizationId, webhookId: apiKeyId }),
     wake,
   })
   registerRoutes(server, keyPart(kinds).routes, { keys, store, clock }, access)
 }
 
 function registerWebhooks(server: FastifyInstance, { clock, settings }: AppOptions, shared: Shared): void {
-  const { database, callUnderClock, box, access, wake, kinds } = shared
+  const { database, callUnderClock, vault, access, wake, kinds } = shared
   const { schedule, dnsServers, trustedTargets, rotationOverlap, logRetention } = settings
   const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
   server.addHook('onClose', () => resolver.close())
@@ -251,7 +252,7 @@ function registerWebhooks(server: FastifyInstance, { clock, settings }: AppOptio
     store,
     clock,
     eventTypes,
-    box,
+    vault,
     rotationOverlap,
     wake,
     checkTarget: createTargetCheck(resolver, schedule.answerTimeout),
@@ -265,7 +266,7 @@ function registerWebhooks(server: FastifyInstance, { clock, settings }: AppOptio
     store,
     deliveries,
     eventTypes,
-    box,
+    vault,
     clock,
     schedule,
     retention: logRetention,

@@ -202,6 +202,14 @@ export const settings = {
     accepts: '32 bytes in base64, as openssl rand -base64 32 prints them',
     parse: parseEncryptionKey,
   }),
+  encryptionKeyPrevious: setting<Buffer | null>({
+    variable: 'DESKWIRE_ENCRYPTION_KEY_PREVIOUS',
+    default: null,
+    defaultShown: 'none',
+    help: 'the key that DESKWIRE_ENCRYPTION_KEY replaces, or is replaced by, until deskwire encryption-key rotate is done',
+    accepts: '32 bytes in base64, as openssl rand -base64 32 prints them',
+    parse: parseEncryptionKey,
+  }),
   trustedTargets: setting<Networks>({
     variable: 'DESKWIRE_TRUSTED_TARGETS',
     default: '',
@@ -359,7 +367,14 @@ type Settings = typeof settings
 export type Config = { readonly [K in keyof Settings]: Settings[K] extends Setting<infer V> ? V : never }
 
 /** A key, or a URL with a password in it, must not end up in a log. */
-const secret = new Set(['bootstrapKey', 'databaseUrl', 'databaseDirectUrl', 'encryptionKey', 'summarizerKey'])
+const secret = new Set([
+  'bootstrapKey',
+  'databaseUrl',
+  'databaseDirectUrl',
+  'encryptionKey',
+  'encryptionKeyPrevious',
+  'summarizerKey',
+])
 
 /** The flag of a setting: `--data-dir` for DESKWIRE_DATA_DIR. */
 export function flagOf(variable: string): string {

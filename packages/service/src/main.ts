@@ -29,6 +29,7 @@ import { startMetricsServer, startWorkerServer, workerMetrics } from './roles/wo
 import { schemaOf } from './schema.ts'
 import { createJobs } from './summarizer/jobs.ts'
 import type { SummarySettings } from './summarizer/summarizer.ts'
+import { keysOf } from './webhooks/vault.ts'
 
 /** What a timer counts at most, in milliseconds. */
 const longestTimer = 2 ** 31 - 1
@@ -54,7 +55,7 @@ export async function serve(config: Config): Promise<void> {
     const clock = await askDatabaseClock(database.pool)
     await makeLogWeeks(database.pool, clock.now())
     const settings = await deliverySettingsOf(config)
-    await requireKeyOfDatabase(database.pool, config, settings.encryptionKey)
+    await requireKeyOfDatabase(database.pool, config, keysOf(settings))
     const running = await startRoles(config, { database, clock, settings, summaries, log })
     // A worker that runs alone has nothing else that keeps its process while the database is away.
     const staying = setInterval(() => {}, longestTimer)

@@ -29,7 +29,7 @@ const sources: readonly Source[] = readdirSync(src, { recursive: true, encoding:
 function roomOf(path: string): string {
   const [first, second] = path.split('/')
   if (first === 'schema.ts') return 'schema'
-  return second === undefined || first === 'roles' ? 'top' : (first as string)
+  return second === undefined || first === 'roles' || first === 'doctor' ? 'top' : (first as string)
 }
 
 /** What each room may import beside itself: nothing calls upwards. */
@@ -200,6 +200,11 @@ describe('SQL', () => {
       'delivery/leases.ts: update lanes set lease_id = null, lease_until = nu',
       'delivery/leases.ts: update recoveries set lease_id = null, lease_until',
       'delivery/leases.ts: update webhook_health set failing_since = $1 where',
+      // The server, the catalogue, and the list of migrations; an endpoint that the operator names.
+      "doctor/database.ts: select current_setting('max_connections')::int - c",
+      'doctor/database.ts: select current_user::text as role, current_setting',
+      'doctor/database.ts: select m.id from schema_migrations m order by m.id',
+      'doctor/receivers.ts: select w.id, w.url from webhooks w where w.id = $1',
       'http/health.ts: select i.epoch from installation i where i.singlet',
       // No table of their own: what looks into one stands in a literal that names the organization.
       "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
@@ -223,9 +228,14 @@ describe('SQL', () => {
       'retention/log-weeks.ts: select r.position from recoveries r where r.finish',
       // Whether the summarizer has anything to do, for whomever.
       'summarizer/jobs.ts: select exists (select 1 from conversations c where',
-      'webhooks/installation-key.ts: select i.key_check from installation i where i.sin',
+      'webhooks/installation-key.ts: select i.key_check, i.previous_key_check from inst',
       'webhooks/installation-key.ts: update installation set key_check = $1 where singl',
-      'webhooks/installation-key.ts: update installation set key_check = $1 where singl',
+      'webhooks/installation-key.ts: update installation set key_check = $1, previous_k',
+      'webhooks/key-rotation.ts: update installation set key_check = $1, previous_k',
+      'webhooks/key-rotation.ts: update installation set previous_key_check = null ',
+      // By primary keys, which begin with it.
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
+      "webhooks/key-rotation.ts: with mine as (\n           select ${of('t')}, c.bec",
       // Its arms name it, each for itself.
       "webhooks/log-functions.ts: select 1 from (${some('1', String(countedAtMost + ",
       "webhooks/log-functions.ts: select f.id, f.log_day from (${some('d.id, d.log_d",

@@ -40,6 +40,12 @@ const examples: Record<keyof typeof settings, Example> = {
     value: encryptionKey,
     bad: [Buffer.alloc(31, 9).toString('base64'), 'hidden'],
   },
+  encryptionKeyPrevious: {
+    default: null,
+    text: encryptionKey.toString('base64'),
+    value: encryptionKey,
+    bad: [Buffer.alloc(33, 9).toString('base64'), 'hidden'],
+  },
   trustedTargets: {
     default: noNetworks,
     text: '127.0.0.0/8,fd00::/8',
@@ -130,6 +136,7 @@ const secrets: readonly string[] = [
   'databaseDirectUrl',
   'bootstrapKey',
   'encryptionKey',
+  'encryptionKeyPrevious',
   'summarizerKey',
 ]
 

@@ -1,7 +1,7 @@
 import { backUp, hasEmbeddedDatabase, systemClock } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withDatabase } from '../database.ts'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, exitCodes } from '../failure.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const backupCommand: Command = {
@@ -13,7 +13,11 @@ ${databaseHelp}
 It works beside a running service, and nobody waits for it. Everything is in the file but the encryption key, which signing
 secrets are encrypted with: keep that apart from it, and keep it too.
 
-Exit code 0: whole, and proved. 1: there is no FILE, or rows in it do not match their checkpoint; standard error says which.
+Exit codes: 0 when it is whole, and proved; 3 when it is whole, and rows in it do not match their checkpoint; 1 when there is no
+FILE; 2 for a wrong command line.
+
+Example:
+  deskwire backup desk-2026-01-31.backup
 `,
   async run(args) {
     const { words, json, config } = readCommand(args, [], 1)
@@ -38,6 +42,7 @@ The encryption key is not in it. Without ${key} no delivery of a restored desk c
       if (unproved.length > 0) {
         throw new CommandFailure(
           `the backup is whole, but rows were changed by hand and do not match their checkpoint: ${unproved.join(', ')}; copies outside do not match them either`,
+          exitCodes.found,
         )
       }
     })

@@ -2,7 +2,7 @@ import { baseUrlOf } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { createDesk } from '../conform/desk.ts'
 import { type Finding, rules, tryRules } from '../conform/run.ts'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -17,7 +17,10 @@ export const conformCommand: Command = {
 It makes customers and tickets, tagged conform-…, and deletes them in the end: endpoints that are subscribed to such events
 get them. Others may work there meanwhile. It reads all customers and tickets once.
 
-Exit code 0: every rule holds. 1: one does not. 2: the command is not accepted.
+Exit codes: 0 when every rule holds; 3 when one does not; 1 when the deployment cannot be tried; 2 for a wrong command line.
+
+Example:
+  deskwire conform https://desk.example/v1 --key dwk_…
 `,
   async run(args) {
     const { texts, switches, words } = parseFlags(args, {
@@ -44,7 +47,7 @@ Exit code 0: every rule holds. 1: one does not. 2: the command is not accepted.
     if (switches.keep) print(`What was made is tagged ${desk.tag}.`)
     if (left.length > 0) print(`Could not be deleted again: ${left.join(', ')}`)
     if (broken.length > 0)
-      throw new CommandFailure(`${broken.length} of ${findings.length} rules do not hold`)
+      throw new CommandFailure(`${broken.length} of ${findings.length} rules do not hold`, exitCodes.found)
   },
 }
 

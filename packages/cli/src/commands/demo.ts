@@ -8,14 +8,19 @@ import { defaultDirectory, keepAuthority } from '../listen/authority.ts'
 
 export const demoCommand: Command = {
   help: () => `deskwire demo: start a service of its own for a moment, change things, and show each change arriving both ways,
-as a verified delivery and in the sync, with the same bytes. The worker is killed half-way, and nothing is lost. Exit
-code 0 when everything arrived, otherwise 1. It leaves nothing behind.
+as a verified delivery and in the sync, with the same bytes. The worker is killed half-way, and nothing is lost. It
+leaves nothing behind.
 
   --json                 one JSON object a line
   --dir DIR              with --url: the receiver's certificate authority (${defaultDirectory()})
 ${clientHelp}
 With --url and --key it uses that service instead, which has to be started as deskwire listen --help says, and kills
 nothing.
+
+Exit codes: 0 when everything arrived; 1 when something did not; 2 for a wrong command line.
+
+Example:
+  deskwire demo
 `,
   async run(args) {
     const { texts, switches } = parseFlags(args, { texts: ['url', 'key', 'dir'], switches: ['json'] })

@@ -6,7 +6,7 @@ import { clientHelp, clientOf, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { CommandFailure } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
-import { bulkOf, kindNamed, plurals } from '../kinds.ts'
+import { bulkOf, kindNamed, plurals, recordOf } from '../kinds.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const exportCommand: Command = {
@@ -19,7 +19,11 @@ ${clientHelp}
 The last line, {"object":"export_end",…}, has the cursor with which a sync goes on, and the checkpoint that the rows were
 held against. A row that changes meanwhile stands a second time, further down; one that is removed, as {"object":"removed",…}.
 
-Exit code 0: whole and proved. 1: it broke off, or did not add up; there is no FILE. 2: the command is not accepted.
+Exit codes: 0 when it is whole and proved; 1 when it broke off, or did not add up, and there is no FILE; 2 for a wrong command
+line.
+
+Example:
+  deskwire export tickets --out tickets.ndjson --url http://127.0.0.1:8080/v1 --key dwk_…
 `,
   words: () => plurals,
   async run(args) {
@@ -56,12 +60,6 @@ async function* linesOf(
   for await (const change of rows) yield `${JSON.stringify(recordOf(change))}\n`
   const end = { object: 'export_end', nextCursor: rows.cursor, checkpoint: rows.checkpoint }
   yield `${JSON.stringify(end)}\n`
-}
-
-function recordOf(change: Change<Row>): object {
-  if (change.type === 'upsert') return change.row
-  const { id, resource, removedAt } = change
-  return { object: 'removed', id, resource, removedAt }
 }
 
 /** To standard output; whoever reads it may stop early. */

@@ -1,6 +1,7 @@
 import type { Kind } from '@deskwire/service/administration'
 import { clientHelp, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
+import { exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { checkRows } from '../import/check.ts'
 import { importFile } from '../import/import-file.ts'
@@ -10,9 +11,6 @@ import { count, createShow, rowsText } from '../import/show.ts'
 import { type Source, type Survey, survey } from '../import/survey.ts'
 import { kindNamed, plurals } from '../kinds.ts'
 import { UsageError } from '../usage-error.ts'
-
-/** Some lines were not imported, the others were. */
-const someRejected = 3
 
 export const importCommand: Command = {
   help: () => `deskwire import FILE.csv: create or update a row for each line of a CSV file (UTF-8, the first line names the columns).
@@ -32,8 +30,12 @@ created, and the same file sent again within a day with the same key creates not
 An import that was interrupted goes on when it is run again: FILE.csv.progress.json says where. Lines that are refused are
 told with their numbers and written to FILE.rejects.csv, with a column "error" that an import of that file leaves out.
 
-Exit code 0: every line was imported. 3: some were rejected, the others imported. 1: it stopped, for what the message says;
-run it again to go on. 2: the command or the header is not accepted, nothing was sent. 130: interrupted, run it again.
+Exit codes: 0 when every line was imported; 3 when some were rejected, the others imported; 1 when it stopped, for what the
+message says: run it again to go on; 2 when the command or the header is not accepted, and nothing was sent; 130 when it was
+interrupted: run it again.
+
+Example:
+  deskwire import customers.csv --url http://127.0.0.1:8080/v1 --key dwk_… --dry-run
 `,
   async run(args) {
     const { texts, switches, words } = parseFlags(args, {
@@ -56,7 +58,7 @@ run it again to go on. 2: the command or the header is not accepted, nothing was
         process.stdout.write(
           `${rowsText(counts.rows)} checked, ${count(counts.rejected)} would be rejected\n`,
         )
-      if (counts.rejected > 0) process.exitCode = someRejected
+      if (counts.rejected > 0) process.exitCode = exitCodes.found
       return
     }
     const target = requireTarget('import', texts)
@@ -66,7 +68,7 @@ run it again to go on. 2: the command or the header is not accepted, nothing was
     const { operation, resumedAt } = done
     if (switches.json) printJson({ ...known, operation, ...done.counts, rejects, resumedAt, seconds })
     else process.stdout.write(summary(done.counts, rejects, seconds))
-    if (rejects !== null) process.exitCode = someRejected
+    if (rejects !== null) process.exitCode = exitCodes.found
   },
 }
 

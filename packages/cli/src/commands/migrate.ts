@@ -6,7 +6,10 @@ export const migrateCommand: Command = {
   help: () => `deskwire migrate: bring the schema up to date.
 
   --json                 print JSON
-${databaseHelp}`,
+${databaseHelp}
+Example:
+  deskwire migrate --database-url postgres://desk@db.internal/desk
+`,
   async run(args) {
     const { json, config } = readCommand(args, [])
     await withDatabase(config, async (pool) => {

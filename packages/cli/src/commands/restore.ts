@@ -23,6 +23,9 @@ Stop the service first. Killed at any moment, it leaves what was there; run it a
 Afterwards every cursor from before is refused with 410 cursor_too_old, and so is an updatedAfter from the span of time that
 was lost: clients begin anew. What came after the backup is gone; keys that were revoked since work again, customers who were
 deleted since are back, and deliveries that were pending go out again.
+
+Example:
+  deskwire restore desk-2026-01-31.backup --check
 `,
   async run(args) {
     const { words, switches, json, config } = readCommand(args, [], 1, ['replace', 'without-key', 'check'])
@@ -59,6 +62,7 @@ deleted since are back, and deliveries that were pending go out again.
         clock: await askDatabaseClock(pool),
         withoutKey,
         encryptionKey: config.encryptionKey,
+        encryptionKeyPrevious: config.encryptionKeyPrevious,
       })
       print(summary, told(summary))
     })

@@ -12,7 +12,10 @@ Every cursor from before is then refused with 410 cursor_too_old, and so is an u
 lost: clients begin anew, instead of drifting. Run once too often, it costs them a fresh sync and nothing else.
 
   --json                 print JSON
-${databaseHelp}`,
+${databaseHelp}
+Example:
+  deskwire restored --database-url postgres://desk@db.internal/desk
+`,
   async run(args) {
     const { json, config } = readCommand(args, [])
     await withDatabase(config, async (pool) => {

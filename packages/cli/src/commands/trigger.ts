@@ -11,6 +11,9 @@ export const triggerCommand: Command = {
   --json                 one JSON object a line
 ${clientHelp}
 The key needs the write scopes of what is changed. What is made stays, unless the event is its removal.
+
+Example:
+  deskwire trigger ticket.created --url http://127.0.0.1:8080/v1 --key dwk_…
 `,
   words: () => eventTypes,
   async run(args) {

@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { DeskwireError } from '@deskwire/sdk'
 import type { Kind } from '@deskwire/service/administration'
 import { clientOf, type Target } from '../client.ts'
-import { CommandFailure } from '../failure.ts'
+import { CommandFailure, exitCodes } from '../failure.ts'
 import { bulkOf } from '../kinds.ts'
 import { toBatches } from './batches.ts'
 import {
@@ -20,8 +20,6 @@ import { openRejects, rejectsPath } from './rejects.ts'
 import { runImport } from './run.ts'
 import { count, createShow, rowsText } from './show.ts'
 import { rowsOf, type Source, type Survey } from './survey.ts'
-
-const interruptedCode = 130
 
 /** A service that is being restarted is waited for: some forty seconds in all. */
 const patience = { limit: 12 }
@@ -87,7 +85,7 @@ export async function importFile(kind: Kind, source: Source, target: Target, fou
       throw error
     }
     const state = `${count(soFar)} of ${rowsText(total)} done; run the same command again to go on`
-    if (stop.aborted) throw new CommandFailure(`interrupted: ${state}`, interruptedCode)
+    if (stop.aborted) throw new CommandFailure(`interrupted: ${state}`, exitCodes.interrupted)
     process.stderr.write(`deskwire: ${state}\n`)
     throw error
   } finally {

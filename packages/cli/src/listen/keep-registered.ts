@@ -3,21 +3,64 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, WebhookWithSecret } from '@deskwire/sdk'
-import { isGone, mayPass } from './register.ts'
+import { clientOf, type Target } from '../client.ts'
+import { type Endpoint, isGone, mayPass, register, tryWithPing, unregister } from './register.ts'
 
 /** How often to look, in milliseconds. */
 const every = 2_000
 
 /** What was found: that the service does not answer, or does again; or that the endpoint was gone, and which there is now. */
-export type Found =
+type Found =
   | { readonly found: 'unreachable' | 'reachable' }
   | { readonly found: 'deleted'; readonly webhook: WebhookWithSecret }
+
+/** What becomes of an endpoint that is held. */
+export type Held =
+  | Exclude<Found, { found: 'deleted' }>
+  /** For the first time, or anew. */
+  | { readonly found: 'registered' | 'deleted'; readonly webhook: WebhookWithSecret }
+  /** It was deleted in the end. */
+  | { readonly found: 'ended'; readonly webhookId: string }
+
+/**
+ * Registers an endpoint, tries it with a ping, keeps it registered until `stopped`, and deletes it again whatever happens.
+ * @throws CommandFailure when the service cannot deliver there.
+ */
+export async function holdRegistered(
+  target: Target,
+  endpoint: Endpoint,
+  { stopped, tell }: { readonly stopped: Promise<void>; readonly tell: (held: Held) => void },
+): Promise<void> {
+  const client = clientOf(target)
+  const registerHere = () => register(client, endpoint)
+  const webhook = await registerHere()
+  let { id } = webhook
+  tell({ found: 'registered', webhook })
+  const over = new AbortController()
+  try {
+    await Promise.race([tryWithPing(client, id, endpoint.caPath), stopped])
+    const keeping = keepRegistered(clientOf(target, { retries: 0 }), {
+      webhookId: id,
+      register: registerHere,
+      tell(found) {
+        if (found.found === 'deleted') id = found.webhook.id
+        tell(found)
+      },
+      signal: over.signal,
+    })
+    await Promise.race([keeping, stopped])
+  } finally {
+    over.abort()
+    await unregister(client, id)
+    tell({ found: 'ended', webhookId: id })
+  }
+}
 
 /**
  * Looks until `signal` aborts. A deleted endpoint is registered anew; a service that does not answer is waited for. Rejects when
  * the key may not do this any more.
  */
-export async function keepRegistered(
+async function keepRegistered(
   client: Client,
   options: {
     readonly webhookId: string

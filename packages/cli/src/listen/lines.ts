@@ -34,22 +34,18 @@ function answered(forwarded: Forwarded): string {
     : `NO ANSWER from ${url}: ${cut(forwarded.error)}`
 }
 
-/** An object in a few words: what it is, what it is called, where it stands. */
+/** The object of an event, and as of when. */
 function summary(data: object): string {
-  const { object, id, resource, removedAt, name, subject, title, status, updatedAt } = data as Record<
-    string,
-    unknown
-  >
+  const { object, id, resource, removedAt, updatedAt } = data as Record<string, unknown>
   if (object === 'removed') return cut(`${resource} ${id} removed at ${removedAt}`)
-  if (object === undefined) return '{}'
+  return object === undefined ? '{}' : cut(`${inWords(data)} as of ${updatedAt}`)
+}
+
+/** An object in a few words: what it is, what it is called, where it stands. */
+export function inWords(row: object): string {
+  const { object, id, name, subject, title, status } = row as Record<string, unknown>
   const called = [name, subject, title].find((text) => typeof text === 'string')
-  const words = [
-    object,
-    id,
-    called === undefined ? '' : JSON.stringify(called),
-    status ?? '',
-    `as of ${updatedAt}`,
-  ]
+  const words = [object, id, called === undefined ? '' : JSON.stringify(called), status ?? '']
   return cut(words.filter((word) => word !== '').join(' '))
 }
 

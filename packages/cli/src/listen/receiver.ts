@@ -1,7 +1,7 @@
 /** A receiver on the loopback: HTTPS, one POST a delivery, verified with the SDK. */
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { type Rejection, verifyWebhook, type WebhookEvent } from '@deskwire/sdk'
 import { CommandFailure } from '../failure.ts'
 import type { Certified } from './certificates.ts'
@@ -16,11 +16,15 @@ export interface Received {
   /** As the headers say: only as true as the verdict. */
   readonly eventId: string
   readonly eventType: string
+  readonly path: string
   readonly headers: IncomingHttpHeaders
   /** The raw bytes. */
   readonly body: Buffer
   readonly verdict: Verdict
 }
+
+/** What a delivery is answered: a status; or whatever it does to the connection, which it may also `reset`. */
+export type Answer = number | ((response: ServerResponse, reset: () => void) => void)
 
 export interface Receiver extends AsyncDisposable {
   readonly url: string
@@ -30,14 +34,14 @@ export interface Receiver extends AsyncDisposable {
 /** More than the largest object there is, in its envelope. */
 const largestBody = 4 * 1024 * 1024
 
-/** Listens on 127.0.0.1. `receive` answers with the HTTP status to give. @throws CommandFailure when it cannot. */
+/** Listens on 127.0.0.1. @throws CommandFailure when it cannot. */
 export async function startReceiver(options: {
   readonly certified: Certified
   /** 0 picks a free one. */
   readonly port: number
   /** The endpoint's secret, as it is known when a delivery comes; null when it is not known. */
   readonly secret: () => string | null
-  readonly receive: (received: Received) => number | Promise<number>
+  readonly receive: (received: Received) => Answer | Promise<Answer>
 }): Promise<Receiver> {
   const { certified, port, secret, receive } = options
   const server = createServer({ key: certified.key, cert: certified.cert }, async (request, response) => {
@@ -62,15 +66,24 @@ export async function startReceiver(options: {
     }
     const body = Buffer.concat(chunks)
     const headerOf = (name: string) => String(request.headers[name] ?? '')
-    const status = await receive({
+    const answer = await receive({
       at: new Date(),
       eventId: headerOf('x-service-event-id'),
       eventType: headerOf('x-service-event-type'),
+      path: request.url ?? '',
       headers: request.headers,
       body,
       verdict: await verify(body, request.headers['x-service-signature'], secret()),
     })
-    response.writeHead(status).end()
+    if (typeof answer === 'number') response.writeHead(answer).end()
+    else answer(response, () => connections.get(request.socket.remotePort)?.resetAndDestroy())
+  })
+  // Below TLS, as nothing else can be reset; by the port at the other end.
+  const connections = new Map<number | undefined, Socket>()
+  server.on('connection', (socket: Socket) => {
+    const port = socket.remotePort
+    connections.set(port, socket)
+    socket.once('close', () => connections.delete(port))
   })
   await new Promise<void>((settle, refuse) => {
     server.once('error', (error: NodeJS.ErrnoException) => {

@@ -11,11 +11,17 @@ export function serverSettings(caPath: string): string {
 /** How long a ping may take, in milliseconds: a whole attempt, and a little for a worker to come to it. */
 const pingWithin = 15_000
 
+/** Where a receiver on this machine is, and what it wants. */
+export interface Endpoint {
+  readonly url: string
+  readonly events: readonly string[]
+  /** The certificate of the authority that the service has to trust. */
+  readonly caPath: string
+  readonly description: string
+}
+
 /** Registers `url`. @throws CommandFailure that says what the service has to be started with. */
-export async function register(
-  client: Client,
-  endpoint: { url: string; events: readonly string[]; caPath: string; description: string },
-): Promise<WebhookWithSecret> {
+export async function register(client: Client, endpoint: Endpoint): Promise<WebhookWithSecret> {
   const { url, description, caPath } = endpoint
   // The service judges the names, since it may know more of them than this SDK.
   const events = endpoint.events as Exclude<EventType, 'ping'>[]

@@ -74,7 +74,7 @@ test('as a command it prints a table, exits with what it found, and says what it
   await using proxy = await startProxy(shared().url, faults['a sync drops removals']!.fault)
   const bad = await deskwire(['conform', `${proxy.url}/v1`, ...key, '--json'])
   expect(bad).toMatchObject({
-    code: 1,
+    code: 3,
     stderr: expect.stringMatching(/\d rules? .*do not hold|of \d+ rules do not hold/),
   })
   const { findings, left } = JSON.parse(bad.stdout)
@@ -100,5 +100,5 @@ test('as a command it prints a table, exits with what it found, and says what it
   expect(await said('http://127.0.0.1:1', ...key)).toEqual(refused(1, 'got no answer'))
   const reader = await shared().newKey(api.organizationId, ['customers:read', 'tickets:read'])
   const cannot = await said(shared().url, '--key', reader.token)
-  expect(cannot).toMatchObject({ code: 1, stdout: expect.stringContaining('POST /customers answered 403') })
+  expect(cannot).toMatchObject({ code: 3, stdout: expect.stringContaining('POST /customers answered 403') })
 })

@@ -7,6 +7,7 @@ import type { Clock } from '../kernel/timestamps.ts'
 import { logWeeks, makeLogWeek } from '../retention/log-weeks.ts'
 import { schemaOf } from '../schema.ts'
 import { opensSecrets, replaceKey } from '../webhooks/installation-key.ts'
+import type { EncryptionKeys } from '../webhooks/vault.ts'
 import { type BackupSummary, writeBackup } from './backup.ts'
 import { BackupError } from './format.ts'
 import { type CheckedBackup, checkBackup, restoreBackup } from './restore.ts'
@@ -28,6 +29,8 @@ export interface RestoreOptions {
   readonly clock: Clock
   /** The key that signing secrets were encrypted with; null when there is none at hand. */
   readonly encryptionKey: Buffer | null
+  /** A second key that some of them may be encrypted with, where one was about to replace the other. */
+  readonly encryptionKeyPrevious?: Buffer | null
   /** Restore even though the key does not open the secrets. */
   readonly withoutKey: boolean
 }
@@ -45,15 +48,17 @@ export interface RestoreSummary extends NewEpoch {
 export async function restore(
   pool: Pool,
   backup: CheckedBackup,
-  { clock, encryptionKey, withoutKey }: RestoreOptions,
+  { clock, encryptionKey, encryptionKeyPrevious = null, withoutKey }: RestoreOptions,
 ): Promise<RestoreSummary> {
   let began: NewEpoch | undefined
   const { rows, migrated } = await restoreBackup(pool, backup, {
     schema: schemaOf(),
     makeWeek: makeLogWeek,
     async finish(tx) {
-      if (!withoutKey) await requireKey(tx, encryptionKey)
-      await replaceKey(tx, encryptionKey)
+      const keys = encryptionKey === null ? null : { current: encryptionKey, previous: encryptionKeyPrevious }
+      if (!withoutKey) await requireKey(tx, keys)
+      // With two of them, either may have sealed what is there: a rotation that is still to be finished.
+      await replaceKey(tx, keys)
       began = await beginEpochAfterRestore(tx, clock)
     },
   })
@@ -62,9 +67,9 @@ export async function restore(
 }
 
 /** A desk whose secrets nobody can open delivers nothing, and nobody would notice until it is too late. */
-async function requireKey(tx: Tx, encryptionKey: Buffer | null): Promise<void> {
-  if (await opensSecrets(tx, encryptionKey)) return
-  const wrong = encryptionKey === null ? 'and there is no key' : 'and this is another'
+async function requireKey(tx: Tx, keys: EncryptionKeys | null): Promise<void> {
+  if (await opensSecrets(tx, keys)) return
+  const wrong = keys === null ? 'and there is no key' : 'and this is another'
   throw new BackupError(
     `the signing secrets of the backup were encrypted with the key of its installation, ${wrong}: put its encryption.key into the data directory, or set DESKWIRE_ENCRYPTION_KEY; with --without-key the desk comes back, and every endpoint needs a new secret`,
   )

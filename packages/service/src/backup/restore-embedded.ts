@@ -7,7 +7,8 @@ import { BackupError } from './format.ts'
 import { type RestoreOptions, type RestoreSummary, restore } from './index.ts'
 import type { CheckedBackup } from './restore.ts'
 
-export interface EmbeddedRestoreOptions extends Omit<RestoreOptions, 'encryptionKey'> {
+export interface EmbeddedRestoreOptions
+  extends Omit<RestoreOptions, 'encryptionKey' | 'encryptionKeyPrevious'> {
   /** Move a database that is there aside. Otherwise there must be none. */
   readonly replace: boolean
   readonly log: Logger
@@ -18,7 +19,7 @@ export interface EmbeddedRestoreOptions extends Omit<RestoreOptions, 'encryption
  * @throws EmbeddedDatabaseError when the directory cannot be used; BackupError when the backup cannot be restored.
  */
 export async function restoreEmbedded(
-  config: { readonly dataDir: string; readonly encryptionKey: Buffer | null },
+  config: Pick<RestoreOptions, 'encryptionKey' | 'encryptionKeyPrevious'> & { readonly dataDir: string },
   backup: CheckedBackup,
   { replace, log, ...options }: EmbeddedRestoreOptions,
 ): Promise<RestoreSummary & { readonly movedTo: string | null }> {
@@ -32,7 +33,11 @@ export async function restoreEmbedded(
     max: 1,
     onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
   })
-  const summary = await restore(pool, backup, { ...options, encryptionKey }).finally(() => endPool(pool))
+  const summary = await restore(pool, backup, {
+    ...options,
+    encryptionKey,
+    encryptionKeyPrevious: config.encryptionKeyPrevious ?? null,
+  }).finally(() => endPool(pool))
   const time = new Date(options.clock.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '')
   return { ...summary, movedTo: await replacement.putInPlace(`before-restore-${time}`) }
 }

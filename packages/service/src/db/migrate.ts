@@ -24,6 +24,8 @@ export async function migrate(pool: Pool, schema: Schema): Promise<readonly stri
   try {
     await requireServer(client)
     await client.query('set statement_timeout = 0')
+    // What is committed later, elsewhere too, is on disk only after all of this is: a crash takes its end, which the next start makes again.
+    await client.query('set synchronous_commit = off')
     allowStatements(client, 0)
     await client.query(`select pg_advisory_lock(${migrationLock})`)
     return await applyMissing(client, schema)
@@ -34,7 +36,7 @@ export async function migrate(pool: Pool, schema: Schema): Promise<readonly stri
 }
 
 /** The oldest major version of PostgreSQL whose SQL all statements keep to. */
-const oldestServer = 15
+export const oldestServer = 15
 
 async function requireServer(client: Pick<Client, 'query'>): Promise<void> {
   const { rows } = await client.query<{ server_version_num: string; server_version: string }>(

@@ -8,6 +8,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { type AttemptServices, attempt, lostAttempt, tell } from './attempt.ts'
+import type { BacklogPace } from './backlog-pace.ts'
 import type { Completion } from './complete.ts'
 import type { ConcurrencyLimiter, EndpointLimiter, RunningAttempt } from './concurrency.ts'
 import { foldHealth, noChange, type ToSend, toSendOf } from './decide.ts'
@@ -38,6 +39,7 @@ export interface DrainServices extends AttemptServices {
 export interface WorkerServices {
   readonly workerId: string
   readonly limiter: ConcurrencyLimiter
+  readonly backlogs: BacklogPace
   readonly disablePolicy: DisablePolicy
   readonly shutdown: Shutdown
 }
@@ -55,6 +57,8 @@ export class Drain {
   readonly #endpoint: EndpointKey
   readonly #leaseId: string
   readonly #limiter: EndpointLimiter
+  /** Full claims after which it makes room, when backlogs have a pace. */
+  readonly #fullClaimsAtPace: number
   readonly #inHand: InHand
   #mode: DrainMode = 'claiming'
   /** What a commit has claimed for it; null otherwise, and once it is accepted. */
@@ -94,6 +98,7 @@ export class Drain {
     this.#worker = worker
     this.#endpoint = { organizationId: queue.organizationId, webhookId: queue.webhookId }
     this.#limiter = limiter
+    this.#fullClaimsAtPace = services.tuning.drain.fullClaimsAtPace[queue.priority]
     this.#inHand = new InHand(worker.limiter)
   }
 
@@ -337,7 +342,9 @@ export class Drain {
       priority,
       hasMore: this.#hasMore,
       mayClaim:
-        !this.#isAlone && !this.#isSuspended && !(this.#hasMore && this.#limiter.mustYield(hasHadItsTurn)),
+        !this.#isAlone &&
+        !this.#isSuspended &&
+        !(this.#hasMore && (this.#limiter.mustYield(hasHadItsTurn) || this.#isPaced)),
       mayStart,
       waiting: inHand.waiting,
       underWay,
@@ -346,6 +353,12 @@ export class Drain {
       quietTicks: this.#quietTicks,
       lingers: this.#lingers,
     }
+  }
+
+  /** It has a backlog, of which it has sent what goes out at once beside others. */
+  get #isPaced(): boolean {
+    if (this.#fullClaims < this.#fullClaimsAtPace) return false
+    return this.#worker.backlogs.isBeside(this.#endpoint.organizationId)
   }
 
   get #lingers(): boolean {

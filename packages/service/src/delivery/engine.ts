@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
+import { BacklogPace } from './backlog-pace.ts'
 import { ConcurrencyLimiter } from './concurrency.ts'
 import { noChange } from './decide.ts'
 import { createDisablePolicy } from './disable-policy.ts'
@@ -54,6 +55,7 @@ export function createEngine(
     readonly otherQueues?: EndpointQueues
     /** Calls that take an organization's clock row, one at a time of each. */
     readonly clockTurns?: KeyedQueue
+    readonly backlogs?: BacklogPace
     readonly tuning?: DeliveryTuning
   } = {},
 ): Engine {
@@ -63,6 +65,7 @@ export function createEngine(
     otherQueues = queues,
     clockTurns = createKeyedQueue(),
     tuning = deliveryTuning,
+    backlogs = new BacklogPace(tuning.backlogs),
   } = options
   const { foundAtOnce, looksApart, pollEvery, slowApart, freshApart, attemptsMayTake, completingMayTake } =
     tuning.engine
@@ -77,7 +80,7 @@ export function createEngine(
     tuning: tuning.disabling,
     onDisabled: wakeUnlessDraining,
   })
-  const workerServices: WorkerServices = { workerId, limiter, disablePolicy, shutdown }
+  const workerServices: WorkerServices = { workerId, limiter, backlogs, disablePolicy, shutdown }
   const running = new Map<string, RunningDrain>()
   const looking = periodic({
     every: pollEvery,
@@ -104,8 +107,12 @@ export function createEngine(
   /** Somebody drains by hand, and looks again by himself. */
   let draining = false
   const paces: Readonly<Partial<Record<PriorityClass, Pace>>> = {
-    slow: new Pace({ apart: slowApart / foundAtOnce.slow, atLeast: slowApart }, looking.wake),
-    fresh: new Pace({ apart: freshApart }, looking.wake),
+    slow: new Pace({ apart: () => slowApart / foundAtOnce.slow, atLeast: slowApart }, looking.wake),
+    fresh: new Pace({ apart: () => freshApart }, looking.wake),
+    heavy: new Pace(
+      { apart: () => backlogs.timeOf(tuning.drain.claimSizes.heavy), ahead: tuning.backlogs.ahead },
+      looking.wake,
+    ),
   }
 
   return {
@@ -148,7 +155,10 @@ export function createEngine(
 
   function take({ claim, held }: GivenClaim): void {
     const known = running.get(keyOf(claim))
-    if (held) known?.drain.give(claim)
+    if (held) {
+      backlogs.note(claim.organizationId)
+      known?.drain.give(claim)
+    }
     // It has given back its lease, and is about to learn that.
     else if (known !== undefined) void known.ended.then(() => take({ claim, held }))
     else if (launch({ ...claim, priority: 'light' }, claim) === null) void giveBack(claim)
@@ -184,16 +194,23 @@ export function createEngine(
     const foundOf = Map.groupBy(due, ({ priority }) => priority)
     const isFull = open.some((priority) => foundOf.get(priority)?.length === foundAtOnce[priority])
     let paced = 0
+    let isLeft = false
     for (const priority of open) {
       const found = foundOf.get(priority) ?? []
       const pace = draining ? undefined : paces[priority]
-      if (pace === undefined) found.forEach(beginOf)
-      else pace.begin(found, beginOf)
-      if (pace !== undefined) paced += found.length
+      const beside = pace === undefined ? [] : found.filter((queue) => isPaced(queue))
+      for (const queue of found) if (!beside.includes(queue)) beginOf(queue)
+      if (pace?.begin(alternating(beside), beginOf)) isLeft = true
+      paced += beside.length
     }
     // There are more where those came from.
-    if (isFull && (begun.length > 0 || paced > 1)) wakeUnlessDraining()
+    if (isLeft || (isFull && (begun.length > 0 || paced > 1))) wakeUnlessDraining()
     return begun
+  }
+
+  /** Of backlogs, those of an organization that others are there beside. */
+  function isPaced({ priority, organizationId }: DueQueue): boolean {
+    return priority !== 'heavy' || backlogs.isBeside(organizationId)
   }
 
   /** Wakes the queue's drain, or begins one, which it then answers. */
@@ -209,6 +226,7 @@ export function createEngine(
   function launch(queue: DueQueue, claim: Claim | null = null): RunningDrain | null {
     const own = shutdown.isRequested ? null : limiter.open(queue.priority)
     if (own === null) return null
+    if (queue.priority !== 'heavy') backlogs.note(queue.organizationId)
     const servedBy = queue.priority === 'light' ? queues : otherQueues
     const drain = new Drain({ ...drainServices, queues: servedBy }, workerServices, queue, own, claim)
     const ended = drain
@@ -257,4 +275,16 @@ export function createEngine(
       drains += ends.filter(({ ran }) => ran).length
     }
   }
+}
+
+/** One of each organization's after the other, so that none waits for all of another's. */
+function alternating(queues: readonly DueQueue[]): readonly DueQueue[] {
+  const rounds: DueQueue[][] = []
+  for (const ofOne of Map.groupBy(queues, ({ organizationId }) => organizationId).values()) {
+    for (const [round, queue] of ofOne.entries()) {
+      rounds[round] ??= []
+      rounds[round].push(queue)
+    }
+  }
+  return rounds.flat()
 }

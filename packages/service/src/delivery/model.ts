@@ -176,6 +176,8 @@ export interface DeliverySettings {
   readonly rotationOverlap: number
   readonly logRetention: number
   readonly encryptionKey: Buffer
+  /** A second key that secrets may be encrypted with, while one replaces the other. */
+  readonly encryptionKeyPrevious: Buffer | null
   readonly trustedTargets: Networks
   /** PEM. */
   readonly targetCa: string | null

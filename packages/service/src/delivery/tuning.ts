@@ -55,6 +55,8 @@ export interface DrainTuning {
   readonly claimSizeWhenFull: number
   /** After so many full claims a drain ends when others wait, so that all get theirs. */
   readonly fullClaims: ByClass
+  /** And after so many, by the class that it began in, when backlogs have a pace: a burst goes out at once, a backlog a claim at a time. */
+  readonly fullClaimsAtPace: ByClass
   /** A heavy queue's claimed deliveries are added to below this: the next are there when the last are sent. */
   readonly refillBelow: number
   /**
@@ -107,6 +109,28 @@ export interface EngineTuning {
   /** How long a stop waits for attempts, and then for the database; together below the service's 15 s. */
   readonly attemptsMayTake: number
   readonly completingMayTake: number
+}
+
+/** What backlogs get beside deliveries of others: `backlog-pace.ts`. */
+export interface BacklogTuning {
+  /** How long a delivery of the moment makes its organization one that others have to leave room for. */
+  readonly othersFor: number
+  /** Deliveries a second that backlogs begin with, and have at least and at most: an organization that has piled up much is served too. */
+  readonly rateAtFirst: number
+  readonly rateAtLeast: number
+  readonly rateAtMost: number
+  /** How late timers may come on average. Two busy cores that this worker shares with its database make 5 and more of it. */
+  readonly lateFrom: number
+  /** What the rate is multiplied by where they come later, and where not; and how often. */
+  readonly slower: number
+  readonly faster: number
+  readonly adjustEvery: number
+  /** A rate that nobody has asked for that long says nothing of now. */
+  readonly forgetAfter: number
+  /** How often the timer comes that is looked at. */
+  readonly resolution: number
+  /** Of a search's queues as many begin as do within this. */
+  readonly ahead: number
 }
 
 /** Leases of endpoint queues, and what their loss means: `leases.ts`. */
@@ -223,6 +247,11 @@ export interface SenderTuning {
   readonly clearOfClose: number
   /** How long at most, whatever a receiver says. */
   readonly idleForAtMost: number
+  /**
+   * TLS sessions that are kept to go on with, some 1 KB each, and for how long since their certificate was verified: what has expired or
+   * was taken back meanwhile is noticed then.
+   */
+  readonly sessions: { readonly most: number; readonly lasts: number }
   /** Deadlines begun within this share a timer; a timer each took a fifth of all sending. */
   readonly deadlineSlice: number
   /** Bytes that a larger body goes in, each piece when the socket has room for it. */
@@ -268,6 +297,7 @@ export interface DeliveryTuning {
   readonly concurrency: ConcurrencyTuning
   readonly drain: DrainTuning
   readonly engine: EngineTuning
+  readonly backlogs: BacklogTuning
   readonly leases: LeaseTuning
   readonly sweep: SweepTuning
   readonly disabling: DisableTuning
@@ -299,6 +329,7 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     claimSizes: { light: 16, heavy: 64, slow: 16, fresh: 4 },
     claimSizeWhenFull: 8,
     fullClaims: { light: 1, heavy: 4, slow: 1, fresh: 1 },
+    fullClaimsAtPace: { light: 2, heavy: 1, slow: 1, fresh: 1 },
     refillBelow: 16,
     freshFor: 1_000,
     completeAt: 64,
@@ -316,6 +347,19 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     freshApart: 8,
     attemptsMayTake: 12_000,
     completingMayTake: 2_000,
+  },
+  backlogs: {
+    othersFor: 1_000,
+    rateAtFirst: 1_000,
+    rateAtLeast: 500,
+    rateAtMost: 50_000,
+    lateFrom: 3,
+    slower: 0.75,
+    faster: 1.1,
+    adjustEvery: 100,
+    forgetAfter: 2_000,
+    resolution: 5,
+    ahead: 250,
   },
   leases: { beyondAnswer: 5_000, lostInARow: 3, sentAlone: 160 },
   sweep: {
@@ -356,6 +400,7 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     idleFor: 4_000,
     clearOfClose: 2_000,
     idleForAtMost: 30_000,
+    sessions: { most: 1_000, lasts: 60 * 60 * 1000 },
     deadlineSlice: 20,
     pieceOfBody: 64 * 1024,
     messageLength: 500,

@@ -55,10 +55,16 @@ export interface IdempotencyStore {
   ): Promise<'done' | 'replayed'>
 }
 
+/** What is kept encrypted, and the check value of the key that it is encrypted with. */
+export interface Sealed {
+  readonly bytes: Buffer
+  readonly keyCheck: Buffer
+}
+
 /** A response as the functions of the database store it (`journal/sql-fragments.ts`): sealed where it may hold a secret. */
 export function encodeResponse(
   record: ResponseToStore,
-  answer: { readonly sealed: Buffer } | { readonly body: string },
+  answer: { readonly sealed: Sealed } | { readonly body: string },
 ): string {
   const { apiKeyId, method, path, key, requestHash, status } = record
   return JSON.stringify({
@@ -68,7 +74,9 @@ export function encodeResponse(
     key,
     request_hash: requestHash,
     status,
-    ...('sealed' in answer ? { sealed: answer.sealed.toString('hex') } : { body: answer.body }),
+    ...('sealed' in answer
+      ? { sealed: answer.sealed.bytes.toString('hex'), sealed_with: answer.sealed.keyCheck.toString('hex') }
+      : { body: answer.body }),
   })
 }
 

@@ -13,6 +13,7 @@ import { type StrangerLimits, Strangers } from '../access/strangers.ts'
 import { isToken } from '../access/token.ts'
 import { clockAheadCode } from '../journal/clock-skew.ts'
 import { NewerVersion } from '../journal/rows.ts'
+import { sealedOtherwiseCode } from '../journal/sql-fragments.ts'
 import { ShareExceeded } from '../kernel/budget.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
@@ -52,6 +53,10 @@ export interface Edge {
   readonly strangers?: StrangerLimits
 }
 
+function noSchemas(): never {
+  throw new Error("no route has schemas of Fastify's: say in `route` what it takes and answers")
+}
+
 export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): FastifyInstance {
   const { handOver } = edge
   const origins = new Set(edge.corsOrigins)
@@ -63,6 +68,8 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
     http: { maxHeaderSize: headerLimit },
     clientErrorHandler: answerBroken,
     ...(edge.isTrustedProxy === undefined ? {} : { trustProxy: trustHops(edge.isTrustedProxy) }),
+    // Bodies are held against declarations of our own: the compilers that Fastify would load are 120 modules, and 4 MB.
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     genReqId: (request) => requestId(request.headers['x-request-id']),
     // A shutdown ends what is kept alive and idle at once, and lets what is under way finish.
     forceCloseConnections: 'idle',
@@ -106,10 +113,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
         'a request failed',
       )
     } else if (refusal.code === 'unavailable') {
-      const what =
-        refusal === clockAhead
-          ? "this process's clock is too far ahead of the database's: nothing is committed"
-          : 'the database is not available'
+      const what = refusalsLogged.get(refusal) ?? 'the database is not available'
       request.log.warn({ reason: error.message }, what)
     }
     // Fastify would end the connection. What is left of the body is read (`readBody`), so that the answer arrives.
@@ -184,6 +188,20 @@ const clockAhead = problem(
   "The clock of the server that took this request is ahead of the database's by more than it may be; nothing was changed. Send the request again.",
 )
 
+const anotherKey = problem(
+  'unavailable',
+  'The encryption key of the service is being replaced, and the process that was asked does not have the new one yet; nothing was changed. Send the request again.',
+)
+
+/** What the log says where the database refused what this process asked it to commit. */
+const refusalsLogged: ReadonlyMap<Problem, string> = new Map([
+  [clockAhead, "this process's clock is too far ahead of the database's: nothing is committed"],
+  [
+    anotherKey,
+    'the database names another encryption key: start this process again with both, DESKWIRE_ENCRYPTION_KEY and DESKWIRE_ENCRYPTION_KEY_PREVIOUS',
+  ],
+])
+
 const internalError = problem(
   'internal_error',
   'Something went wrong on our side, and the change may or may not have taken effect. Report the requestId.',
@@ -256,6 +274,7 @@ function expectedProblem(error: FastifyError, bodyLimit: number): Problem | null
  */
 function databaseProblem(error: Error & { code?: string; syscall?: string }, method: string): Problem | null {
   if (error.code === clockAheadCode) return clockAhead
+  if (error.code === sealedOtherwiseCode) return anotherKey
   const notAsked = error.syscall === 'connect' || error.syscall === 'getaddrinfo'
   // A connection that times out in the middle of a statement has the code of one that was never made.
   const inUse = error.syscall === 'read' || error.syscall === 'write'

@@ -12,12 +12,19 @@ import { type CommitAnswer, type CommitArgument, sectionOf } from './commit-prot
 
 /** How long a call that waits for the lock does so for the clock; then others have their turn, and it comes back. */
 export const lockTimeout = '2s'
+/**
+ * How long a call for several organizations waits for the clock of one, as all of them wait with it: longer than another of its commits
+ * takes, and less than anybody notices.
+ */
+const timeoutWithOthers = '50ms'
 
 export interface CallOptions {
   /** Attempts that each delivery has. */
   readonly maxAttempts: number
   /** Whether to wait for `lockTimeout` for a clock that somebody else holds, and then for every other row. */
   readonly waitsForLock: boolean
+  /** Whether other organizations are in the call, which would wait with this one. */
+  readonly withOthers?: boolean
   /** How far its time may be ahead of the database's clock, in milliseconds; null for as far as it likes. */
   readonly maxClockSkew: number | null
   /** What an organization may store; as much as it likes unless told. */
@@ -28,11 +35,19 @@ export interface CallOptions {
 
 /** The function's argument for one organization's units. */
 export function encodeUnits(units: readonly Unit[], options: CallOptions): string {
-  const { maxAttempts, waitsForLock, maxClockSkew, storage = noLimits, worker = null } = options
+  const {
+    maxAttempts,
+    waitsForLock,
+    withOthers = false,
+    maxClockSkew,
+    storage = noLimits,
+    worker = null,
+  } = options
   const argument: CommitArgument = {
     events: [],
     max_attempts: maxAttempts,
-    ...(waitsForLock ? { lock_timeout: lockTimeout } : {}),
+    ...(waitsForLock ? { lock_timeout: lockTimeout, row_timeout: '0' } : {}),
+    ...(withOthers && !waitsForLock ? { lock_timeout: timeoutWithOthers, row_timeout: '250ms' } : {}),
     ...(maxClockSkew === null ? {} : { max_clock_skew: maxClockSkew }),
     ...(worker === null ? {} : { worker: worker.id, lease_until: worker.leaseUntil }),
     ...(storage.rows === null ? {} : { max_rows: storage.rows }),

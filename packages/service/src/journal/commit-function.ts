@@ -89,8 +89,8 @@ const begin = `  -- 1. The clock row, which nobody else of the organization goes
     raise exception 'organization % has no clock', p_organization_id;
   end if;
   -- What is large is not begun anew for a row that somebody holds for a moment.
-  if p_changes ? 'lock_timeout' then
-    perform set_config('lock_timeout', '0', true);
+  if p_changes ? 'row_timeout' then
+    perform set_config('lock_timeout', p_changes->>'row_timeout', true);
   end if;
   v_stamp := greatest(v_last + interval '1 millisecond', p_now);
   v_text := ${timestampText('v_stamp')};

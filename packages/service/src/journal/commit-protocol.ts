@@ -23,8 +23,12 @@ export const sectionOf = {
 export interface CommitArgument {
   /** Attempts that each delivery has. */
   readonly max_attempts: number
-  /** How long to wait for the clock, as a limit for locks is written; 250 ms unless told. With it, rows are waited for without one. */
+  /**
+   * How long to wait for the clock, as a limit for locks is written, and how long for every other row, where that is not as long; 250 ms
+   * unless told.
+   */
   readonly lock_timeout?: string
+  readonly row_timeout?: string
   /** How far `p_now` may be ahead of the database's clock, in milliseconds; as far as it likes where it is not there. */
   readonly max_clock_skew?: number
   /** The worker that takes deliveries without having to look for them, and until when it has what is handed over to it. */

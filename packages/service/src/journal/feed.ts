@@ -14,12 +14,12 @@ import { formatTimestamp } from '../kernel/timestamps.ts'
 import { formatDigest } from './body.ts'
 import {
   ceilingOf,
+  type PageForm,
   type PageRow,
   type PageStatements,
   pageRowOf,
   pageStatements,
   pageValues,
-  type Separator,
   type Source,
 } from './page-statement.ts'
 import type { StreamTable } from './stream-table.ts'
@@ -37,7 +37,7 @@ export interface Checkpoint {
 }
 
 export interface Page<C = Checkpoint> {
-  /** The records' bodies, with the feed's separator between them. */
+  /** The records' bodies, with commas or line breaks between them. */
   readonly records: string
   readonly total: number
   /** The existing rows of the kind at this page, when nothing follows it; null while more does. */
@@ -64,9 +64,9 @@ export interface Feed<C = Checkpoint> {
 export function createFeed(
   database: Pick<Database, 'of'>,
   table: StreamTable,
-  separator: Separator = ',',
+  form: PageForm = 'list',
 ): Feed<Checkpoint> {
-  return feedOf(database, pagesOf(table, separator), {
+  return feedOf(database, pagesOf(table, form), {
     resource: table.kind,
     checkpoint: ({ standing, content, total }) =>
       standing === null ? null : checkpointFrom(total, standing, content),
@@ -121,11 +121,11 @@ interface FeedSource<C> {
 }
 
 /** The statements for pages of so many records: seven sets of them at most. */
-function pagesOf(source: Source, separator: Separator = ','): (limit: number) => PageStatements {
+function pagesOf(source: Source, form: PageForm = 'list'): (limit: number) => PageStatements {
   const known = new Map<number, PageStatements>()
   return (limit) => {
     const ceiling = ceilingOf(limit)
-    const statements = known.get(ceiling) ?? pageStatements(source, ceiling, separator)
+    const statements = known.get(ceiling) ?? pageStatements(source, ceiling, form)
     known.set(ceiling, statements)
     return statements
   }

@@ -30,6 +30,8 @@ export interface GroupLimits {
   readonly lockWaitCalls: number
   /** How long others may hold the clock until what waits for it fails, in milliseconds. */
   readonly giveUpAfter: number
+  /** For how long, in milliseconds, an organization goes in calls without any other after somebody else held its clock. */
+  readonly apartFor: number
 }
 
 export const defaultLimits: GroupLimits = {
@@ -40,6 +42,7 @@ export const defaultLimits: GroupLimits = {
   largeCalls: 2,
   lockWaitCalls: 2,
   giveUpAfter: 30_000,
+  apartFor: 10_000,
 }
 
 /**
@@ -63,6 +66,8 @@ export class GroupCommit {
   readonly #limits: GroupLimits
   readonly #queues = new Map<string, OrganizationQueue>()
   readonly #elapsed: () => number
+  /** Organizations whose clocks others held lately, each with when that is long ago. */
+  readonly #apartUntil = new Map<string, number>()
   readonly #underWay = { shared: 0, large: 0, lockWait: 0 }
   #unitsUnderWay = 0
   #pumpScheduled = false
@@ -172,16 +177,21 @@ export class GroupCommit {
     return null
   }
 
-  /** A batch of each organization that has something to commit, those that waited longest first. */
+  /**
+   * A batch of each organization that has something to commit, those that waited longest first. One whose clock others held lately goes
+   * without any other: who would wait with it when they do again.
+   */
   #takeParts(): Part[] {
     const parts: Part[] = []
     for (const queue of this.#queues.values()) {
       if (queue.ownCallUnderWay || needsOwnCall(queue)) continue
       if (queue.units.length === 0 || queue.underWay >= this.#limits.perOrganization) continue
+      const isApart = (this.#apartUntil.get(queue.organizationId) ?? 0) > this.#elapsed()
+      if (isApart && parts.length > 0) continue
       const batch = this.#takeBatch(queue)
       // Empty when all of them wait for what is under way; its end looks again.
       if (batch.length > 0) parts.push({ queue, batch })
-      if (parts.length === this.#limits.organizations) break
+      if (parts.length === this.#limits.organizations || (isApart && parts.length > 0)) break
     }
     for (const { queue } of parts) this.#toTheEnd(queue)
     return parts
@@ -244,8 +254,11 @@ export class GroupCommit {
   /** Somebody else holds the clock: the next of this organization waits for it, but what has waited for too long fails. */
   #contended(queue: OrganizationQueue, error: DatabaseError): void {
     queue.contended = true
-    const isLate = ({ since }: { readonly since: number }) =>
-      this.#elapsed() - since >= this.#limits.giveUpAfter
+    const now = this.#elapsed()
+    for (const [organizationId, until] of this.#apartUntil)
+      if (until <= now) this.#apartUntil.delete(organizationId)
+    this.#apartUntil.set(queue.organizationId, now + this.#limits.apartFor)
+    const isLate = ({ since }: { readonly since: number }) => now - since >= this.#limits.giveUpAfter
     for (const late of [...queue.units, ...queue.clockTasks].filter(isLate)) late.reject(error)
     queue.units = queue.units.filter((waiting) => !isLate(waiting))
     queue.clockTasks = queue.clockTasks.filter((clockTask) => !isLate(clockTask))

@@ -92,6 +92,7 @@ export function createJournal(options: {
     const options = {
       maxAttempts,
       waitsForLock,
+      withOthers: parts.length > 1,
       maxClockSkew,
       ...(storage && { storage }),
       worker: waitsForLock ? null : taker(now),

@@ -4,8 +4,15 @@ import { milliseconds, type PreparedStatement, type TextRow } from '../db/text-q
 import { knownContentDigest } from './content-recount.ts'
 import type { StreamTable } from './stream-table.ts'
 
-/** What stands between the records of a page: a comma for a list of JSON, a line break for lines of it. */
-export type Separator = ',' | '\n'
+/**
+ * What a page is for. A list has commas between its records, and as many of them as were asked for. Lines are a piece of something
+ * longer, which ends earlier where it has a mebibyte: an object can have a quarter of that, and what is read and sent in one
+ * piece everybody waits for (decision 25).
+ */
+export type PageForm = 'list' | 'lines'
+
+/** Bytes from which lines take no further record. */
+const bytesOfLines = 1024 * 1024
 
 /** The statements that read a page: of the whole stream, of a first sync, and from a watermark that a client kept. */
 export interface PageStatements {
@@ -20,7 +27,7 @@ export interface PageRow {
   readonly epoch: number
   /** The organization's clock. */
   readonly lastStamp: number
-  /** The bodies, with the separator between them; empty when there are none. */
+  /** The bodies, with commas or line breaks between them; empty when there are none. */
   readonly records: string
   /** Where the last record stands; null when there are none. */
   readonly lastAt: number | null
@@ -103,11 +110,11 @@ export function ceilingOf(limit: number): number {
  * so that the planner makes nothing of its value: the plan is the same for every set of them, and those that are not
  * asked for are not entered. (Behind a subquery each, the page took a quarter longer.)
  */
-export function pageStatements(source: Source, ceiling: number, separator: Separator = ','): PageStatements {
+export function pageStatements(source: Source, ceiling: number, form: PageForm = 'list'): PageStatements {
   const of = isOne(source) ? source.name : 'changes'
   const statement = (name: string, arms: readonly string[], lost = ''): PreparedStatement => ({
-    name: statementName(`${name}_${ceiling}${separator === ',' ? '' : '_lines'}_${of}`),
-    text: pageStatement(source, arms, { ceiling, separator, lost }),
+    name: statementName(`${name}_${ceiling}${form === 'list' ? '' : '_lines'}_${of}`),
+    text: pageStatement(source, arms, { ceiling, form, lost }),
   })
   const whole = wholeStream(source, ceiling)
   return {
@@ -170,27 +177,36 @@ function merged(arms: readonly string[], ceiling: number): string {
 function pageStatement(
   source: Source,
   arms: readonly string[],
-  {
-    ceiling,
-    separator,
-    lost,
-  }: { readonly ceiling: number; readonly separator: Separator; readonly lost: string },
+  { ceiling, form, lost }: { readonly ceiling: number; readonly form: PageForm; readonly lost: string },
 ): string {
-  const between = separator === ',' ? `','` : `E'\\n'`
   const order = 'order by s.updated_at, s.id'
-  const { columns, join } = counters(source, 'p.found <= $4::int')
+  const { between, columns, fits, taken } = forms(order)[form]
+  const { columns: counted, join } = counters(source, 'not p.more')
   return `select i.epoch, ${milliseconds('o.last_stamp')} as last_stamp, p.records, ${milliseconds('p.last_at')} as last_at,
-    p.last_id, ${columns}${lost}
+    p.last_id, ${counted}${lost}
   from organization_clocks o
   join installation i on i.singleton
   ${join}
   cross join (
-    select count(*) as found,
-      string_agg(s.body, ${between} ${order}) filter (where s.n <= $4::int) as records,
-      max(s.updated_at) filter (where s.n <= $4::int) as last_at,
-      (array_agg(s.id ${order}))[least(count(*), $4::int)] as last_id
-    from (select s.updated_at, s.id, s.body, row_number() over (${order}) as n from (${merged(arms, ceiling)}) s) s) p
+    select count(*) > ${taken} as more,
+      string_agg(s.body, ${between} ${order}) filter (where ${fits}) as records,
+      max(s.updated_at) filter (where ${fits}) as last_at,
+      (array_agg(s.id ${order}))[least(count(*), ${taken})] as last_id
+    from (select s.updated_at, s.id, s.body, ${columns} from (${merged(arms, ceiling)}) s) s) p
   where o.organization_id = $1`
+}
+
+/** Of each form, what is known of a record by those before it, by which it is in the page or not, and how many are. */
+function forms(order: string) {
+  const list = { between: `','`, columns: `row_number() over (${order}) as n`, fits: 's.n <= $4::int' }
+  const before = `over (${order} rows unbounded preceding)`
+  // Of a body that is stored elsewhere the length is known without reading it.
+  const columns = `row_number() ${before} as n, sum(octet_length(s.body)) ${before} - octet_length(s.body) as bytes_before`
+  const fits = `${list.fits} and s.bytes_before < ${bytesOfLines}`
+  return {
+    list: { ...list, taken: '$4::int' },
+    lines: { between: `E'\\n'`, columns, fits, taken: `count(*) filter (where ${fits})` },
+  }
 }
 
 /** How many rows of what is read exist, and, when nothing follows the page, their digests: of one, or of each kind. */

@@ -61,7 +61,11 @@ export function createRowReader(database: Pick<Database, 'of' | 'together'>, tab
     return wanted.map(({ organizationId, id }) => found.get(keyOf(organizationId, id)) ?? null)
   })
 
-  /** `column` is one of the table's own; its name stands in the statement. */
+  /**
+   * `column` is one of the table's own; its name stands in the statement. Each value is looked up by itself: asked for all of
+   * them in the order of the answer, a server that has not counted the rows yet walks through all of the organization's by
+   * the index of that order (measured: of an import each batch took longer, 0.6 s of it at the 20,000th row).
+   */
   async function findBy(
     column: string,
     type: 'uuid' | 'text',
@@ -71,9 +75,10 @@ export function createRowReader(database: Pick<Database, 'of' | 'together'>, tab
     if (values.length === 0) return []
     const found = {
       name: `read_${table.name}_by_${column}`,
-      text: `select t.id, t.body, ${timestampText('t.updated_at')} as updated_at, t.body_version,
-                 t.${column} as target from ${table.name} t
-               where t.organization_id = $1 and t.${column} = any(${hiddenArray('$2', type)}) and t.removed_at is null
+      text: `select t.id, t.body, ${timestampText('t.updated_at')} as updated_at, t.body_version, t.${column} as target
+               from unnest(${hiddenArray('$2', type)}) as k(target)
+               cross join lateral (select f.id, f.body, f.updated_at, f.body_version, f.${column}, f.created_at from ${table.name} f
+                 where f.organization_id = $1 and f.${column} = k.target and f.removed_at is null offset 0) t
                order by t.created_at, t.id`,
     }
     const rows = await queryText(database.of(organizationId), found, [organizationId, arrayParameter(values)])

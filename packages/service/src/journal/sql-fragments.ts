@@ -39,12 +39,31 @@ export const replayed = `if p_response is not null then
     end if;
   end if;`
 
+/** PostgreSQL's code of the refusal of what was sealed with another encryption key than the database names. */
+export const sealedOtherwiseCode = 'DW002'
+
+/**
+ * Refuses what was sealed with another key than the database names now, and keeps the database from naming another before the
+ * commit: so nothing is left under a key once all that was there is sealed anew (decision 56). `check`: the check value of the
+ * key; null where nothing is sealed, or by a release that knew of one key only.
+ */
+export function requireSealedWith(check: string): string {
+  return `if ${check} is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', ${check})) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = '${sealedOtherwiseCode}';
+    end if;
+  end if;`
+}
+
 /**
  * Stores the response, sealed or as it is, under the request's idempotency key; `subject` is the argument with the id that it
  * is about.
  */
 export function storeResponseAbout(subject: string): string {
-  return `insert into idempotency_keys
+  return `${requireSealedWith("decode(p_response->>'sealed_with', 'hex')")}
+  insert into idempotency_keys
       (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
     select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
         decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, ${subject},

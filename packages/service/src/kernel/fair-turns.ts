@@ -66,6 +66,32 @@ export interface Waiting {
   readonly begin: (turn: Turn) => void
 }
 
+/** Who was there lately, as far as it takes to say whether somebody is alone. */
+export class Company {
+  readonly #within: number
+  readonly #elapsed: () => number
+  /** Who came last, and the last of anybody else before that: with when it was. */
+  #last = { name: '', at: Number.NEGATIVE_INFINITY }
+  #lastOther = { name: '', at: Number.NEGATIVE_INFINITY }
+
+  /** Whoever was there within so many milliseconds counts. */
+  constructor(within: number, elapsed: () => number) {
+    this.#within = within
+    this.#elapsed = elapsed
+  }
+
+  note(name: string): void {
+    if (this.#last.name !== name) this.#lastOther = this.#last
+    this.#last = { name, at: this.#elapsed() }
+  }
+
+  /** Whether anybody else was there. */
+  hasOthers(name: string): boolean {
+    const other = this.#last.name === name ? this.#lastOther : this.#last
+    return this.#elapsed() - other.at <= this.#within
+  }
+}
+
 export class FairTurns {
   readonly #limits: TurnLimits
   readonly #parties = new Map<string, Party>()
@@ -81,15 +107,13 @@ export class FairTurns {
   #level = 0
   /** The shortest of the short turns lately: no party can help it, as with a database that is far. */
   #shortest = Number.POSITIVE_INFINITY
-  readonly #elapsed: () => number
-  /** Whose turn began last, and the last one of anybody else before that: with when it was. */
-  #last = { name: '', at: Number.NEGATIVE_INFINITY }
-  #lastOther = { name: '', at: Number.NEGATIVE_INFINITY }
+  /** Whose turns began lately. */
+  readonly #company: Company
 
   /** `elapsed`: milliseconds that only grow. */
   constructor(limits: TurnLimits, elapsed: () => number = stopwatch()) {
     this.#limits = limits
-    this.#elapsed = elapsed
+    this.#company = new Company(aloneAfter, elapsed)
   }
 
   /** Turns under way. */
@@ -194,7 +218,7 @@ export class FairTurns {
       this.#commonHeld++
       return { party, sort, expected: 0 }
     }
-    this.#note(party.name)
+    this.#company.note(party.name)
     party.held++
     if (sort === 'long') {
       party.longHeld++
@@ -224,14 +248,8 @@ export class FairTurns {
     )
   }
 
-  #note(name: string): void {
-    if (this.#last.name !== name) this.#lastOther = this.#last
-    this.#last = { name, at: this.#elapsed() }
-  }
-
   #isAlone({ name }: Party): boolean {
-    const other = this.#last.name === name ? this.#lastOther : this.#last
-    return this.#elapsed() - other.at > aloneAfter
+    return !this.#company.hasOthers(name)
   }
 
   #hasLongPlace(party: Party): boolean {

@@ -4,7 +4,7 @@
  */
 import type { Caller } from '../access/directory.ts'
 import { hashToken, newToken } from '../access/token.ts'
-import { encodeResponse } from '../http/idempotency.ts'
+import { encodeResponse, type Sealed } from '../http/idempotency.ts'
 import { type Outcome, refused } from '../http/replies.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
@@ -37,7 +37,7 @@ export interface KeyServices {
   /** Every scope there is. */
   readonly scopes: readonly string[]
   /** Encrypts an answer about a key, as it holds a token. */
-  readonly seal: (answer: string, organizationId: string, apiKeyId: string) => Buffer
+  readonly seal: (answer: string, organizationId: string, apiKeyId: string) => Promise<Sealed>
   /** Something may be due: endpoints were disabled. */
   readonly wake: () => void
 }
@@ -80,7 +80,7 @@ export function createKeys(services: KeyServices): Keys {
       const token = newToken()
       const row = newRow(newId(clock), draft, token, now)
       const answer = { ...keyRecord(caller.organizationId, row), token }
-      const options = { now, limit: keyLimit, response: toStore(caller, row.id, record, answer) }
+      const options = { now, limit: keyLimit, response: await toStore(caller, row.id, record, answer) }
       const created = await store.create(caller, row, stored(token), options)
       switch (created) {
         case 'done':
@@ -133,7 +133,7 @@ export function createKeys(services: KeyServices): Keys {
           updated_at: new Date(updatedAt),
         }
         const answer = { ...keyRecord(caller.organizationId, after), token }
-        const options = { now, updatedAt, expiresAt, response: toStore(caller, id, record, answer) }
+        const options = { now, updatedAt, expiresAt, response: await toStore(caller, id, record, answer) }
         const rotated = await store.rotate(caller, row, stored(token), options)
         if (rotated === 'replayed') return { outcome: 'replayed' }
         return rotated === 'done' ? { outcome: 'done', value: answer } : rotated
@@ -185,14 +185,14 @@ export function createKeys(services: KeyServices): Keys {
     return outcome ?? refused(problem('unavailable', 'The key keeps changing. Send it again.'))
   }
 
-  function toStore(
+  async function toStore(
     { organizationId }: Caller,
     apiKeyId: string,
     record: ResponseToStore | null,
     answer: WithToken,
-  ): string | null {
+  ): Promise<string | null> {
     if (record === null) return null
-    return encodeResponse(record, { sealed: seal(JSON.stringify(answer), organizationId, apiKeyId) })
+    return encodeResponse(record, { sealed: await seal(JSON.stringify(answer), organizationId, apiKeyId) })
   }
 }
 

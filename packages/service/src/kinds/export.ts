@@ -5,17 +5,8 @@
 import type { Feed, Page, PageStart } from '../journal/feed.ts'
 import { encodeCursor } from '../kernel/cursor.ts'
 
-/** Records read at once: at first, and while they are small; an object can have a quarter of a megabyte. */
-const firstPage = 100
-const largestPage = 1_000
-/** Characters that a page should have: what is read and sent in one piece. */
-const pageCharacters = 1024 * 1024
-
-/** As many records as have so many characters, if they are like those of this page. */
-function sizeAfter({ records }: Page, size: number): number {
-  const wanted = Math.floor((size * pageCharacters) / Math.max(1, records.length))
-  return Math.max(1, Math.min(largestPage, wanted, 2 * size))
-}
+/** Records read at once; fewer when they are large (`PageForm`). */
+const pageRecords = 1_000
 
 /**
  * The export's text in pieces, the first of them read already. Its last line is not a row: it holds the cursor to go
@@ -27,7 +18,6 @@ export async function exportLines(
   of: { readonly organizationId: string; readonly organizationCreatedAt: number },
 ): Promise<AsyncIterable<string>> {
   const { organizationId, organizationCreatedAt } = of
-  let size = firstPage
   const first = await read({ from: 'watermark', updatedAfter: 0, organizationCreatedAt })
   return pieces(first)
 
@@ -42,9 +32,8 @@ export async function exportLines(
   }
 
   async function read(start: PageStart): Promise<Page> {
-    const result = await feed.page(organizationId, start, size)
+    const result = await feed.page(organizationId, start, pageRecords)
     if (result.outcome !== 'page') throw new Error('the database was restored during an export')
-    size = sizeAfter(result.page, size)
     return result.page
   }
 }

@@ -57,7 +57,7 @@ export function registerDesk(
       browse: createBrowse(database, kind, options.searchTimeout),
       changes: createChanges(writing),
       batch: createBatch(writing),
-      lines: createFeed(database, kind.table, '\n'),
+      lines: createFeed(database, kind.table, 'lines'),
       digests: createRangeDigestReader(database, kind.table),
     }
     registerRoutes(server, kindPart(kind, kinds).routes, services, access)

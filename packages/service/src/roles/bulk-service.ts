@@ -36,7 +36,12 @@ const { server, register } = createApp({
   ...(storage && { storage }),
   part: 'bulk',
   // Sent between threads, bytes are no Buffer any more.
-  settings: { ...settings, encryptionKey: Buffer.from(settings.encryptionKey) },
+  settings: {
+    ...settings,
+    encryptionKey: Buffer.from(settings.encryptionKey),
+    encryptionKeyPrevious:
+      settings.encryptionKeyPrevious === null ? null : Buffer.from(settings.encryptionKeyPrevious),
+  },
   // The key's call was counted where it came in.
   rateLimit: null,
 })

@@ -6,8 +6,9 @@ import { type Config, settings } from '../config.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
 import { trustAuthorities } from '../delivery/send/dial.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
-import { claimKey } from '../webhooks/installation-key.ts'
+import { claimKey, type KeyStanding } from '../webhooks/installation-key.ts'
 import { loadOrCreateEncryptionKey } from '../webhooks/secrets.ts'
+import type { EncryptionKeys } from '../webhooks/vault.ts'
 
 /** A setting that names something that cannot be used; the message says which, and what is accepted. */
 export class SettingError extends Error {}
@@ -23,35 +24,75 @@ export function requireEncryptionKey({ databaseUrl, encryptionKey }: Config): vo
 
 /** The settings of deliveries, with the files they name. @throws SettingError when one of those cannot be used. */
 export async function deliverySettingsOf(config: Config): Promise<DeliverySettings> {
+  return { ...(await sendingSettingsOf(config)), ...(await encryptionKeysOf(config)) }
+}
+
+/** Those that have nothing to do with secrets. @throws SettingError */
+export async function sendingSettingsOf(config: Config): Promise<SendingSettings> {
   const { retryDelays, disableAfter, answerTimeout } = config
   return {
     schedule: { retryDelays, disableAfter, answerTimeout },
     rotationOverlap: config.rotationOverlap,
     logRetention: config.logRetention,
-    encryptionKey: config.encryptionKey ?? (await keyOfDataDir(config.dataDir)),
     trustedTargets: config.trustedTargets,
     targetCa: config.targetCa === null ? null : await readAuthorities(config.targetCa),
     dnsServers: config.dnsServers,
   }
 }
 
+/** What deliveries are sent with. */
+export type SendingSettings = Omit<DeliverySettings, 'encryptionKey' | 'encryptionKeyPrevious'>
+
+type KeySettings = Pick<Config, 'encryptionKey' | 'encryptionKeyPrevious' | 'dataDir'>
+
+/** The key or keys of a process. @throws SettingError when the data directory's cannot be used, or both are the same. */
+async function encryptionKeysOf(config: KeySettings) {
+  const encryptionKey = config.encryptionKey ?? (await keyOfDataDir(config.dataDir))
+  const { encryptionKeyPrevious } = config
+  if (encryptionKeyPrevious?.equals(encryptionKey)) {
+    throw new SettingError(
+      `${settings.encryptionKeyPrevious.variable}: it is the same key as ${nameOfKey(config)}; set it to the key that this one replaces, or not at all`,
+    )
+  }
+  return { encryptionKey, encryptionKeyPrevious }
+}
+
 /**
- * Before anything is sealed or signed: is this the key that the database's secrets are sealed with?
- * @throws SettingError when it is another.
+ * Before anything is sealed or signed: are these the keys that the database's secrets are sealed with?
+ * @throws SettingError when they are others, or not all.
  */
 export async function requireKeyOfDatabase(
   pool: Pool,
-  { encryptionKey, dataDir }: Pick<Config, 'encryptionKey' | 'dataDir'>,
-  key: Buffer,
+  config: KeySettings,
+  keys: EncryptionKeys,
 ): Promise<void> {
-  if (await claimKey(pool, key)) return
-  const [which, back] =
-    encryptionKey === null
-      ? [`the key in ${join(dataDir, 'encryption.key')}`, 'put the file back from a backup']
-      : [`${settings.encryptionKey.variable}: what is set`, 'set that key again']
-  throw new SettingError(
-    `${which} is not the key that the signing secrets of this database are encrypted with: ${back}; if it is lost, see "A lost key" in docs/guides/operating.md`,
-  )
+  const fault = keyFault(await claimKey(pool, keys), config)
+  if (fault !== null) throw new SettingError(fault)
+}
+
+/** What is wrong with the keys of a process that stand to those of its database like this, in one line; null if nothing. */
+export function keyFault(standing: KeyStanding, config: KeySettings): string | null {
+  const { encryptionKey, encryptionKeyPrevious } = config
+  const previous = settings.encryptionKeyPrevious.variable
+  switch (standing) {
+    case 'held':
+      return null
+    case 'unfinished':
+      return `the encryption key of this database is being replaced, and secrets may be left that the one before it encrypts: set that one as ${previous}, and run deskwire encryption-key rotate to its end`
+    case 'another': {
+      const of = 'the key that the signing secrets of this database are encrypted with'
+      const lost = 'if it is lost, see "A lost key" in docs/guides/operating.md'
+      if (encryptionKeyPrevious !== null)
+        return `neither ${nameOfKey(config)} nor ${previous} is ${of}: set that key again as one of them; ${lost}`
+      return encryptionKey === null
+        ? `the key in ${nameOfKey(config)} is not ${of}: put the file back from a backup; ${lost}`
+        : `${nameOfKey(config)}: what is set is not ${of}: set that key again; ${lost}`
+    }
+  }
+}
+
+function nameOfKey({ encryptionKey, dataDir }: KeySettings): string {
+  return encryptionKey === null ? join(dataDir, 'encryption.key') : settings.encryptionKey.variable
 }
 
 async function keyOfDataDir(dataDir: string): Promise<Buffer> {

@@ -8,6 +8,7 @@ import { type Database, FairPool } from '../db/fair-pool.ts'
 import { listen } from '../db/listen.ts'
 import type { LocalSettings } from '../db/local-settings.ts'
 import { createPool, type DatabaseAddress, directAddress, endPool } from '../db/pool.ts'
+import { BacklogPace } from '../delivery/backlog-pace.ts'
 import type { DrainServices } from '../delivery/drain.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import { createEngine, type Engine } from '../delivery/engine.ts'
@@ -38,7 +39,7 @@ import { createDeliveryMetrics } from '../metrics/delivery.ts'
 import { createRegistry } from '../metrics/registry.ts'
 import { createJobs } from '../summarizer/jobs.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
-import { createSecretBox } from '../webhooks/secrets.ts'
+import { createOpener, keysOf } from '../webhooks/vault.ts'
 import { tuneHeap } from './heap-tuning.ts'
 import type { Running } from './running.ts'
 import { superviseSummarizer } from './supervise-thread.ts'
@@ -192,10 +193,9 @@ export function createWorker(options: {
 }): Worker {
   const { pool, clock, log, kinds, settings, observer = nobodyObserves, otherPool = pool } = options
   const { dnsServers, trustedTargets, targetCa, schedule } = settings
-  const box = createSecretBox(settings.encryptionKey)
   const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
   const sender = createSender({ resolver, clock, targetCa, answerTimeoutMs: schedule.answerTimeout })
-  const signer = createSigner(box.open)
+  const signer = createSigner(createOpener(keysOf(settings)))
   const scopes = new Map(kinds.map((kind) => [kind.name, `${kind.plural}:read`]))
   const tables = kinds.map((kind) => kind.table)
   const database = sharedByOrganizations(pool)
@@ -211,8 +211,10 @@ export function createWorker(options: {
     observer,
   }
   const clockTurns = createKeyedQueue()
+  const backlogs = new BacklogPace()
   const engine = createEngine(drains, {
     clockTurns,
+    backlogs,
     otherQueues: createEndpointQueues(otherDatabase, tables),
     ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
   })
@@ -224,7 +226,13 @@ export function createWorker(options: {
     clockTurns,
     onDeliveries: () => engine.wake(),
   })
-  const fanOuts = createFanOuts({ database: otherDatabase, clock, log, onDeliveries: () => engine.wake() })
+  const fanOuts = createFanOuts({
+    database: otherDatabase,
+    clock,
+    log,
+    backlogs,
+    onDeliveries: () => engine.wake(),
+  })
   return {
     engine,
     recoverer,

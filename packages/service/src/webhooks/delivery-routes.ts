@@ -16,8 +16,8 @@ import { createEventTypes, type EventTypes } from './event-types.ts'
 import type { DeliveryLog } from './log.ts'
 import { attemptFields, deliveryFields } from './records.ts'
 import { reading, webhookOf, writing } from './routes.ts'
-import { type SecretBox, sealResponse } from './secrets.ts'
 import type { WebhookStore } from './store.ts'
+import { sealResponse, type Vault } from './vault.ts'
 import { attemptRecord, type DeliveryRow, deliveryRecord, type WebhookRow } from './webhook.ts'
 
 export interface DeliveryServices {
@@ -25,7 +25,7 @@ export interface DeliveryServices {
   readonly store: WebhookStore
   readonly deliveries: DeliveryLog
   readonly eventTypes: EventTypes
-  readonly box: SecretBox
+  readonly vault: Vault
   readonly clock: Clock
   readonly schedule: DeliverySchedule
   /** How long the log goes back, in milliseconds. */
@@ -135,7 +135,7 @@ const pingWebhook = route({
   once: true,
   answers: { 202: { description: 'The delivery, pending.', schema: ref('Delivery') } },
   errors: ['not_found'],
-  async handle({ endpoints, store, box, clock, wake }, { caller, params, record }) {
+  async handle({ endpoints, store, vault, clock, wake }, { caller, params, record }) {
     const { organizationId } = caller
     const webhook = await webhookOf(endpoints, caller, params)
     if (!webhook.ok) return refused(webhook.error)
@@ -143,7 +143,7 @@ const pingWebhook = route({
     const now = clock.now()
     const ids = { eventId: newIdAt(now), deliveryId: newIdAt(now) }
     const answer = JSON.stringify(deliveryRecord(organizationId, newPing(webhookId, ids, now)))
-    const response = sealResponse(box, { organizationId, webhookId }, record, answer)
+    const response = await sealResponse(vault, { organizationId, webhookId }, record, answer)
     const pinged = await store.ping(organizationId, webhookId, ids, { now, response })
     if (pinged === 'replayed') return { outcome: 'replayed' }
     if (pinged === 'missing') return refused(noSuchWebhook(webhookId))
@@ -191,7 +191,7 @@ const retryDelivery = route({
   answers: { 202: { description: 'The delivery, pending.', schema: ref('Delivery') } },
   errors: ['not_found', 'delivery_succeeded', 'delivery_pending', 'webhook_disabled'],
   async handle(services, call) {
-    const { endpoints, eventTypes, store, box, clock, schedule, wake } = services
+    const { endpoints, eventTypes, store, vault, clock, schedule, wake } = services
     const { caller, params, record } = call
     const { organizationId, scopes } = caller
     const webhook = await webhookOf(endpoints, caller, params)
@@ -217,7 +217,7 @@ const retryDelivery = route({
     }
     const answer = JSON.stringify(deliveryRecord(organizationId, pending))
     const webhookId = webhook.value.id
-    const response = sealResponse(box, { organizationId, webhookId }, record, answer)
+    const response = await sealResponse(vault, { organizationId, webhookId }, record, answer)
     const options = { now, updatedAt, attempts, response }
     const retried = await store.retry(organizationId, webhookId, delivery.id, options)
     if (retried === 'replayed') return { outcome: 'replayed' }

@@ -17,8 +17,9 @@ import { choice, mostWords, text, wordList } from '../kinds/fields.ts'
 import { parseCreation, parsePatch, type Shape } from '../kinds/validate.ts'
 import type { EventTypes } from './event-types.ts'
 import { webhookFields } from './records.ts'
-import { isStandardSecret, newSecret, type SecretBox, sealResponse } from './secrets.ts'
+import { isStandardSecret, newSecret } from './secrets.ts'
 import type { WebhookStore } from './store.ts'
+import { sealResponse, type Vault } from './vault.ts'
 import { type SignatureScheme, type WebhookRecord, type WebhookRow, webhookRecord } from './webhook.ts'
 
 /** At most so many endpoints an organization (specification 9.1). */
@@ -38,7 +39,7 @@ export interface EndpointServices {
   readonly clock: Clock
   readonly eventTypes: EventTypes
   readonly checkTarget: CheckTarget
-  readonly box: SecretBox
+  readonly vault: Vault
   /** How long a replaced secret goes on signing, in milliseconds. */
   readonly rotationOverlap: number
   /** Fails what is pending on a disabled endpoint. */
@@ -61,7 +62,7 @@ export interface Endpoints {
 }
 
 export function createEndpoints(services: EndpointServices): Endpoints {
-  const { store, clock, eventTypes, checkTarget, box, wake } = services
+  const { store, clock, eventTypes, checkTarget, vault, wake } = services
   const shapes = webhookShapes(eventTypes.names)
 
   return {
@@ -82,11 +83,16 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       const created = await store.create(
         organizationId,
         { ...row, apiKeyId },
-        sealed(organizationId, row.id, secret),
+        await sealed(organizationId, row.id, secret),
         {
           now,
           limit: endpointLimit,
-          response: sealResponse(box, { organizationId, webhookId: row.id }, record, JSON.stringify(answer)),
+          response: await sealResponse(
+            vault,
+            { organizationId, webhookId: row.id },
+            record,
+            JSON.stringify(answer),
+          ),
         },
       )
       if (created === 'replayed') return { outcome: 'replayed' }
@@ -140,9 +146,11 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         }
         const secret = newSecret()
         const answer = { ...webhookRecord(organizationId, after), secret }
-        const response = sealResponse(box, { organizationId, webhookId: id }, record, JSON.stringify(answer))
+        const owner = { organizationId, webhookId: id }
+        const response = await sealResponse(vault, owner, record, JSON.stringify(answer))
         const options = { now, updatedAt, expiresAt, limit: signingLimit, response }
-        const rotated = await store.rotate(organizationId, row, sealed(organizationId, id, secret), options)
+        const sealing = await sealed(organizationId, id, secret)
+        const rotated = await store.rotate(organizationId, row, sealing, options)
         switch (rotated) {
           case 'conflict':
             return null
@@ -232,12 +240,12 @@ export function createEndpoints(services: EndpointServices): Endpoints {
    */
   async function unfitForStandard(organizationId: string, { id }: WebhookRow): Promise<Problem | null> {
     const signing = await store.signingSecrets(organizationId, id, clock.now())
-    const fit = signing.map((one) => isStandardSecret(box.open(one, { organizationId, webhookId: id })))
+    const fit = signing.map((one) => isStandardSecret(vault.open(one, { organizationId, webhookId: id })))
     return fit.every(Boolean) ? null : secretsTooOld(id)
   }
 
-  function sealed(organizationId: string, webhookId: string, secret: string) {
-    return { id: newId(clock), sealed: box.seal(secret, { organizationId, webhookId }) }
+  async function sealed(organizationId: string, webhookId: string, secret: string) {
+    return { id: newId(clock), sealed: await vault.seal(secret, { organizationId, webhookId }) }
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { restartSchedule, wakeQueue } from '../delivery/endpoint-queues.ts'
-import { lockClock, replayed, storeResponseAbout } from '../journal/sql-fragments.ts'
+import { lockClock, replayed, requireSealedWith, storeResponseAbout } from '../journal/sql-fragments.ts'
 
 const storeResponse = storeResponseAbout('p_webhook_id')
 
@@ -24,7 +24,7 @@ export const createFunction: SchemaFunction = schemaFunction(
   'create_webhook',
   {
     arguments:
-      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_limit int, p_response jsonb',
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb',
     returns: 'text',
   },
   `declare
@@ -39,6 +39,7 @@ begin
   if v_count >= p_limit then
     return 'limit_reached';
   end if;
+  ${requireSealedWith('p_sealed_with')}
   ${storeResponse}
   insert into webhooks (organization_id, id, url, description, events, signatures, status, api_key_id, created_at, updated_at)
     select p_organization_id, p_webhook_id, r.url, r.description, r.events, r.signatures, 'active', r.api_key_id, p_now, p_now
@@ -113,7 +114,7 @@ export const rotateFunction: SchemaFunction = schemaFunction(
   'rotate_webhook_secret',
   {
     arguments:
-      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_expires_at timestamptz, p_limit int, p_response jsonb',
+      'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb',
     returns: 'text',
   },
   `declare
@@ -131,6 +132,7 @@ begin
   if v_count >= p_limit then
     return 'limit_reached';
   end if;
+  ${requireSealedWith('p_sealed_with')}
   ${storeResponse}
   delete from webhook_secrets where organization_id = p_organization_id and webhook_id = p_webhook_id
     and expires_at <= p_now;

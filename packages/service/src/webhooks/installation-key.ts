@@ -1,66 +1,102 @@
 /**
- * Whether an encryption key is the one that the signing secrets of a database are sealed with. The database keeps a check
- * value of its key, so that a wrong one is found when a process starts and not when it has something to deliver.
+ * Whether the encryption keys of a process are those that the signing secrets of a database are sealed with. The database names
+ * its key by a check value, so that a wrong one is found when a process starts and not when it has something to deliver; while
+ * one key replaces another it names both (decision 56).
  */
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { Pool } from 'pg'
-import { createSecretBox, SecretBoxError } from './secrets.ts'
+import { keyCheckOf, SecretBoxError } from './secrets.ts'
+import { createOpener, type EncryptionKeys } from './vault.ts'
 
 type Queryable = Pick<Pool, 'query'>
-
-/** Says which key it is to whoever has the key, and nothing about it to anybody else. */
-function checkOf(key: Buffer): Buffer {
-  return createHmac('sha256', key).update('deskwire encryption key check 1').digest()
-}
 
 /** In the place of a check value: the next key that comes is taken, whether it opens the secrets or not. */
 const anyKey = Buffer.alloc(0)
 
-/**
- * Whether the key is the database's. A database without a check value takes it: a new one, and one of an earlier release
- * unless it holds a secret that the key does not open.
- */
-export async function claimKey(db: Queryable, key: Buffer): Promise<boolean> {
-  const standing = await readCheck(db)
-  if (standing !== null && standing.length > 0) return timingSafeEqual(standing, checkOf(key))
-  if (standing === null && !(await opensSecrets(db, key))) return false
-  await db.query(
-    'update installation set key_check = $1 where singleton and key_check is not distinct from $2',
-    [checkOf(key), standing],
-  )
-  // Of processes that start at once with different keys, one was first.
-  const claimed = await readCheck(db)
-  return claimed !== null && timingSafeEqual(claimed, checkOf(key))
+/** The check values of the keys that a database names; null where it names none. */
+export interface NamedKeys {
+  /** What is sealed now is sealed with it. Empty where the next key is to be taken. */
+  readonly current: Buffer | null
+  /** What was sealed before may be sealed with it still: a replacement is not finished. */
+  readonly previous: Buffer | null
 }
 
-/** Makes this the key of the database, whatever it was; with null, the next one that comes. */
-export async function replaceKey(db: Queryable, key: Buffer | null): Promise<void> {
-  await db.query('update installation set key_check = $1 where singleton', [
-    key === null ? anyKey : checkOf(key),
+/** `held`: the process has every key that the database names. `unfinished`: it has the current one, and not the one before. */
+export type KeyStanding = 'held' | 'another' | 'unfinished'
+
+/**
+ * Whether these are the keys of the database. One without a check value takes one: a new database the current key, one of an
+ * earlier release the key that opens its newest secret, if there is any.
+ */
+export async function claimKey(db: Queryable, keys: EncryptionKeys): Promise<KeyStanding> {
+  const standing = await readNamedKeys(db)
+  if (standing.current === null || standing.current.length === 0) {
+    const opening = standing.current === null ? await keyThatOpens(db, keys) : keys.current
+    if (opening === null) return 'another'
+    await db.query(
+      'update installation set key_check = $1 where singleton and key_check is not distinct from $2',
+      [keyCheckOf(opening), standing.current],
+    )
+  }
+  // Of processes that start at once with different keys, one was first.
+  return standingOf(await readNamedKeys(db), keys)
+}
+
+/** How the keys that a process holds stand to those that the database names. */
+export function standingOf({ current, previous }: NamedKeys, keys: EncryptionKeys): KeyStanding {
+  const held = [keys.current, keys.previous].flatMap((key) => (key === null ? [] : [keyCheckOf(key)]))
+  const isHeld = (check: Buffer) => held.some((one) => isSameCheck(one, check))
+  if (current === null || !isHeld(current)) return 'another'
+  return previous === null || isHeld(previous) ? 'held' : 'unfinished'
+}
+
+/** Whether two check values are of the same key. */
+export function isSameCheck(one: Buffer, other: Buffer): boolean {
+  return one.length === other.length && timingSafeEqual(one, other)
+}
+
+/** Makes these the keys of the database, whatever they were; with null, the next one that comes. */
+export async function replaceKey(db: Queryable, keys: EncryptionKeys | null): Promise<void> {
+  await db.query('update installation set key_check = $1, previous_key_check = $2 where singleton', [
+    keys === null ? anyKey : keyCheckOf(keys.current),
+    keys === null || keys.previous === null ? null : keyCheckOf(keys.previous),
   ])
 }
 
-/** Whether the key opens the newest signing secret; true where there is none. */
-export async function opensSecrets(db: Queryable, key: Buffer | null): Promise<boolean> {
+/** Whether one of the keys opens the newest signing secret; true where there is none. */
+export async function opensSecrets(db: Queryable, keys: EncryptionKeys | null): Promise<boolean> {
+  return (await newestSecret(db)) === null || (keys !== null && (await keyThatOpens(db, keys)) !== null)
+}
+
+/** Of the keys, the one that opens the newest signing secret; the current one where there is no secret. */
+async function keyThatOpens(db: Queryable, { current, previous }: EncryptionKeys): Promise<Buffer | null> {
+  const secret = await newestSecret(db)
+  if (secret === null) return current
+  const { organization_id: organizationId, webhook_id: webhookId, sealed } = secret
+  for (const key of [current, previous]) {
+    if (key === null) continue
+    try {
+      createOpener({ current: key, previous: null })(sealed, { organizationId, webhookId })
+      return key
+    } catch (error) {
+      if (!(error instanceof SecretBoxError)) throw error
+    }
+  }
+  return null
+}
+
+async function newestSecret(db: Queryable) {
   const { rows } = await db.query<{ organization_id: string; webhook_id: string; sealed: Buffer }>(
     'select s.organization_id, s.webhook_id, s.sealed from webhook_secrets s order by s.created_at desc limit 1',
   )
-  const [secret] = rows
-  if (secret === undefined) return true
-  if (key === null) return false
-  try {
-    const { organization_id: organizationId, webhook_id: webhookId, sealed } = secret
-    createSecretBox(key).open(sealed, { organizationId, webhookId })
-    return true
-  } catch (error) {
-    if (error instanceof SecretBoxError) return false
-    throw error
-  }
+  return rows[0] ?? null
 }
 
-async function readCheck(db: Queryable): Promise<Buffer | null> {
-  const { rows } = await db.query<{ key_check: Buffer | null }>(
-    'select i.key_check from installation i where i.singleton',
+/** What the database names now. */
+export async function readNamedKeys(db: Queryable): Promise<NamedKeys> {
+  const { rows } = await db.query<{ key_check: Buffer | null; previous_key_check: Buffer | null }>(
+    'select i.key_check, i.previous_key_check from installation i where i.singleton',
   )
-  return rows[0]?.key_check ?? null
+  const [row] = rows
+  return { current: row?.key_check ?? null, previous: row?.previous_key_check ?? null }
 }

@@ -14,14 +14,14 @@ import type { EventTypes } from './event-types.ts'
 import { recoveryFields } from './records.ts'
 import { parseWindow, type RecoveryStore, recoveryShape } from './recovery.ts'
 import { reading, webhookOf, writing } from './routes.ts'
-import { type SecretBox, sealResponse } from './secrets.ts'
+import { sealResponse, type Vault } from './vault.ts'
 import { type RecoveryRow, recoveryRecord } from './webhook.ts'
 
 export interface RecoveryServices {
   readonly endpoints: Endpoints
   readonly recoveries: RecoveryStore
   readonly eventTypes: EventTypes
-  readonly box: SecretBox
+  readonly vault: Vault
   readonly clock: Clock
   /** How long the log goes back, in milliseconds. */
   readonly retention: number
@@ -73,7 +73,7 @@ const recoverWebhook = route({
   },
   errors: ['not_found', 'webhook_disabled'],
   async handle(services, { caller, params, body, record }) {
-    const { endpoints, recoveries, eventTypes, box, clock, retention, wake } = services
+    const { endpoints, recoveries, eventTypes, vault, clock, retention, wake } = services
     const { organizationId, scopes } = caller
     const webhook = await webhookOf(endpoints, caller, params)
     if (!webhook.ok) return refused(webhook.error)
@@ -89,7 +89,7 @@ const recoverWebhook = route({
     if (record === null && status === 'disabled') return refused(webhookDisabled(webhook.value, 'recover'))
     const begun = newRecovery(webhookId, window.value, now)
     const answer = JSON.stringify(recoveryRecord(begun))
-    const response = sealResponse(box, { organizationId, webhookId }, record, answer)
+    const response = await sealResponse(vault, { organizationId, webhookId }, record, answer)
     const asked = { ...window.value, webhookId, id: begun.id }
     const came = await recoveries.begin(organizationId, asked, { now, response })
     if (came === 'replayed') return { outcome: 'replayed' }

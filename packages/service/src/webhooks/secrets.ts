@@ -9,12 +9,10 @@
  * The key comes from DESKWIRE_ENCRYPTION_KEY or, beside the embedded database, from a file made at the first start
  * (specification 2.2). Without it no stored secret can be read, so the file appears whole or not at all and is never replaced.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createPrivate, syncDirectory } from '../db/embedded/datadir.ts'
-import { encodeResponse } from '../http/idempotency.ts'
-import type { ResponseToStore } from '../journal/change.ts'
 
 /** Bytes of a key for AES-256. */
 export const keyLength = 32
@@ -24,6 +22,11 @@ export function parseEncryptionKey(text: string): Buffer | undefined {
   const key = Buffer.from(text, 'base64')
   // Node passes over what is not base64, so the text is compared with what it should have been.
   return key.length === keyLength && key.toString('base64') === text ? key : undefined
+}
+
+/** The check value of a key: says which key it is to whoever has the key, and nothing about it to anybody else. */
+export function keyCheckOf(key: Buffer): Buffer {
+  return createHmac('sha256', key).update('deskwire encryption key check 1').digest()
 }
 
 /**
@@ -154,17 +157,4 @@ export function createSecretBox(key: Buffer): SecretBox {
 /** No two owners give the same bytes: a line break stands in no id. */
 function associated({ organizationId, webhookId }: SecretOwner): Buffer {
   return Buffer.from(`deskwire signing secret ${version}\n${organizationId}\n${webhookId}`)
-}
-
-/**
- * The response to a POST that does not go through the journal, as the functions of the database store it for its
- * Idempotency-Key: sealed, as it may hold a secret. Null without a key.
- */
-export function sealResponse(
-  box: SecretBox,
-  owner: SecretOwner,
-  record: ResponseToStore | null,
-  answer: string,
-): string | null {
-  return record === null ? null : encodeResponse(record, { sealed: box.seal(answer, owner) })
 }

@@ -1,5 +1,6 @@
 /** Endpoints in the database: reading them, and the calls that change them. */
 import type { Database } from '../db/fair-pool.ts'
+import type { Sealed } from '../http/idempotency.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import {
@@ -24,7 +25,7 @@ export interface WebhookFilter {
 
 interface SecretRow {
   readonly id: string
-  readonly sealed: Buffer
+  readonly sealed: Sealed
 }
 
 export interface WebhookStore {
@@ -128,7 +129,8 @@ export function createWebhookStore(
         at,
         row,
         secret.id,
-        secret.sealed,
+        secret.sealed.bytes,
+        secret.sealed.keyCheck,
         limit,
         response,
       ])
@@ -178,7 +180,8 @@ export function createWebhookStore(
         formatTimestamp(before.updated_at.getTime()),
         formatTimestamp(updatedAt),
         secret.id,
-        secret.sealed,
+        secret.sealed.bytes,
+        secret.sealed.keyCheck,
         formatTimestamp(expiresAt),
         limit,
         response,

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { unshared } from '../../src/db/fair-pool.ts'
+import { BacklogPace } from '../../src/delivery/backlog-pace.ts'
 import { createFanOuts, fanOutFunction } from '../../src/delivery/fan-outs.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
@@ -17,7 +18,13 @@ async function desk() {
   const { pool } = service.database
   const worker = testEngine(service, clock)
   const fanOutsOn = () =>
-    createFanOuts({ database: unshared(pool), clock, log: service.app.server.log, onDeliveries: () => {} })
+    createFanOuts({
+      database: unshared(pool),
+      clock,
+      log: service.app.server.log,
+      backlogs: new BacklogPace(),
+      onDeliveries: () => {},
+    })
   return {
     clock,
     service,

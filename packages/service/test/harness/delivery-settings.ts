@@ -14,6 +14,7 @@ export const deliverySettings: DeliverySettings = {
   rotationOverlap: 24 * hour,
   logRetention: 30 * 24 * hour,
   encryptionKey: Buffer.alloc(32, 7),
+  encryptionKeyPrevious: null,
   trustedTargets: parseNetworks('127.0.0.0/8') ?? noNetworks,
   targetCa: null,
   dnsServers: null,

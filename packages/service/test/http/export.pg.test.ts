@@ -1,5 +1,9 @@
 /** `GET /v1/{kind}/export`: everything of a kind as lines, in the order of the stream, with a proof at its end. */
 import { expect, test } from 'vitest'
+import { unshared } from '../../src/db/fair-pool.ts'
+import { ticket } from '../../src/desk/ticket/index.ts'
+import { createFeed } from '../../src/journal/feed.ts'
+import { exportLines } from '../../src/kinds/export.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { checkpointOf } from '../harness/follower.ts'
 import type { Api } from '../harness/service.ts'
@@ -50,6 +54,25 @@ test('its cursor goes on from there', async () => {
     ['removed', kept.id],
   ])
   expect(pagination.hasMore).toBe(false)
+})
+
+test('is read and sent in pieces of a megabyte, however large the objects are', async () => {
+  const api = await shared().newOrganization()
+  const { id: customerId } = await makeCustomer(api)
+  const tickets = Array.from({ length: 30 }, (_, n) => ({
+    customerId,
+    subject: `${n}`,
+    description: '語'.repeat(64_000),
+  }))
+  await api.post('/v1/tickets/batch', { items: tickets })
+  const feed = createFeed(unshared(shared().database.pool), ticket.table, 'lines')
+  const pieces: string[] = []
+  for await (const piece of await exportLines(feed, { ...api, organizationCreatedAt: 1 })) pieces.push(piece)
+  const sizes = pieces.map((piece) => Buffer.byteLength(piece))
+  expect(sizes.length).toBeGreaterThan(4)
+  // The last object of a piece may reach over it.
+  expect(Math.max(...sizes)).toBeLessThan((1 + 1 / 4) * 1024 * 1024)
+  expect(pieces.join('')).toBe((await api.get('/v1/tickets/export')).text)
 })
 
 test('of nothing is the end alone', async () => {

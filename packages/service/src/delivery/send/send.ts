@@ -18,6 +18,7 @@ import { dial, trustAuthorities } from './dial.ts'
 import { type Answer, type RequestPieces, requestPieces, type Stale } from './exchange.ts'
 import { type Failure, failure } from './failure.ts'
 import { IdleConnections } from './idle-connections.ts'
+import { TlsSessions } from './tls-sessions.ts'
 
 export interface SendRequest {
   /** Whose endpoint it is for: no connection, nor anything learnt over one, serves another organization. */
@@ -91,6 +92,7 @@ class TargetSender implements Sender {
   readonly #secureContext: SecureContext
   readonly #deadlines: ReturnType<typeof createDeadlines>
   readonly #idle: IdleConnections
+  readonly #sessions = new TlsSessions(deliveryTuning.sender.sessions)
   readonly #open = new Set<Connection>()
   #dialing = 0
   #underWay = 0
@@ -154,7 +156,7 @@ class TargetSender implements Sender {
       // The receiver had closed it while it was idle: not its failure. Once more, and not on another that is idle.
       // Everything that is not `stale` may have been processed, and is never sent again here (decision 11).
     }
-    const fresh = await this.#dial(target, addresses, ownConnection, deadline)
+    const fresh = await this.#dial(target, { poolKey, addresses, doubtful: ownConnection }, deadline)
     if (!(fresh instanceof Connection)) return fresh
     const ended = await this.#exchange(fresh, poolKey, pieces, deadline)
     if (ended.kind === 'stale') throw new Error('A connection that never served cannot be stale')
@@ -174,12 +176,12 @@ class TargetSender implements Sender {
 
   async #dial(
     target: Target,
-    addresses: readonly string[],
-    doubtful: boolean,
+    { poolKey, ...how }: { poolKey: string; addresses: readonly string[]; doubtful: boolean },
     deadline: Deadline,
   ): Promise<Connection | Failure> {
     this.#makeRoom()
     this.#dialing++
+    const session = this.#sessions.of(poolKey)
     let connection: Connection | null = null
     try {
       const { hostname, port } = target
@@ -187,16 +189,21 @@ class TargetSender implements Sender {
         {
           hostname,
           port,
-          addresses,
+          ...how,
           secureContext: this.#secureContext,
-          doubtful,
+          session: session?.bytes ?? null,
+          onSession: (bytes, resumed) => this.#sessions.keep(poolKey, bytes, resumed ? session : null),
           addressTimeoutMs: Math.max(10, Math.min(deliveryTuning.sender.perAddress, this.#timeoutMs / 4)),
         },
         deadline,
         // Nothing comes before it is there: it is made as soon as the handshake is done.
         (bytes) => connection?.read(bytes),
       )
-      if ('kind' in socket) return socket
+      if ('kind' in socket) {
+        // A receiver that cannot bear its own session gets a whole handshake with the next attempt.
+        this.#sessions.forget(poolKey)
+        return socket
+      }
       connection = new Connection(socket, (closed) => this.#forget(closed))
       this.#open.add(connection)
       return connection

@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises'
+import type { Command } from '../commands.ts'
+import { exitCodes } from '../failure.ts'
+import { parseFlags } from '../flags.ts'
+import { type Delivery, type Examination, examine, headersOf, type Scheme } from '../signatures/examine.ts'
+import { eventOf, parseHeaders, readBody, readSeconds, readSecrets, secretHelp } from '../signatures/input.ts'
+import { plain } from '../table.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** The flags that give a header each, in place of a file of them. */
+const headerFlags = {
+  signature: 'x-service-signature',
+  'webhook-id': 'webhook-id',
+  'webhook-timestamp': 'webhook-timestamp',
+  'webhook-signature': 'webhook-signature',
+} as const
+
+export const verifySignatureCommand: Command = {
+  help: () => `deskwire verify-signature [FILE]: say whether a delivery is signed rightly and, if not, which rule it breaks, and why.
+
+  FILE                   the raw body as it was received; standard input unless told
+${secretHelp}  --headers FILE         the headers of the delivery, a line "Name: value" each, or a JSON object
+  --signature TEXT       X-Service-Signature: t=<unix seconds>,v1=<hex>
+  --webhook-id TEXT      of Standard Webhooks, as are the next two
+  --webhook-timestamp TEXT
+  --webhook-signature TEXT
+  --tolerance SECONDS    how far from now it may have been signed (300)
+  --at SECONDS           what is now, in unix seconds, to judge a delivery of the past
+  --json                 print JSON
+
+Both signatures are looked at where the headers of both are there. What is often wrong when no signature fits is tried, and told:
+a body that was parsed and written again, a line break too many, white space around the secret, the key of the other signature.
+
+Exit codes: 0 verified; 3 refused; 1 when a file cannot be read; 2 for a wrong command line.
+
+Examples:
+  deskwire verify-signature body.json --headers headers.txt --secret whsec_…
+  deskwire verify-signature body.json --signature "t=1769851800,v1=…" --at 1769851800
+`,
+  async run(args) {
+    const { texts, switches, words } = parseFlags(args, {
+      texts: [
+        'secret',
+        'headers',
+        'tolerance',
+        'at',
+        ...(Object.keys(headerFlags) as (keyof typeof headerFlags)[]),
+      ],
+      switches: ['json'],
+      words: 1,
+    })
+    const tolerance = readSeconds('tolerance', texts.tolerance) ?? 300
+    const now = readSeconds('at', texts.at) ?? Math.floor(Date.now() / 1_000)
+    const secrets = readSecrets(texts.secret)
+    const headers = texts.headers === undefined ? {} : parseHeaders(await readFile(texts.headers, 'utf8'))
+    for (const [flag, name] of Object.entries(headerFlags)) {
+      const given = texts[flag as keyof typeof headerFlags]
+      if (given !== undefined) headers[name] = given
+    }
+    const schemes = (['service', 'standard'] as const).filter((scheme) =>
+      headersOf[scheme].some((name) => name.toLowerCase() in headers),
+    )
+    if (schemes.length === 0 && texts.headers === undefined)
+      throw new UsageError(
+        'the headers are needed: --headers FILE, --signature, or the three of Standard Webhooks',
+      )
+    const body = await readBody(words[0])
+    // Where neither is there, ours is missing.
+    const looked = schemes.length === 0 ? (['service'] as const) : schemes
+    const delivery = { body, headers, secrets, now, tolerance }
+    const signatures = await Promise.all(looked.map((scheme) => examined(scheme, delivery)))
+    const verified = signatures.every((one) => one.verified)
+    const event = eventOf(body)
+    if (switches.json) process.stdout.write(`${JSON.stringify({ verified, event, signatures })}\n`)
+    else process.stdout.write(`${signatures.map(text).join('\n')}${event === null ? '' : about(event)}`)
+    if (!verified) process.exitCode = exitCodes.found
+  },
+}
+
+async function examined(scheme: Scheme, delivery: Delivery): Promise<Examination> {
+  try {
+    return await examine(scheme, delivery)
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(`--secret: ${error.message}`)
+    throw error
+  }
+}
+
+function text({ scheme, rules, verified, reason, detail, cause }: Examination): string {
+  const lines = rules.map(({ rule, says, holds, seen }) => {
+    const found = holds === null ? '  ' : holds ? 'holds ' : 'BROKEN'
+    return `${found.padEnd(6)}  ${rule.padEnd(9)}  ${says}${seen === '' ? '' : `: ${plain(seen)}`}\n`
+  })
+  const verdict = verified ? 'verified\n' : `refused, ${reason}: ${detail}\n`
+  const title = scheme === 'service' ? 'X-Service-Signature' : 'Standard Webhooks'
+  return `${title}\n${lines.join('')}${verdict}${cause === null ? '' : `likely: ${cause}\n`}`
+}
+
+/** What the body says of itself: as true as the verdict. */
+function about({ id, type }: { id: string; type: string }): string {
+  return `the body says: ${plain(type)}, event ${plain(id)}\n`
+}

@@ -1,0 +1,139 @@
+/** What commands that receive deliveries on this machine have alike: `listen`, and `chaos-receiver`. */
+import type { WebhookWithSecret } from '@deskwire/sdk'
+import { clientHelp, readTarget, type Target } from '../client.ts'
+import { eventTypes } from '../triggers.ts'
+import { stopped } from '../until-stopped.ts'
+import { UsageError } from '../usage-error.ts'
+import { defaultDirectory, type KnownAuthority, keepAuthority } from './authority.ts'
+import { readForwardUrl } from './forward.ts'
+import { type Held, holdRegistered } from './keep-registered.ts'
+import { type Answer, type Received, startReceiver } from './receiver.ts'
+import { serverSettings } from './register.ts'
+
+const defaultPort = 8443
+
+/** The flags of such a command. */
+export const placeFlags = ['forward-to', 'secret', 'events', 'port', 'dir', 'url', 'key'] as const
+
+export const placeHelp = () => `  --secret whsec_…       the secret of the endpoint (DESKWIRE_WEBHOOK_SECRET)
+  --events TYPE,…        with --url: what to subscribe to (all of them)
+  --port N               where to listen (${defaultPort}; with --url any free port)
+  --dir DIR              keeps the receiver's certificate authority (${defaultDirectory()})
+${clientHelp}`
+
+/** Where deliveries are received, and what is known of them. */
+export interface Place {
+  readonly authority: KnownAuthority
+  readonly port: number
+  readonly secret: string | null
+  /** Where to register; null when somebody else does. */
+  readonly target: Target | null
+  readonly events: readonly string[]
+  readonly forwardTo: string | null
+}
+
+/** @throws UsageError */
+export async function readPlace(texts: Partial<Record<(typeof placeFlags)[number], string>>): Promise<Place> {
+  const secret = texts.secret ?? (process.env.DESKWIRE_WEBHOOK_SECRET || null)
+  if (secret !== null && !/^whsec_.+$/.test(secret)) {
+    throw new UsageError(
+      '--secret: what is given is not accepted; it must be a secret as it was shown: whsec_…',
+    )
+  }
+  const target = secret === null || texts.url !== undefined ? readTarget(texts) : null
+  if (target !== null && texts.secret !== undefined) {
+    throw new UsageError('--secret and --url do not go together: with --url the secret is learned')
+  }
+  if (target === null && texts.events !== undefined)
+    throw new UsageError('--events needs --url and --key as well')
+  const events = (texts.events ?? eventTypes.join(',')).split(',').filter((type) => type !== '')
+  if (events.length === 0) throw new UsageError(`--events must be a list from: ${eventTypes.join(', ')}`)
+  const forwardTo = texts['forward-to'] === undefined ? null : readForwardUrl(texts['forward-to'])
+  const port = readPort(texts.port ?? String(target === null ? defaultPort : 0))
+  const authority = await keepAuthority(texts.dir ?? defaultDirectory())
+  return { authority, port, secret, target, events, forwardTo }
+}
+
+function readPort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw new UsageError(`--port: ${JSON.stringify(text)} is not accepted; it must be a port from 0 to 65535`)
+}
+
+/**
+ * Receives there until `until` aborts, and says on standard output where, and what becomes of the endpoint.
+ */
+export async function attend(
+  place: Place,
+  options: {
+    /** Of the endpoint: which command it is. */
+    readonly description: string
+    readonly json: boolean
+    readonly receive: (received: Received) => Answer | Promise<Answer>
+    readonly until: AbortSignal
+  },
+): Promise<void> {
+  const { authority, target, events, forwardTo } = place
+  const { description, json, receive } = options
+  const { caPath } = authority
+  const end = stopped(options.until)
+  let secret = place.secret
+  const yearFromNow = new Date(Date.now() + 365 * 24 * 60 * 60 * 1000)
+  await using receiver = await startReceiver({
+    certified: authority.issue(['127.0.0.1', 'localhost'], { notAfter: yearFromNow }),
+    port: place.port,
+    secret: () => secret,
+    receive,
+  })
+  const { url } = receiver
+  if (target === null) {
+    say({ listening: url, ca: caPath, webhookId: null }, intro())
+    await end
+    return
+  }
+  await holdRegistered(target, { url, events, caPath, description }, { stopped: end, tell })
+
+  function say(record: object, text: string): void {
+    process.stdout.write(json ? `${JSON.stringify(record)}\n` : text)
+  }
+
+  function tell(held: Held): void {
+    switch (held.found) {
+      case 'registered':
+        secret = held.webhook.secret
+        say({ listening: url, ca: caPath, ...shown(held.webhook) }, registered(held.webhook))
+        break
+      case 'deleted': {
+        secret = held.webhook.secret
+        const text = `the endpoint was deleted: ${registered(held.webhook)}`
+        say({ found: 'deleted', ...shown(held.webhook) }, text)
+        break
+      }
+      case 'reachable':
+        say(held, 'the service answers again\n')
+        break
+      case 'unreachable':
+        say(held, 'the service does not answer: waiting for it\n')
+        break
+      case 'ended':
+        if (!json) process.stdout.write(`webhook ${held.webhookId} deleted\n`)
+    }
+  }
+
+  /** The application needs the secret; otherwise nobody does. */
+  function shown(endpoint: WebhookWithSecret) {
+    return { webhookId: endpoint.id, ...(forwardTo === null ? {} : { forwardTo, secret: endpoint.secret }) }
+  }
+
+  function intro(): string {
+    const unknown = secret === null ? 'no secret is given, so nothing can be verified: see --help\n' : ''
+    return `listening on ${url}, Ctrl-C ends\n${unknown}a service that delivers here is started with ${serverSettings(caPath)}\n`
+  }
+
+  function registered(endpoint: WebhookWithSecret): string {
+    const forwarding =
+      forwardTo === null
+        ? ''
+        : `forwarding to ${forwardTo}, which verifies with the secret ${endpoint.secret}\n`
+    return `listening on ${url} as webhook ${endpoint.id}, Ctrl-C deletes it\n${forwarding}`
+  }
+}

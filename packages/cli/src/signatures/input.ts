@@ -1,0 +1,69 @@
+/** What commands about signatures are given: a body, secrets, and headers. */
+import { readFile } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
+import { UsageError } from '../usage-error.ts'
+
+/** The flag that says which secrets, for the help of each such command. */
+export const secretHelp = `  --secret whsec_…       the endpoint's secret; several while a rotation lasts, with commas (DESKWIRE_WEBHOOK_SECRET)
+`
+
+/** Of the flag or the environment. @throws UsageError when there is none. */
+export function readSecrets(given: string | undefined): readonly string[] {
+  const secrets = (given ?? process.env.DESKWIRE_WEBHOOK_SECRET ?? '').split(',').filter((one) => one !== '')
+  if (secrets.length > 0) return secrets
+  throw new UsageError(
+    "--secret is needed, or DESKWIRE_WEBHOOK_SECRET: the endpoint's secret as it was shown, whsec_…",
+  )
+}
+
+/** The bytes of the file or, without one, of standard input. */
+export async function readBody(path: string | undefined): Promise<Uint8Array<ArrayBuffer>> {
+  if (path !== undefined) return new Uint8Array(await readFile(path))
+  if (process.stdin.isTTY)
+    throw new UsageError('give the file with the raw body, or the body on standard input')
+  return new Uint8Array(await buffer(process.stdin))
+}
+
+/** Whole unix seconds. @throws UsageError */
+export function readSeconds(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new UsageError(`--${flag}: ${JSON.stringify(text)} is not accepted; it must be whole seconds`)
+}
+
+/** Headers by their names in lower case, of a text with a line `Name: value` each, or with a JSON object. @throws UsageError */
+export function parseHeaders(text: string): Record<string, string> {
+  const object = text.trimStart().startsWith('{') ? parsed(text) : null
+  if (object !== null) {
+    return Object.fromEntries(
+      Object.entries(object).map(([name, value]) => [name.toLowerCase(), [value].flat().join(', ')]),
+    )
+  }
+  const headers: Record<string, string> = {}
+  // What curl -v prints before each line, and the line of the request itself, are passed over.
+  for (const line of text.split(/\r?\n/)) {
+    const [, name, value] = /^[<>]?\s*([\w-]+):\s*(.*?)\s*$/.exec(line) ?? []
+    if (name === undefined || value === undefined) continue
+    const known = headers[name.toLowerCase()]
+    headers[name.toLowerCase()] = known === undefined ? value : `${known}, ${value}`
+  }
+  return headers
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new UsageError(`--headers: it begins like JSON and is none (${(error as Error).message})`)
+  }
+}
+
+/** The id and type that an event envelope names; null for any other body. */
+export function eventOf(body: Uint8Array): { id: string; type: string } | null {
+  try {
+    const { id, type } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return typeof id === 'string' && typeof type === 'string' ? { id, type } : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,57 @@
+/** `deskwire doctor` as it is run: without a database, beside a service, and while it is stopped. */
+import { existsSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { deskwire, startDeskwire, temporaryDataDir, until } from './harness.ts'
+
+test('the doctor prints a line for each check and its exit code says whether one failed', async () => {
+  await using dataDir = await temporaryDataDir()
+  const settings = {
+    DESKWIRE_DATA_DIR: dataDir.path,
+    DESKWIRE_DNS_SERVERS: '127.0.0.1:1',
+    DESKWIRE_ANSWER_TIMEOUT: '1s',
+  }
+  const doctor = (words: readonly string[] = [], more: Record<string, string> = {}) =>
+    deskwire(['doctor', ...words], { settings: { ...settings, ...more } })
+
+  const nothing = await doctor()
+  expect(nothing.code).toBe(3)
+  expect(nothing.stdout).toMatch(
+    /^warning {2}database {2}there is none in .*; name its home with --data-dir/m,
+  )
+  expect(nothing.stdout).toMatch(/^failed {3}dns {7}.*; set DESKWIRE_DNS_SERVERS/m)
+  expect(nothing.stderr).toBe('deskwire: something failed: what is above says what to do\n')
+  expect(existsSync(dataDir.path)).toBe(false)
+
+  const mistaken = await doctor(['--port', 'none'])
+  expect(mistaken).toMatchObject({
+    code: 3,
+    stdout: expect.stringMatching(/^failed {3}settings {2}--port: "none" is not/),
+  })
+
+  await using service = startDeskwire(['serve', '--port', '0', '--log-level', 'silent'], { settings })
+  await until('it listens', () => service.output.stdout.includes('listening on'))
+  const check = async (found: { stdout: string }) => {
+    const { verdict, findings } = JSON.parse(found.stdout) as {
+      verdict: string
+      findings: { check: string; verdict: string }[]
+    }
+    const failed = findings.filter((finding) => finding.verdict === 'failed').map((finding) => finding.check)
+    return { verdict, failed, checks: findings.map((finding) => finding.check) }
+  }
+  const embedded = {
+    verdict: 'failed',
+    failed: ['dns'],
+    checks: [
+      ...['settings', 'database', 'connections', 'role', 'migrations', 'clock', 'encryption key'],
+      ...['dns', 'endpoint', 'disk'],
+    ],
+  }
+  expect(await check(await doctor(['--json']))).toEqual(embedded)
+  await service.stop('SIGTERM')
+  expect(await check(await doctor(['--json']))).toEqual(embedded)
+  expect(await dataDir.running()).toEqual([])
+  const wrong = await doctor([], { DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64') })
+  expect(wrong.stdout).toMatch(
+    /^failed {3}encryption key {2}DESKWIRE_ENCRYPTION_KEY: what is set is not the key/m,
+  )
+})

@@ -1,0 +1,90 @@
+/** `deskwire sign` and `deskwire verify-signature`, as whole processes. */
+import { writeFileSync } from 'node:fs'
+import { verifyStandardWebhook, verifyWebhook } from '@deskwire/sdk'
+import { expect, test } from 'vitest'
+import { signCommand } from '../../src/commands/sign.ts'
+import { verifySignatureCommand } from '../../src/commands/verify-signature.ts'
+import type { Command } from '../../src/commands.ts'
+import { UsageError } from '../../src/usage-error.ts'
+import { deskwire } from '../harness.ts'
+import { fileOf } from '../import/files.ts'
+
+const secret = 'whsec_dGhlIHNlY3JldCBvZiB0aGUgdmVjdG9ycywgbi4gMS4='
+const older = 'whsec_YW5vdGhlciBzZWNyZXQsIG9mIHRoaXJ0eS10d28gYnl0ZXM='
+const body =
+  '{"id":"e-1","type":"ticket.created","apiVersion":"v1","createdAt":"2026-01-31T09:30:00.000Z","organizationId":"o-1","data":{}}'
+
+test('what is signed is what the SDK accepts, by both ways, and so does the other command, until the body changes', async () => {
+  const file = fileOf(body)
+  const settings = { DESKWIRE_WEBHOOK_SECRET: `${secret},${older}` }
+  const [lines, object] = await Promise.all([
+    deskwire(['sign', file, '--signatures', 'service,standard'], { settings }),
+    deskwire(['sign', file, '--signatures', 'service,standard', '--json'], { settings }),
+  ])
+  expect([lines.code, lines.stderr, object.code]).toEqual([0, '', 0])
+  const headers = JSON.parse(object.stdout)
+  expect(lines.stdout.match(/^[\w-]+(?=: )/gm)).toEqual(Object.keys(headers))
+  expect(headers).toMatchObject({
+    'X-Service-Event-Id': 'e-1',
+    'X-Service-Event-Type': 'ticket.created',
+    'webhook-id': 'e-1',
+  })
+  for (const one of [secret, older]) {
+    expect(await verifyWebhook(body, headers['X-Service-Signature'], one)).toMatchObject({ ok: true })
+    expect(await verifyStandardWebhook(body, headers, one)).toMatchObject({ ok: true })
+  }
+
+  const headersFile = fileOf(lines.stdout)
+  const verified = await deskwire(['verify-signature', file, '--headers', headersFile, '--secret', older])
+  expect(verified).toMatchObject({ code: 0, stderr: '' })
+  expect(verified.stdout.match(/^verified$/gm)).toHaveLength(2)
+  expect(verified.stdout).toContain('the body says: ticket.created, event e-1\n')
+  writeFileSync(file, `${body}\n`)
+  const refused = await deskwire(['verify-signature', file, '--headers', headersFile, '--secret', secret])
+  expect(refused).toMatchObject({ code: 3, stderr: '' })
+  expect(refused.stdout).toMatch(
+    /^BROKEN {2}signature .*\nrefused, signature_mismatch: .*\nlikely: The body ends in a line break/m,
+  )
+  const signature = ['--signature', headers['X-Service-Signature'], '--at', '1769851800', '--json']
+  const early = await deskwire(['verify-signature', file, ...signature], { settings })
+  expect(early.code).toBe(3)
+  expect(JSON.parse(early.stdout)).toMatchObject({
+    verified: false,
+    event: { id: 'e-1', type: 'ticket.created' },
+    signatures: [{ scheme: 'service', reason: 'timestamp_in_future', rules: { length: 4 } }],
+  })
+})
+
+test.each<[Command, string[], string]>([
+  [signCommand, [], '--secret is needed, or DESKWIRE_WEBHOOK_SECRET: '],
+  [signCommand, ['--secret', secret, '--signatures', 'standard'], '--id is needed'],
+  [signCommand, ['--secret', 'whsec_a-b', '--signatures', 'standard', '--id', 'e'], 'standard base64'],
+  [
+    signCommand,
+    ['--secret', secret, '--signatures', 'v1'],
+    '"v1" is not accepted; there are service and standard',
+  ],
+  [
+    signCommand,
+    ['--secret', secret, '--timestamp', 'now'],
+    '"now" is not accepted; it must be whole seconds',
+  ],
+  [verifySignatureCommand, ['--secret', secret], 'the headers are needed'],
+  [verifySignatureCommand, ['--secret', 'whsec_a-b', '--webhook-id', 'e'], 'standard base64'],
+])('what is missing is asked for: %#', async (command, words, asked) => {
+  const refusal: Error = await command.run([fileOf('no event'), ...words]).then(
+    () => expect.unreachable('it was accepted'),
+    (error) => error,
+  )
+  expect(refusal).toBeInstanceOf(UsageError)
+  expect(refusal.message).toContain(asked)
+})
+
+test('a file that cannot be read is named', async () => {
+  const ran = await deskwire(['verify-signature', 'gone.json', '--secret', secret, '--signature', 't=1,v1=a'])
+  expect(ran).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^deskwire: .*no such file.*gone\.json'\n$/),
+  })
+})

@@ -1,0 +1,169 @@
+/** `deskwire tail`, as a process, at a service of its own. */
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { createClient } from '@deskwire/sdk'
+import { expect, test } from 'vitest'
+import { sharedService } from '../../service/test/harness/shared-service.ts'
+import { tailCommand } from '../src/commands/tail.ts'
+import { CommandFailure } from '../src/failure.ts'
+import { UsageError } from '../src/usage-error.ts'
+import { type Background, deskwire, root, startDeskwire, until } from './harness.ts'
+
+const shared = sharedService()
+
+async function desk() {
+  const { token } = await shared().newOrganization()
+  const at = ['--url', shared().url, '--key', token]
+  return { at, token, client: createClient({ baseUrl: `${shared().url}/v1`, apiKey: token }) }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever the command printed; a wrong guess fails the test
+const records = (stdout: string): any[] =>
+  stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+
+const lines = ({ output }: Background) => output.stdout.split('\n').slice(0, -1)
+
+test('it prints what happens as it happens, of all kinds or of those that are named, and goes on where it stopped', async () => {
+  const { at, client } = await desk()
+  const { id: customerId } = await client.customers.create({ name: 'Before' })
+  await using all = startDeskwire(['tail', ...at])
+  await using tickets = startDeskwire(['tail', 'tickets', '--json', ...at])
+  await using two = startDeskwire(['tail', 'tickets', 'bookings', '--json', ...at])
+  // A tail begins where the stream stands: something has to be made until each has begun.
+  await until('all of them follow', async () => {
+    await client.tickets.create({ customerId, subject: 'Are you there?' })
+    return [all, tickets, two].every((one) => lines(one).length > 0)
+  })
+  const ticket = await client.tickets.create({ customerId, subject: 'The engine halts' })
+  await until('it is told', () =>
+    [all, tickets, two].every(({ output }) => output.stdout.includes(ticket.id)),
+  )
+  const ada = await client.customers.create({ name: 'Ada\u001b[31m' })
+  await until('it is told', () => all.output.stdout.includes(ada.id))
+  await client.customers.update(ada.id, { name: 'Ada' })
+  await until('it is told', () => all.output.stdout.includes(`${ada.id} "Ada"`))
+  await client.customers.remove(customerId)
+  await until('it is told', () =>
+    [all, tickets, two].every(({ output }) => output.stdout.includes('removed')),
+  )
+
+  const ended = await Promise.all([all.stop('SIGINT'), tickets.stop('SIGTERM'), two.stop('SIGINT')])
+  expect(ended.map(({ code }) => code)).toEqual([0, 0, 0])
+  const stamp = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
+  expect(all.output.stdout).toMatch(
+    new RegExp(`^${stamp}  written  ticket ${ticket.id} "The engine halts" new$`, 'm'),
+  )
+  // A name is no command to the terminal.
+  expect(all.output.stdout).toContain(`customer ${ada.id} "Ada\\u001b[31m"\n`)
+  expect(all.output.stdout).not.toContain('\u001b')
+  expect(all.output.stdout).toMatch(new RegExp(`^${stamp}  written  customer ${ada.id} "Ada"$`, 'm'))
+  expect(all.output.stdout).toMatch(new RegExp(`^${stamp}  removed  ticket ${ticket.id}$`, 'm'))
+  expect(all.output.stdout).not.toContain('Before')
+  expect(all.output.stderr).toMatch(/^to go on from here: --cursor \S+\n$/)
+  for (const { output } of [tickets, two]) {
+    expect(output.stderr).toBe('')
+    const told = records(output.stdout)
+    expect(told.at(-1)).toEqual({ object: 'tail_end', nextCursor: expect.any(String) })
+    expect(new Set(told.slice(0, -1).map(({ object, resource }) => resource ?? object))).toEqual(
+      new Set(['ticket']),
+    )
+    expect(told).toContainEqual({
+      object: 'removed',
+      id: ticket.id,
+      resource: 'ticket',
+      removedAt: expect.any(String),
+    })
+  }
+  expect(records(tickets.output.stdout)).toContainEqual(
+    expect.objectContaining({ id: ticket.id, status: 'new', object: 'ticket' }),
+  )
+
+  const [cursor] = records(tickets.output.stdout)
+    .slice(-1)
+    .map(({ nextCursor }) => nextCursor)
+  const again = await deskwire(['tail', 'tickets', '--cursor', cursor, '--once', '--json', ...at])
+  expect([again.code, records(again.stdout)]).toEqual([0, [{ object: 'tail_end', nextCursor: cursor }]])
+})
+
+test('--once ends when it has caught up; --from-start and --since say where it begins', async () => {
+  const { at, client } = await desk()
+  const made = []
+  for (const name of ['Ada', 'Grace', 'Edsger']) made.push(await client.customers.create({ name }))
+  const since = made[0]?.updatedAt as string
+  const told = await Promise.all([
+    deskwire(['tail', '--from-start', '--once', '--json', ...at]),
+    deskwire(['tail', 'customers', '--since', since, '--once', '--json', ...at]),
+    deskwire(['tail', '--once', '--json', ...at]),
+  ])
+  expect(told.map(({ code, stderr }) => [code, stderr])).toEqual([
+    [0, ''],
+    [0, ''],
+    [0, ''],
+  ])
+  const names = told.map(({ stdout }) =>
+    records(stdout).flatMap(({ object, name }) => (object === 'customer' ? [name] : [])),
+  )
+  expect(names).toEqual([['Ada', 'Grace', 'Edsger'], ['Grace', 'Edsger'], []])
+})
+
+test('a service that does not answer is waited for, and that is said', async () => {
+  const { token, client } = await desk()
+  await client.customers.create({ name: 'Ada' })
+  let answers = true
+  const proxy = createServer(async (request, response) => {
+    if (!answers) return response.destroy()
+    const passed = await fetch(`${shared().url}${request.url}`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    return response.writeHead(passed.status, { 'content-type': 'application/json' }).end(await passed.text())
+  })
+  await new Promise<void>((settle) => proxy.listen(0, '127.0.0.1', settle))
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  await using tail = startDeskwire(['tail', '--from-start', '--url', url, '--key', token])
+  await until('it has begun', () => tail.output.stdout.includes('Ada'))
+  answers = false
+  proxy.closeAllConnections()
+  await until('it says so', () =>
+    /^No complete answer arrived\..* Trying again in \d+\.\d s\.$/m.test(tail.output.stderr),
+  )
+  answers = true
+  await client.customers.create({ name: 'Grace' })
+  await until('it goes on', () => tail.output.stdout.includes('Grace'))
+  expect((await tail.stop('SIGINT')).code).toBe(0)
+  proxy.closeAllConnections()
+  await new Promise((settle) => proxy.close(settle))
+})
+
+test('it ends when nobody reads it any more', async () => {
+  const { at, client } = await desk()
+  await client.customers.create({ name: 'Ada' })
+  const words = [process.execPath, join(root, 'packages/cli/src/main.ts'), 'tail', '--from-start', ...at]
+  const piped = spawn('bash', ['-c', 'set -o pipefail; "$@" | head -n 1', 'bash', ...words])
+  const [stdout, stderr] = [text(piped.stdout), text(piped.stderr)]
+  await until('it has ended', async () => {
+    await client.customers.create({ name: 'Grace' })
+    return piped.exitCode !== null
+  })
+  expect([piped.exitCode, await stderr]).toEqual([0, ''])
+  expect((await stdout).split('\n')).toEqual([expect.stringContaining('"Ada"'), ''])
+})
+
+test('what the key may not read, and what begins in two places, is refused', async () => {
+  const { at, client } = await desk()
+  const { token } = await client.apiKeys.create({ name: 'tickets alone', scopes: ['tickets:read'] })
+  const ofTickets = ['--url', shared().url, '--key', token]
+  const unreadable = await deskwire(['tail', 'customers', ...ofTickets])
+  expect(unreadable).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('customers:read') })
+  const refusal = (...words: string[]) => expect(tailCommand.run(words)).rejects
+  await refusal('tickets', 'customers', 'bookings', ...ofTickets).toThrow(
+    new CommandFailure('the key may not read customers, bookings'),
+  )
+  await refusal('tickets', '--from-start', '--cursor', 'x', ...at).toThrow(UsageError)
+  await refusal('ticket', ...at).toThrow('there is no kind "ticket"; there are: teammates, customers,')
+})

@@ -1,0 +1,202 @@
+/**
+ * Where a copy differs from the service, found in one moment of the store that is brought forward in memory: what the stream has
+ * had since that moment is laid over it, up to the moment of the service's digests. So nothing is written, writers go on meanwhile, and
+ * what is found is compared as of one and the same moment.
+ */
+import { type Client, type ComparedCopy, findDifferences, type IdRange, type Moment } from '@deskwire/sdk'
+import type { Copy } from './copy.ts'
+import { type Members, membersOf, updatedAtOf, wrongColumns } from './row.ts'
+import type { Store, StoredRow, StoreReader, Table } from './store.ts'
+import { Sums, type SumsText } from './sums.ts'
+
+/** A row of the copy that is not what the service has. */
+export interface CopyDifference {
+  /** `ticket`. */
+  readonly kind: string
+  readonly id: string
+  /** `missing`: the copy lacks it. `changed`: it holds something else. `extra`: the service has none. */
+  readonly type: 'missing' | 'changed' | 'extra'
+  /** Of a row that is changed, the columns that are not as they should be; `_body` is the text. */
+  readonly columns: readonly string[]
+}
+
+/** What was found of one kind. */
+export interface ComparedKind {
+  readonly kind: string
+  readonly differences: readonly CopyDifference[]
+  /** What the rows of the moment came to, and what had been noted of them. */
+  readonly found: Sums
+  readonly noted: Sums
+}
+
+/** Compares all kinds, one after the other. Throws what the service's calls and the store's throw. */
+export async function compareCopy(
+  { client, store }: { readonly client: Client; readonly store: Store },
+  copy: Copy,
+  at: StoreReader,
+  signal: AbortSignal | undefined,
+): Promise<ComparedKind[]> {
+  const compared: ComparedKind[] = []
+  const since = new ChangesSince(client, copy.cursor, signal)
+  for (const [kind, table] of copy.tables) {
+    const held = new HeldRows(store, at, kind, table, since)
+    const differences: CopyDifference[] = []
+    for await (const difference of findDifferences(client.kind(table.name), held, signal ? { signal } : {})) {
+      const { id, type } = difference
+      const columns = type === 'changed' ? await held.wrong(id, { ...difference.row }) : []
+      differences.push({ kind, id, type, columns })
+    }
+    compared.push({ kind, differences, found: held.found, noted: copy.sumsOf(kind) })
+  }
+  return compared
+}
+
+/** What the stream has had since a cursor, up to a moment that only moves forward. */
+class ChangesSince {
+  readonly #client: Client
+  readonly #signal: AbortSignal | undefined
+  readonly #kinds = new Map<string, Map<string, string | null>>()
+  #cursor: string
+
+  constructor(client: Client, cursor: string, signal: AbortSignal | undefined) {
+    this.#client = client
+    this.#cursor = cursor
+    this.#signal = signal
+  }
+
+  /** The texts of the kind's rows that have changed, by id; null for those that were removed. */
+  of(kind: string): ReadonlyMap<string, string | null> {
+    return this.#kinds.get(kind) ?? new Map()
+  }
+
+  async advance({ asOf }: Moment): Promise<void> {
+    const options = { cursor: this.#cursor, limit: 100, ...(this.#signal && { signal: this.#signal }) }
+    for await (const { changes, cursor } of this.#client.changes.sync(options)) {
+      for (const change of changes) {
+        const isUpsert = change.type === 'upsert'
+        // The rest of this page is asked for again, with the next moment.
+        if ((isUpsert ? change.row.updatedAt : change.removedAt) > asOf) return
+        if (isUpsert) this.#set(change.row.object, change.row.id, JSON.stringify(change.row))
+        else this.#set(change.resource, change.id, null)
+      }
+      this.#cursor = cursor
+    }
+  }
+
+  #set(kind: string, id: string, text: string | null): void {
+    const rows = this.#kinds.get(kind) ?? new Map<string, string | null>()
+    this.#kinds.set(kind, rows.set(id, text))
+  }
+}
+
+/** The rows of a table at a moment of the store, with what has changed since laid over them. */
+class HeldRows implements ComparedCopy {
+  readonly #store: Store
+  readonly #at: StoreReader
+  readonly #table: Table
+  readonly #kind: string
+  readonly #since: ChangesSince
+  /** Ranges that were counted into `found`, none of which overlap. */
+  readonly #counted: IdRange[] = []
+  /** What the texts in the store come to, without what has changed since. */
+  readonly found = new Sums()
+
+  constructor(store: Store, at: StoreReader, kind: string, table: Table, since: ChangesSince) {
+    this.#store = store
+    this.#at = at
+    this.#kind = kind
+    this.#table = table
+    this.#since = since
+  }
+
+  get #changed() {
+    return this.#since.of(this.#kind)
+  }
+
+  async span() {
+    const span = await this.#at.span(this.#table)
+    const ids = [...(span ? [span.lowest, span.highest] : []), ...this.#changed.keys()].sort()
+    const [lowest, highest] = [ids[0], ids.at(-1)]
+    return lowest === undefined || highest === undefined ? null : { lowest, highest }
+  }
+
+  advance(to: Moment): Promise<void> {
+    return this.#since.advance(to)
+  }
+
+  /** The ranges come lowest first, each beginning where the one before ends. */
+  async digests(ranges: readonly IdRange[]): Promise<SumsText[]> {
+    const sums = ranges.map(() => new Sums())
+    const whole = { after: ranges[0]?.after ?? '', before: ranges.at(-1)?.before ?? '' }
+    // What is divided further has been counted with what it is a part of.
+    const isCounted = this.#counted.some(
+      (range) => range.after <= whole.after && whole.before <= range.before,
+    )
+    if (!isCounted) this.#counted.push(whole)
+    const changed = this.#changed
+    let n = 0
+    for await (const piece of this.#at.rows(this.#table, whole)) {
+      for (const row of piece) {
+        const members = membersOf(row.text)
+        const updatedAt = updatedAtOf(members)
+        if (!isCounted) this.found.count(row.id, updatedAt, row.text)
+        if (changed.has(row.id)) continue
+        while (row.id > (ranges[n]?.before ?? '')) n++
+        sums[n]?.count(row.id, updatedAt, this.#told(row, members))
+      }
+    }
+    for (const [id, text] of changed) {
+      if (text === null || id <= whole.after || id > whole.before) continue
+      sums[rangeOf(ranges, id)]?.count(id, updatedAtOf(membersOf(text)), text)
+    }
+    return sums.map((sum) => sum.text)
+  }
+
+  async ids(range: IdRange): Promise<string[]> {
+    const ids: string[] = []
+    for await (const piece of this.#at.rows(this.#table, range)) {
+      for (const { id } of piece) if (!this.#changed.has(id)) ids.push(id)
+    }
+    for (const [id, text] of this.#changed)
+      if (text !== null && id > range.after && id <= range.before) ids.push(id)
+    return ids
+  }
+
+  async texts(ids: readonly string[]): Promise<Map<string, string>> {
+    const texts = new Map<string, string>()
+    for (const row of await this.#at.get(this.#table, ids)) {
+      texts.set(row.id, this.#told(row, membersOf(row.text)))
+    }
+    for (const id of ids) {
+      const text = this.#changed.get(id)
+      if (text === null) texts.delete(id)
+      else if (text !== undefined) texts.set(id, text)
+    }
+    return texts
+  }
+
+  /** The columns of a row that are not what the service's row says. */
+  async wrong(id: string, members: Members): Promise<string[]> {
+    const [row] = await this.#at.get(this.#table, [id])
+    if (row === undefined) return []
+    const wrong = wrongColumns(this.#store, this.#table, row, members)
+    return row.text === JSON.stringify(members) ? wrong : [...wrong, '_body']
+  }
+
+  /** A row's text; of one whose columns say something else, another text, which no row of the service has. */
+  #told(row: StoredRow, members: Members | undefined): string {
+    const isSound = members && wrongColumns(this.#store, this.#table, row, members).length === 0
+    return isSound ? row.text : `${row.text}\n${JSON.stringify(row.cells)}`
+  }
+}
+
+/** The place of the range that an id is in. */
+function rangeOf(ranges: readonly IdRange[], id: string): number {
+  let [low, high] = [0, ranges.length - 1]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (id > (ranges[middle]?.before ?? '')) low = middle + 1
+    else high = middle
+  }
+  return low
+}

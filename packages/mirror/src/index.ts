@@ -1,0 +1,28 @@
+/**
+ * @deskwire/mirror: an exact copy of a desk in a store of yours, proved and mended. The stores have entry points of their own, so that
+ * nobody loads what they do not use: `@deskwire/mirror/postgres`, `/sqlite` and `/memory`.
+ */
+export type { CopyDifference } from './compare.ts'
+export { MirrorError } from './error.ts'
+export {
+  type AppliedPage,
+  type CallOptions,
+  type LoadProgress,
+  Mirror,
+  type MirrorFollowOptions,
+  type MirrorOptions,
+  type Trouble,
+  type Verification,
+} from './mirror.ts'
+export {
+  type Cell,
+  type Column,
+  type ColumnType,
+  type Removal,
+  type Store,
+  type StoredRow,
+  type StoreReader,
+  StoreUnavailable,
+  type StoreWriter,
+  type Table,
+} from './store.ts'

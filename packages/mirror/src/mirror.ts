@@ -1,0 +1,359 @@
+/**
+ * A copy of everything that a key may read, kept in a store, and the proof that it is right.
+ *
+ * It begins with exports, which are fast, and goes on with the stream of all kinds under one cursor, a page and its cursor in one
+ * transaction. Whenever it has caught up it holds what it has taken in against the checkpoint of the service; `verify` holds what
+ * is there by now against the service itself, and `repair` mends what somebody has touched.
+ */
+import { setTimeout } from 'node:timers/promises'
+import { type AnyRow, type Change, type Client, DeskwireError } from '@deskwire/sdk'
+import { type ComparedKind, type CopyDifference, compareCopy } from './compare.ts'
+import { Copy, type CopyOptions, endOf } from './copy.ts'
+import { MirrorError } from './error.ts'
+import { type Store, StoreUnavailable } from './store.ts'
+
+export interface MirrorOptions {
+  readonly client: Client
+  /** Where the copy is. It is opened when it is needed, and closed by `close`. */
+  readonly store: Store
+  /**
+   * What becomes of rows that the service removes: they are deleted, unless told; with `mark` they stay, with the time in `removed_at`.
+   * It is settled when a copy begins.
+   */
+  readonly removals?: 'delete' | 'mark'
+  /** Called while a copy is loaded, after each transaction. */
+  readonly onLoaded?: (progress: LoadProgress) => void
+  /** Called after each page that brought something. */
+  readonly onChanges?: (page: AppliedPage) => void
+  /** Called when a new copy is begun because the service went back to a backup (410), and when rows were found to differ. */
+  readonly onTrouble?: (trouble: Trouble) => void
+  /** Milliseconds since 1970, and a pause: for tests. */
+  readonly now?: () => number
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>
+}
+
+export interface LoadProgress {
+  /** Rows that are there. */
+  readonly rows: number
+  /** Rows that the service had when the load began. */
+  readonly total: number
+}
+
+export interface AppliedPage {
+  /** Rows written and removed, by kind. */
+  readonly changes: Readonly<Record<string, number>>
+  /** The time of the last of them. */
+  readonly asOf: string
+}
+
+export type Trouble =
+  /** What is tried again, and after how many milliseconds. */
+  | { readonly type: 'unavailable'; readonly error: Error; readonly pauseMs: number }
+  | { readonly type: 'restored' }
+  /** The copy did not add up to the checkpoint; rows that differed were fetched again. */
+  | { readonly type: 'mended'; readonly differences: readonly CopyDifference[] }
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface MirrorFollowOptions extends CallOptions {
+  /**
+   * `wait`, unless told: the service holds its answer back until there is news. `hints`: the mirror looks when `hint()` is called, as a
+   * receiver of webhooks does with each delivery, and every `everyMs` anyway.
+   */
+  readonly by?: 'wait' | 'hints'
+  /** Milliseconds; 60,000 unless told. */
+  readonly everyMs?: number
+}
+
+/** Rows that each kind had, and what was found. */
+export interface Verification {
+  readonly exact: boolean
+  /** Rows that were compared, by kind. */
+  readonly rows: Readonly<Record<string, number>>
+  readonly differences: readonly CopyDifference[]
+}
+
+/** Seconds for which the service may hold an answer back. */
+const longestWait = 50
+/** The pauses between attempts, in milliseconds. */
+const [firstPause, longestPause] = [1_000, 30_000]
+/** An empty answer that came sooner was not held back: asked again at once, it would be again. Milliseconds. */
+const heldBack = 1_000
+/** How often rows are repaired before somebody has to look. */
+const mendings = 2
+/** Rows that are mended in one transaction. */
+const rowsOfMending = 100
+
+const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+  setTimeout(ms, undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted())
+
+export class Mirror {
+  readonly #options: MirrorOptions
+  readonly #of: CopyOptions
+  readonly #sleep: (ms: number, signal?: AbortSignal) => Promise<void>
+  #copy: Copy | undefined
+  /** Whether kinds that the key may read by now were looked for. */
+  #isExtended = false
+  #wake: () => void = () => {}
+  #isHinted = false
+
+  /** Nothing happens before the first call. */
+  constructor(options: MirrorOptions) {
+    const { client, store, removals = 'delete', now = Date.now, sleep = pause } = options
+    this.#options = options
+    this.#sleep = sleep
+    this.#of = { client, store, marksRemovals: removals === 'mark', now }
+  }
+
+  /**
+   * Brings the copy to the end of the stream, from nothing at the first call, and returns once it is proved: count and digests of what
+   * it took in are those of the service's checkpoint. Where they are not, what differs is repaired first. Broken off at any
+   * instant, it goes on where it was with the next call.
+   *
+   * Throws DeskwireError where a call fails in spite of its repetitions, StoreUnavailable, and MirrorError for a store that
+   * holds something else.
+   */
+  async catchUp({ signal }: CallOptions = {}): Promise<void> {
+    await this.#caughtUp(signal, undefined)
+  }
+
+  /**
+   * Catches up, and goes on with what is new until the signal is aborted, whose reason is thrown. A service or a store that cannot be
+   * reached is waited out, for as long as it takes; everything else is thrown as by `catchUp`.
+   */
+  async follow({ signal, by = 'wait', everyMs = 60_000 }: MirrorFollowOptions = {}): Promise<never> {
+    const { now } = this.#of
+    let wait: number | undefined
+    for (let failures = 0; ; ) {
+      try {
+        const since = now()
+        const changes = await this.#caughtUp(signal, wait)
+        failures = 0
+        if (by === 'hints') await this.#news(everyMs, signal)
+        else if (wait !== undefined && changes === 0 && now() - since < heldBack) {
+          await this.#sleep(firstPause, signal)
+        }
+        if (by === 'wait') wait = longestWait
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (!(error instanceof Error) || !passes(error)) throw error
+        wait = undefined
+        const asked = error instanceof DeskwireError ? (error.retryAfterMs ?? 0) : 0
+        const pauseMs =
+          asked + Math.min(longestPause, firstPause * 2 ** failures++) * (0.5 + Math.random() / 2)
+        this.#options.onTrouble?.({ type: 'unavailable', error, pauseMs })
+        await this.#sleep(pauseMs, signal)
+      }
+    }
+  }
+
+  /** Has `follow({ by: 'hints' })` look at once: something has happened. */
+  hint(): void {
+    this.#isHinted = true
+    this.#wake()
+  }
+
+  /**
+   * Compares every row of the copy, its text and each column, with the service, after catching up. The service tells digests of ranges
+   * of ids, so that calls and bytes grow with the differences; nothing is written, and writers on both sides may go on. Throws
+   * as `catchUp`.
+   */
+  async verify({ signal }: CallOptions = {}): Promise<Verification> {
+    await this.#advanced(signal, undefined)
+    const compared = await this.#compared(signal)
+    const differences = compared.flatMap((kind) => kind.differences)
+    const rows = Object.fromEntries(compared.map(({ kind, found }) => [kind, found.text.count]))
+    return { exact: differences.length === 0, rows, differences }
+  }
+
+  /** Fetches the rows that `verify` finds, and no others, and answers what they were. */
+  async repair({ signal }: CallOptions = {}): Promise<readonly CopyDifference[]> {
+    await this.#advanced(signal, undefined)
+    const copy = await this.#opened(signal)
+    const compared = await this.#compared(signal)
+    for (const { kind, differences, found, noted } of compared) {
+      const ids = differences.map(({ id }) => id)
+      // What was noted is off by as much, whatever was written since.
+      await copy.mend(kind, ids.splice(0, rowsOfMending), { from: noted, to: found }, this.#time())
+      while (ids.length > 0) await copy.mend(kind, ids.splice(0, rowsOfMending), null, this.#time())
+    }
+    return compared.flatMap((kind) => kind.differences)
+  }
+
+  /** Closes the store. What is under way should be aborted first. */
+  async close(): Promise<void> {
+    this.#copy = undefined
+    this.#isExtended = false
+    await this.#options.store.close()
+  }
+
+  /** Answers how many rows have changed. */
+  async #caughtUp(signal: AbortSignal | undefined, wait: number | undefined): Promise<number> {
+    let { changes, differing } = await this.#advanced(signal, wait)
+    for (let attempts = 0; differing.length > 0; attempts++) {
+      if (attempts === mendings) {
+        throw new MirrorError(
+          `Repaired, the copy still does not add up to the service's checkpoint: ${differing.join(', ')}. Does anybody else write to it?`,
+        )
+      }
+      const differences = await this.repair({ signal })
+      this.#options.onTrouble?.({ type: 'mended', differences })
+      const after = await this.#advanced(signal, undefined)
+      changes += after.changes
+      differing = after.differing
+    }
+    return changes
+  }
+
+  /** The copy at the end of the stream. */
+  async #advanced(signal: AbortSignal | undefined, wait: number | undefined): Promise<Advanced> {
+    const copy = await this.#opened(signal)
+    try {
+      if (!this.#isExtended) {
+        const start = await copy.lacking()
+        if (start !== undefined) {
+          // What comes before it the kinds that are there have to have.
+          await this.#read(copy, signal, undefined)
+          await copy.extend(start)
+          await this.#load(copy, signal)
+        }
+        this.#isExtended = true
+      }
+      return await this.#read(copy, signal, wait)
+    } catch (error) {
+      if (!isRestored(error)) throw error
+    }
+    this.#options.onTrouble?.({ type: 'restored' })
+    return this.#rebuild(copy, signal)
+  }
+
+  /** Builds a copy beside the one that cannot go on, and puts it in its place once it is proved. */
+  async #rebuild(live: Copy, signal: AbortSignal | undefined): Promise<Advanced> {
+    let next = await this.#options.store.read((at) => Copy.noted('next', this.#of, at))
+    for (;;) {
+      next ??= await Copy.begin('next', this.#of, live)
+      try {
+        await this.#load(next, signal)
+        const advanced = await this.#read(next, signal, undefined)
+        if (advanced.differing.length === 0) {
+          await live.replaceBy(next, this.#time())
+          return advanced
+        }
+      } catch (error) {
+        if (!isRestored(error)) throw error
+      }
+      await next.drop()
+      next = undefined
+    }
+  }
+
+  /** The copy that the store holds, or one that is begun; loaded. */
+  async #opened(signal: AbortSignal | undefined): Promise<Copy> {
+    if (this.#copy !== undefined) return this.#copy
+    const { store } = this.#options
+    await store.open()
+    let copy = await store.read((at) => Copy.noted('live', this.#of, at))
+    if (copy === undefined) copy = await Copy.begin('live', this.#of)
+    else {
+      await this.#refuseOthers(copy)
+      await copy.refit()
+    }
+    await this.#load(copy, signal)
+    this.#copy = copy
+    return copy
+  }
+
+  async #refuseOthers(copy: Copy): Promise<void> {
+    const { client, removals = 'delete' } = this.#options
+    const { id, name } = await client.organization.get()
+    if (copy.organizationId !== id) {
+      throw new MirrorError(
+        `The store holds a copy of organization ${copy.organizationId}, and the key is of ${id} (${name}). Give each a store of its own.`,
+      )
+    }
+    if (copy.marksRemovals !== (removals === 'mark')) {
+      const begun = copy.marksRemovals ? 'mark' : 'delete'
+      throw new MirrorError(
+        `The copy was begun with removals: '${begun}'. Go on with that, or begin another.`,
+      )
+    }
+  }
+
+  async #load(copy: Copy, signal: AbortSignal | undefined): Promise<void> {
+    if (!copy.isLoading) return
+    const { client, onLoaded } = this.#options
+    const { total } = await endOf(client)
+    await copy.load(signal, (rows) => onLoaded?.({ rows, total }))
+  }
+
+  /** Takes in pages until one has caught up, and holds the copy against its checkpoint. */
+  async #read(copy: Copy, signal: AbortSignal | undefined, wait: number | undefined): Promise<Advanced> {
+    const { client, onChanges } = this.#options
+    for (let changes = 0, waits = wait; ; waits = undefined) {
+      const { cursor } = copy
+      const options = { cursor, limit: 100, wait: waits, ...(signal && { signal }) }
+      const { value: page } = await client.changes.sync(options).next()
+      if (page === undefined) throw new MirrorError('The service answered no page.')
+      if (page.changes.length > 0) {
+        // Of a page that another process has taken in, nothing is left to do.
+        if (!(await copy.apply(cursor, page))) continue
+        changes += page.changes.length
+        onChanges?.(appliedPage(page.changes))
+      }
+      if (page.checkpoint !== undefined) return { changes, differing: copy.differing(page.checkpoint) }
+    }
+  }
+
+  /** What differs in one moment of the store, and by how much its sums are off. */
+  async #compared(signal: AbortSignal | undefined): Promise<ComparedKind[]> {
+    const { client, store } = this.#options
+    return store.read(async (at) => {
+      const copy = await Copy.noted('live', this.#of, at)
+      if (copy === undefined) throw new MirrorError('The copy is gone from the store. Begin again.')
+      return compareCopy({ client, store }, copy, at, signal)
+    })
+  }
+
+  async #news(everyMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const woken = new AbortController()
+    this.#wake = () => woken.abort()
+    if (!this.#isHinted) {
+      const signals = signal ? [signal, woken.signal] : [woken.signal]
+      await this.#sleep(everyMs, AbortSignal.any(signals)).catch(() => {})
+    }
+    signal?.throwIfAborted()
+    this.#isHinted = false
+  }
+
+  #time(): string {
+    return new Date(this.#of.now()).toISOString()
+  }
+}
+
+interface Advanced {
+  /** Rows that have changed. */
+  readonly changes: number
+  /** Kinds that do not add up to the checkpoint. */
+  readonly differing: readonly string[]
+}
+
+function appliedPage(changes: readonly Change<AnyRow>[]): AppliedPage {
+  const kinds: Record<string, number> = {}
+  let asOf = ''
+  for (const change of changes) {
+    const kind = change.type === 'upsert' ? change.row.object : change.resource
+    kinds[kind] = (kinds[kind] ?? 0) + 1
+    asOf = change.type === 'upsert' ? change.row.updatedAt : change.removedAt
+  }
+  return { changes: kinds, asOf }
+}
+
+const isRestored = (error: unknown) => error instanceof DeskwireError && error.code === 'cursor_too_old'
+
+/** Whether the same may work later. */
+function passes(error: unknown): boolean {
+  if (error instanceof DeskwireError) return error.status === 0 || error.status === 429 || error.status >= 500
+  return error instanceof StoreUnavailable
+}

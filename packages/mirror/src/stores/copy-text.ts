@@ -1,0 +1,40 @@
+/** The text format of PostgreSQL's COPY: a line a row, tabs between values, `\N` for null. */
+
+/** Whether anything of a value has to be written otherwise. */
+const special = /[\\\t\n\r]/
+const written: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
+const meant: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
+
+/** A value as it stands in a line. */
+export function copyValue(value: string | number | boolean | null): string {
+  if (value === null) return '\\N'
+  if (typeof value !== 'string') return String(value)
+  return special.test(value)
+    ? value.replace(/[\\\t\n\r]/g, (character) => written[character] as string)
+    : value
+}
+
+/** The values of a line, without its end. */
+export function copyValues(line: string): (string | null)[] {
+  const values: (string | null)[] = line.split('\t')
+  if (!line.includes('\\')) return values
+  return values.map((value) => {
+    if (value === '\\N') return null
+    return (value as string).replace(/\\(.)/g, (_, character: string) => meant[character] ?? character)
+  })
+}
+
+/** The whole lines of pieces of bytes, in which a line may be cut anywhere; none of them for a piece that ends no line. */
+export async function* copyLines(pieces: AsyncIterable<Buffer>): AsyncGenerator<string[]> {
+  let rest: Buffer[] = []
+  for await (const piece of pieces) {
+    const end = piece.lastIndexOf(0x0a)
+    if (end < 0) {
+      rest.push(piece)
+      continue
+    }
+    const whole = Buffer.concat([...rest, piece.subarray(0, end)])
+    rest = end + 1 < piece.length ? [piece.subarray(end + 1)] : []
+    yield whole.toString().split('\n')
+  }
+}

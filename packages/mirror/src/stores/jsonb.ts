@@ -1,0 +1,30 @@
+/**
+ * The text that PostgreSQL prints of a `jsonb`: keys by length and then by bytes, a space behind colons and commas, numbers without
+ * exponents. A copy's column can so be compared without its database.
+ */
+
+/** What `select '…'::jsonb::text` answers for this JSON text, in which no name comes twice. */
+export function jsonbText(text: string): string {
+  return printed(JSON.parse(text))
+}
+
+function printed(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(printed).join(', ')}]`
+  if (typeof value === 'number') return decimal(value)
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).map(([name, member]) => ({ name, bytes: Buffer.from(name), member }))
+  members.sort((a, b) => a.bytes.length - b.bytes.length || Buffer.compare(a.bytes, b.bytes))
+  return `{${members.map(({ name, member }) => `${JSON.stringify(name)}: ${printed(member)}`).join(', ')}}`
+}
+
+/** Digits alone, as `numeric` has them. */
+function decimal(value: number): string {
+  const text = JSON.stringify(value)
+  const [, sign, whole = '', fraction = '', exponent] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(text) ?? []
+  if (exponent === undefined) return text
+  const digits = whole + fraction
+  const point = whole.length + Number(exponent)
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`
+  return `${sign}${digits.padEnd(point, '0')}`
+}

@@ -1,0 +1,136 @@
+/** A copy in memory, for tests and for programs that read everything anew at each start. */
+import type { IdRange } from '@deskwire/sdk'
+import { Queue } from '../queue.ts'
+import type { Removal, Store, StoredRow, StoreReader, StoreWriter, Table } from '../store.ts'
+
+/** A row, and when it was removed, where that is marked. */
+interface Kept extends StoredRow {
+  readonly removedAt: string | null
+}
+
+/** Rows of a piece of `rows`. */
+const rowsOfPiece = 1_000
+
+/** Holds tables as maps. What a write changes it undoes if the write fails; writers go one after the other. */
+export class MemoryStore implements Store {
+  readonly #queue = new Queue()
+  readonly #tables = new Map<string, Map<string, Kept>>()
+  readonly #notes = new Map<string, string>()
+
+  async open(): Promise<void> {}
+
+  async close(): Promise<void> {}
+
+  /** The rows of a table by id, live, without those that are marked as removed. */
+  *rowsOf(table: string): Iterable<StoredRow> {
+    for (const row of this.#tables.get(table)?.values() ?? []) if (row.removedAt === null) yield row
+  }
+
+  /** Reads a copy of the tables as they are between two writes; rows themselves are never changed. */
+  async read<T>(work: (at: StoreReader) => Promise<T>): Promise<T> {
+    const moment = new MemoryStore()
+    await this.#queue.run(async () => {
+      for (const [name, rows] of this.#tables) moment.#tables.set(name, new Map(rows))
+      for (const [name, value] of this.#notes) moment.#notes.set(name, value)
+    })
+    return work(moment.#reader)
+  }
+
+  write<T>(work: (tx: StoreWriter) => Promise<T>): Promise<T> {
+    return this.#queue.run(async () => {
+      const undo: (() => void)[] = []
+      try {
+        return await work(this.#writer(undo))
+      } catch (error) {
+        for (const step of undo.reverse()) step()
+        throw error
+      }
+    })
+  }
+
+  readonly #reader: StoreReader = {
+    note: async (name) => this.#notes.get(name),
+    span: async (table) => {
+      const ids = this.#ids(table)
+      const [lowest, highest] = [ids[0], ids.at(-1)]
+      return lowest === undefined || highest === undefined ? null : { lowest, highest }
+    },
+    rows: (table, range) => this.#pieces(table, range),
+    get: async (table, ids) => {
+      const rows = this.#rows(table)
+      return ids
+        .map((id) => rows.get(id))
+        .filter((row) => row !== undefined && row.removedAt === null) as Kept[]
+    },
+  }
+
+  #writer(undo: (() => void)[]): StoreWriter {
+    const set = <V>(map: Map<string, V>, key: string, value: V | undefined) => {
+      const before = map.get(key)
+      undo.push(() => (before === undefined ? map.delete(key) : map.set(key, before)))
+      if (value === undefined) map.delete(key)
+      else map.set(key, value)
+    }
+    const put = (table: Table, rows: readonly StoredRow[]) => {
+      const kept = this.#rows(table)
+      for (const row of rows) set(kept, row.id, { ...row, removedAt: null })
+    }
+    const remove = (table: Table, removals: readonly Removal[]) => {
+      const kept = this.#rows(table)
+      for (const { id, removedAt } of removals) {
+        const row = kept.get(id)
+        if (row?.removedAt !== null) continue
+        set(kept, id, table.marksRemovals ? { ...row, removedAt } : undefined)
+      }
+    }
+    return {
+      ...this.#reader,
+      setNote: async (name, value) => set(this.#notes, name, value ?? undefined),
+      define: async ({ name, columns }) => {
+        const rows = this.#tables.get(name)
+        if (rows === undefined) set(this.#tables, name, new Map())
+        for (const [id, row] of rows ?? []) {
+          const lacking = columns.length - row.cells.length
+          if (lacking > 0)
+            set(rows as Map<string, Kept>, id, {
+              ...row,
+              cells: [...row.cells, ...Array(lacking).fill(null)],
+            })
+        }
+      },
+      index: async () => {},
+      append: async (table, rows) => put(table, rows),
+      put: async (table, rows) => put(table, rows),
+      remove: async (table, removals) => remove(table, removals),
+      replace: async (table, by, removedAt) => {
+        const other = this.#rows(by)
+        const beyond = [...this.#rows(table).keys()].filter((id) => !other.has(id))
+        remove(
+          table,
+          beyond.map((id) => ({ id, removedAt })),
+        )
+        for (const [id, row] of other) set(this.#rows(table), id, row)
+      },
+      drop: async ({ name }) => set(this.#tables, name, undefined),
+    }
+  }
+
+  #rows({ name }: Table): Map<string, Kept> {
+    const rows = this.#tables.get(name)
+    if (rows === undefined) throw new Error(`there is no table ${name}`)
+    return rows
+  }
+
+  #ids(table: Table): string[] {
+    const existing = [...this.#rows(table).values()].filter(({ removedAt }) => removedAt === null)
+    return existing.map(({ id }) => id).sort()
+  }
+
+  async *#pieces(table: Table, { after, before }: IdRange): AsyncGenerator<readonly StoredRow[]> {
+    const rows = this.#rows(table)
+    const ids = this.#ids(table).filter((id) => id > after && id <= before)
+    for (let n = 0; n < ids.length; n += rowsOfPiece) {
+      yield ids.slice(n, n + rowsOfPiece).map((id) => rows.get(id) as Kept)
+    }
+  }
+}

@@ -1,0 +1,408 @@
+/**
+ * A copy in a schema of PostgreSQL 15 or later, by `pg` and `pg-copy-streams`, which whoever uses it installs. Readers see whole
+ * pages; views, grants and indexes that others have put on the tables stay, also when a new copy takes the place of an old one.
+ */
+
+import type { IdRange } from '@deskwire/sdk'
+import { Client, type ClientConfig, DatabaseError } from 'pg'
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import { Queue } from '../queue.ts'
+import {
+  type Cell,
+  type Column,
+  type ColumnType,
+  type Removal,
+  type Store,
+  type StoredRow,
+  type StoreReader,
+  StoreUnavailable,
+  type StoreWriter,
+  type Table,
+} from '../store.ts'
+import { copyLines, copyValue, copyValues } from './copy-text.ts'
+import { jsonbText } from './jsonb.ts'
+
+export interface PostgresOptions {
+  /** A connection string or what `Client` of `pg` takes. */
+  readonly connection: string | ClientConfig
+  /** Where the tables are, and nothing else should be; `deskwire` unless told. It is made if it is not there. */
+  readonly schema?: string
+}
+
+const types: Record<ColumnType, string> = {
+  uuid: 'uuid',
+  text: 'text',
+  integer: 'bigint',
+  number: 'double precision',
+  boolean: 'boolean',
+  timestamp: 'timestamptz',
+  json: 'jsonb',
+}
+
+/** What the connections need. A commit that a crash takes back goes whole, rows with their cursor: nothing waits for the disk. */
+const settings = ["timezone = 'UTC'", "datestyle = 'ISO'", 'synchronous_commit = off']
+
+/** Characters that go to a COPY at once: fewer take more calls, more gain nothing. */
+const charactersOfWrite = 256 * 1024
+
+/** The first number of the advisory lock that a writer holds; the second is the oid of the table of notes. */
+const lockClass = 7_377_000
+
+export class PostgresStore implements Store {
+  readonly #config: ClientConfig
+  readonly #schema: string
+  readonly #writes = new Queue()
+  readonly #reads = new Queue()
+  #writer: Connection | undefined
+  #reader: Connection | undefined
+
+  constructor({ connection, schema = 'deskwire' }: PostgresOptions) {
+    this.#config = typeof connection === 'string' ? { connectionString: connection } : connection
+    this.#schema = schema
+  }
+
+  async open(): Promise<void> {
+    await this.write(async (tx) => tx.note(''))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#writer?.end(), this.#reader?.end()])
+    this.#writer = undefined
+    this.#reader = undefined
+  }
+
+  write<T>(work: (tx: StoreWriter) => Promise<T>): Promise<T> {
+    return this.#writes.run(async () => {
+      if (this.#writer === undefined || this.#writer.isGone) this.#writer = await this.#connect('begin')
+      return this.#writer.transaction(work)
+    })
+  }
+
+  read<T>(work: (at: StoreReader) => Promise<T>): Promise<T> {
+    return this.#reads.run(async () => {
+      if (this.#reader === undefined || this.#reader.isGone)
+        this.#reader = await this.#connect('begin isolation level repeatable read, read only')
+      return this.#reader.transaction(work)
+    })
+  }
+
+  shown({ type }: Column, cell: Cell): Cell {
+    if (cell === null) return null
+    if (type === 'timestamp') return shownTime(cell as string)
+    if (type === 'json') return jsonbText(cell as string)
+    if (type === 'boolean') return cell ? 't' : 'f'
+    return type === 'number' ? shownNumber(cell as number) : String(cell)
+  }
+
+  async #connect(begin: string): Promise<Connection> {
+    const client = new Client({ keepAlive: true, connectionTimeoutMillis: 10_000, ...this.#config })
+    const connection = new Connection(client, this.#schema, begin)
+    await connection.start()
+    return connection
+  }
+}
+
+class Connection implements StoreWriter {
+  readonly #client: Client
+  readonly #begin: string
+  readonly #schema: string
+  isGone = false
+
+  constructor(client: Client, schema: string, begin: string) {
+    this.#client = client
+    this.#schema = quoted(schema)
+    this.#begin = begin
+    client.on('error', () => {
+      this.isGone = true
+    })
+  }
+
+  /** @throws StoreUnavailable when the server is not there. */
+  async start(): Promise<void> {
+    await this.#guarded(async () => {
+      await this.#client.connect()
+      for (const setting of settings) await this.#client.query(`set ${setting}`)
+      const [there] = await this.#rowsOf('select to_regclass($1)', [`${this.#schema}.deskwire_mirror`])
+      if (there?.[0] !== null) return
+      // Two that begin at once would both make what neither has found.
+      await this.#client.query(`begin; select pg_advisory_xact_lock(${lockClass}, 0)`)
+      await this.#client.query(`create schema if not exists ${this.#schema}`)
+      await this.#client.query(
+        `create table if not exists ${this.#schema}.deskwire_mirror (name text primary key, value text not null)`,
+      )
+      await this.#client.query('commit')
+    })
+  }
+
+  async end(): Promise<void> {
+    await this.#client.end().catch(() => {})
+  }
+
+  async transaction<T>(work: (tx: StoreWriter) => Promise<T>): Promise<T> {
+    try {
+      await this.#run(this.#begin)
+      if (this.#begin === 'begin')
+        await this.#run(
+          `select pg_advisory_xact_lock(${lockClass}, '${this.#name('deskwire_mirror')}'::regclass::oid::int)`,
+        )
+      const result = await work(this)
+      await this.#run('commit')
+      return result
+    } catch (error) {
+      await this.#run('rollback').catch(() => {
+        this.isGone = true
+      })
+      if (this.isGone) await this.end()
+      throw error
+    }
+  }
+
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      if (!passes(error)) throw error
+      this.isGone = true
+      throw new StoreUnavailable(`PostgreSQL: ${(error as Error).message}`, { cause: error })
+    }
+  }
+
+  async #run(sql: string): Promise<void> {
+    await this.#guarded(() => this.#client.query(sql))
+  }
+
+  /** Rows of texts, as the server prints them. `name` keeps the statement prepared. */
+  #rowsOf(text: string, values: unknown[], name?: string): Promise<(string | null)[][]> {
+    return this.#guarded(async () => {
+      const asText = { getTypeParser: () => (value: unknown) => value }
+      const query = { text, values, rowMode: 'array' as const, types: asText, ...(name && { name }) }
+      const { rows } = await this.#client.query<(string | null)[]>(query)
+      return rows
+    })
+  }
+
+  #name(table: string): string {
+    return `${this.#schema}.${quoted(table)}`
+  }
+
+  async note(name: string): Promise<string | undefined> {
+    const [row] = await this.#rowsOf(`select value from ${this.#name('deskwire_mirror')} where name = $1`, [
+      name,
+    ])
+    return row?.[0] ?? undefined
+  }
+
+  async setNote(name: string, value: string | null): Promise<void> {
+    const notes = this.#name('deskwire_mirror')
+    if (value === null) await this.#rowsOf(`delete from ${notes} where name = $1`, [name])
+    else
+      await this.#rowsOf(
+        `insert into ${notes} (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`,
+        [name, value],
+      )
+  }
+
+  async span(table: Table): Promise<{ lowest: string; highest: string } | null> {
+    const from = `from ${this.#name(table.name)}${existing(table, 'where')} order by id`
+    const [row] = await this.#rowsOf(
+      `select (select id ${from} limit 1), (select id ${from} desc limit 1)`,
+      [],
+    )
+    const [lowest, highest] = row as [string | null, string | null]
+    return lowest === null || highest === null ? null : { lowest, highest }
+  }
+
+  async *rows(table: Table, { after, before }: IdRange): AsyncGenerator<readonly StoredRow[]> {
+    const where = `id > ${idLiteral(after)} and id <= ${idLiteral(before)}${existing(table, 'and')}`
+    const sql = `${this.#selected(table)} where ${where} order by id`
+    const stream = this.#client.query(copyTo(`copy (${sql}) to stdout`))
+    const lines = copyLines(stream)
+    try {
+      for (;;) {
+        const piece = await this.#guarded(() => lines.next())
+        if (piece.done) return
+        yield piece.value.map((line) => storedRow(copyValues(line)))
+      }
+    } finally {
+      // The connection serves nothing else until the server has sent all of it.
+      stream.resume()
+    }
+  }
+
+  async get(table: Table, ids: readonly string[]): Promise<readonly StoredRow[]> {
+    const where = `where id = any($1::uuid[])${existing(table, 'and')}`
+    return (await this.#rowsOf(`${this.#selected(table)} ${where}`, [ids])).map(storedRow)
+  }
+
+  #selected({ name, columns }: Table): string {
+    return `select ${[...columns.map((column) => quoted(column.name)), '_body'].join(', ')} from ${this.#name(name)}`
+  }
+
+  async define(table: Table): Promise<void> {
+    const name = this.#name(table.name)
+    const [there] = await this.#rowsOf('select to_regclass($1)', [name])
+    if (there?.[0] === null) {
+      const columns = [
+        ...table.columns.map((column, n) => `${defined(column)}${n === 0 ? ' primary key' : ''}`),
+        '_body text not null',
+        ...(table.marksRemovals ? ['removed_at timestamptz'] : []),
+      ]
+      await this.#run(`create table ${name} (${columns.join(', ')})`)
+    } else {
+      for (const column of table.columns)
+        await this.#run(`alter table ${name} add column if not exists ${defined(column)}`)
+    }
+    const comments = [
+      `table ${name} is ${literal(table.comment)}`,
+      ...table.columns.map((column) => `column ${name}.${quoted(column.name)} is ${literal(column.comment)}`),
+      `column ${name}._body is 'The row as it is served, byte for byte.'`,
+      ...(table.marksRemovals
+        ? [`column ${name}.removed_at is 'When it was removed; null while it exists.'`]
+        : []),
+    ]
+    await this.#run(comments.map((comment) => `comment on ${comment}`).join(';'))
+  }
+
+  async index({ name, columns }: Table): Promise<void> {
+    for (const column of columns) {
+      const index = quoted(`${name}_${column.name}`)
+      if (column.refers)
+        await this.#run(`create index if not exists ${index} on ${this.#name(name)} (${quoted(column.name)})`)
+    }
+    await this.#run(`analyze ${this.#name(name)}`)
+  }
+
+  async append({ name, columns }: Table, rows: readonly StoredRow[]): Promise<void> {
+    const into = [...columns.map((column) => quoted(column.name)), '_body'].join(', ')
+    await this.#guarded(async () => {
+      const stream = this.#client.query(copyFrom(`copy ${this.#name(name)} (${into}) from stdin`))
+      const ended = new Promise<void>((resolve, reject) => {
+        stream.once('finish', resolve)
+        stream.once('error', reject)
+      })
+      // Seen to below; until then it is nobody's.
+      ended.catch(() => {})
+      for (const piece of copyPieces(rows)) {
+        if (stream.errored !== null) break
+        if (stream.write(piece)) continue
+        await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), ended])
+      }
+      stream.end()
+      await ended
+    })
+  }
+
+  async put(table: Table, rows: readonly StoredRow[]): Promise<void> {
+    if (rows.length === 0) return
+    const columns = [
+      ...table.columns.map(({ name, type }) => ({ name: quoted(name), type: types[type] })),
+      body,
+    ]
+    const names = columns.map(({ name }) => name).join(', ')
+    const given = columns.map(({ type }, n) => `$${n + 1}::${type}[]`).join(', ')
+    const set = columns.slice(1).map(({ name }) => `${name} = excluded.${name}`)
+    if (table.marksRemovals) set.push('removed_at = null')
+    const values = [
+      ...table.columns.map((_, n) => rows.map(({ cells }) => cells[n] ?? null)),
+      rows.map(({ text }) => text),
+    ]
+    await this.#rowsOf(
+      `insert into ${this.#name(table.name)} (${names}) select * from unnest(${given})
+        on conflict (id) do update set ${set.join(', ')}`,
+      values,
+      `put ${table.name} ${columns.length}`,
+    )
+  }
+
+  async remove(table: Table, removals: readonly Removal[]): Promise<void> {
+    if (removals.length === 0) return
+    const given = [removals.map(({ id }) => id), removals.map(({ removedAt }) => removedAt)]
+    const gone = 'unnest($1::uuid[], $2::timestamptz[]) as gone (id, at)'
+    const name = this.#name(table.name)
+    await this.#rowsOf(
+      table.marksRemovals
+        ? `update ${name} as held set removed_at = gone.at from ${gone} where held.id = gone.id and held.removed_at is null`
+        : `delete from ${name} as held using ${gone} where held.id = gone.id`,
+      given,
+    )
+  }
+
+  async replace(table: Table, by: Table, removedAt: string): Promise<void> {
+    const [to, from] = [this.#name(table.name), this.#name(by.name)]
+    const gone = `not exists (select from ${from} as other where other.id = held.id)`
+    if (table.marksRemovals)
+      await this.#rowsOf(`update ${to} as held set removed_at = $1 where removed_at is null and ${gone}`, [
+        removedAt,
+      ])
+    else await this.#run(`delete from ${to} as held where ${gone}`)
+    const columns = [
+      ...table.columns.map(({ name }) => quoted(name)),
+      '_body',
+      ...(table.marksRemovals ? ['removed_at'] : []),
+    ]
+    const all = (of: string) => `(${columns.map((name) => `${of}.${name}`).join(', ')})`
+    await this.#run(
+      `insert into ${to} as held (${columns.join(', ')}) select ${columns.join(', ')} from ${from}
+        on conflict (id) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}
+        where ${all('held')} is distinct from ${all('excluded')}`,
+    )
+  }
+
+  async drop({ name }: Table): Promise<void> {
+    await this.#run(`drop table if exists ${this.#name(name)}`)
+  }
+}
+
+const body = { name: '_body', type: 'text' }
+
+const defined = ({ name, type }: Column) => `${quoted(name)} ${types[type]}`
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+
+const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
+
+/** COPY takes no parameters. */
+function idLiteral(id: string): string {
+  if (!/^[0-9a-f-]{36}$/.test(id)) throw new TypeError(`an id is a UUID, not ${JSON.stringify(id)}`)
+  return `'${id}'`
+}
+
+const existing = ({ marksRemovals }: Table, word: 'where' | 'and') =>
+  marksRemovals ? ` ${word} removed_at is null` : ''
+
+function storedRow(values: (string | null)[]): StoredRow {
+  const text = values.pop() as string
+  return { id: values[0] as string, text, cells: values }
+}
+
+function* copyPieces(rows: readonly StoredRow[]): Generator<string> {
+  let piece = ''
+  for (const { cells, text } of rows) {
+    for (const cell of cells) piece += `${copyValue(cell)}\t`
+    piece += `${copyValue(text)}\n`
+    if (piece.length < charactersOfWrite) continue
+    yield piece
+    piece = ''
+  }
+  if (piece !== '') yield piece
+}
+
+/** Whether the same may work later: the server is gone or full, or one transaction had to give way to another. */
+function passes(error: unknown): boolean {
+  if (!(error instanceof DatabaseError)) return !(error instanceof TypeError)
+  return /^(?:08|40|53|57P)/.test(error.code ?? '')
+}
+
+/** `2026-01-31T09:30:00.100Z` → `2026-01-31 09:30:00.1+00`. */
+function shownTime(time: string): string {
+  const fraction = time.slice(19, 23).replace(/\.?0+$/, '')
+  return `${time.slice(0, 10)} ${time.slice(11, 19)}${fraction}+00`
+}
+
+/** Without an exponent from 0.0001 to below 10^15, and the shortest digits that mean this number. */
+function shownNumber(value: number): string {
+  const [digits = '', exponent = 0] = value.toExponential().split('e')
+  const power = Number(exponent)
+  if (power >= -4 && power < 15) return String(value)
+  return `${digits}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`
+}

@@ -1,0 +1,62 @@
+/** Count and digests of rows, kept as they come and go (specification 7.8). */
+import { hash } from 'node:crypto'
+import type { Checkpoint } from '@deskwire/sdk'
+
+/** The first eight bytes of SHA-256 of a text. In turns of 100,000 this takes 1.2 s a million, and WebCrypto eleven. */
+function termOf(text: string): bigint {
+  return hash('sha256', text, 'buffer').readBigUInt64BE()
+}
+
+/** As it is noted and told: two numbers below 2^64 as 16 hexadecimal digits. */
+export interface SumsText {
+  readonly count: number
+  readonly digest: string
+  readonly contentDigest: string
+}
+
+export class Sums {
+  #count: number
+  #digest: bigint
+  #content: bigint
+
+  constructor({ count, digest, contentDigest }: SumsText = none) {
+    this.#count = count
+    this.#digest = BigInt(`0x${digest}`)
+    this.#content = BigInt(`0x${contentDigest}`)
+  }
+
+  /** Counts a row in, or with -1 out again. `updatedAt` is what its text says. */
+  count(id: string, updatedAt: string, text: string, times: 1 | -1 = 1): void {
+    this.#count += times
+    const sign = BigInt(times)
+    this.#digest += sign * termOf(`${id}:${updatedAt}`)
+    this.#content += sign * termOf(text)
+  }
+
+  /** Adds how far one is from another. */
+  shift({ from, to }: { from: Sums; to: Sums }): void {
+    this.#count += to.#count - from.#count
+    this.#digest += to.#digest - from.#digest
+    this.#content += to.#content - from.#content
+  }
+
+  /** Whether this is what the service tells; of contents, where it tells of them. */
+  equals({ count, digest, contentDigest }: Checkpoint): boolean {
+    const own = this.text
+    return (
+      own.count === count &&
+      own.digest === digest &&
+      (contentDigest ?? own.contentDigest) === own.contentDigest
+    )
+  }
+
+  get text(): SumsText {
+    return { count: this.#count, digest: hexOf(this.#digest), contentDigest: hexOf(this.#content) }
+  }
+}
+
+const none: SumsText = { count: 0, digest: '0', contentDigest: '0' }
+
+function hexOf(sum: bigint): string {
+  return BigInt.asUintN(64, sum).toString(16).padStart(16, '0')
+}

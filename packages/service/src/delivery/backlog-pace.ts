@@ -1,0 +1,105 @@
+/**
+ * The pace of backlogs: what one organization has piled up goes out beside what others are just waiting for. As long as others have
+ * deliveries of the moment, backlogs get so many deliveries a second as leave the worker prompt, and all that it can do otherwise.
+ *
+ * What they have in common is the processor, of which nobody tells who takes it: a backlog is work for this worker, for the database, and
+ * for whatever else may run there. So how late the worker's own timers come is the measure, as a sender that takes what others leave of a
+ * network goes by the delay of its packets: late, and backlogs get less; prompt, and they get more.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Company } from '../kernel/fair-turns.ts'
+import { stopwatch } from '../kernel/timestamps.ts'
+import { type BacklogTuning, deliveryTuning } from './tuning.ts'
+
+/** How late timers of this process come. */
+export interface Lateness {
+  /** In milliseconds, on average since it was asked or begun; null when there was nothing to measure. */
+  read(): number | null
+  begin(): void
+  end(): void
+}
+
+export class BacklogPace {
+  readonly #tuning: BacklogTuning
+  readonly #elapsed: () => number
+  readonly #lateness: Lateness
+  readonly #company: Company
+  #rate: number
+  #adjustedAt = 0
+  #askedAt = 0
+  /** Null while nothing is measured. */
+  #resting: NodeJS.Timeout | null = null
+
+  constructor(
+    tuning: BacklogTuning = deliveryTuning.backlogs,
+    elapsed: () => number = stopwatch(),
+    lateness: Lateness = eventLoopLateness(tuning.resolution),
+  ) {
+    this.#tuning = tuning
+    this.#elapsed = elapsed
+    this.#lateness = lateness
+    this.#company = new Company(tuning.othersFor, elapsed)
+    this.#rate = tuning.rateAtFirst
+  }
+
+  /** Something of the moment is delivered for the organization. */
+  note(organizationId: string): void {
+    this.#company.note(organizationId)
+  }
+
+  /** Whether a backlog of the organization has to leave room: something was delivered for another a moment ago. */
+  isBeside(organizationId: string): boolean {
+    return this.#company.hasOthers(organizationId)
+  }
+
+  /** Milliseconds that so many deliveries of backlogs take at the pace of now. */
+  timeOf(deliveries: number): number {
+    const now = this.#elapsed()
+    this.#askedAt = now
+    if (this.#resting === null) {
+      // Nothing is known of now.
+      this.#rate = this.#tuning.rateAtFirst
+      this.#adjustedAt = now
+      this.#lateness.begin()
+      this.#restWhenForgotten()
+    } else if (now - this.#adjustedAt >= this.#tuning.adjustEvery) {
+      this.#rate = nextRate(this.#rate, this.#lateness.read(), this.#tuning)
+      this.#adjustedAt = now
+    }
+    return (deliveries / this.#rate) * 1_000
+  }
+
+  /** Measures nothing from when nobody has asked for a while. */
+  #restWhenForgotten(): void {
+    const { forgetAfter } = this.#tuning
+    this.#resting = setTimeout(() => {
+      if (this.#elapsed() - this.#askedAt < forgetAfter) return this.#restWhenForgotten()
+      this.#lateness.end()
+      this.#resting = null
+    }, forgetAfter)
+    this.#resting.unref()
+  }
+}
+
+/** The deliveries a second that follow on these, timers having been so late; within the limits. */
+export function nextRate(rate: number, lateness: number | null, tuning: BacklogTuning): number {
+  if (lateness === null) return rate
+  const { lateFrom, slower, faster, rateAtLeast, rateAtMost } = tuning
+  return Math.min(rateAtMost, Math.max(rateAtLeast, rate * (lateness > lateFrom ? slower : faster)))
+}
+
+function eventLoopLateness(resolution: number): Lateness {
+  const delays = monitorEventLoopDelay({ resolution })
+  return {
+    read() {
+      const { count, mean } = delays
+      delays.reset()
+      return count === 0 ? null : mean / 1e6 - resolution
+    },
+    begin() {
+      delays.reset()
+      delays.enable()
+    },
+    end: () => void delays.disable(),
+  }
+}

@@ -1,0 +1,206 @@
+/** The database as the service needs it. Each looks and changes nothing; the database may be one that no release has been at. */
+import type { Pool } from 'pg'
+import { explainDatabaseFailure } from '../db/failure.ts'
+import { oldestServer } from '../db/migrate.ts'
+import { connections } from '../db/open.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import { stopwatch } from '../kernel/timestamps.ts'
+import { schemaOf } from '../schema.ts'
+import { type Finding, failedAsTheStart, findingsOf } from './finding.ts'
+
+/** A server whose answers take longer is another's neighbour: each request asks it several times. Milliseconds. */
+const farAway = 5
+
+/** Where it is, which it is, and whether it keeps what it acknowledges. A failure of the first statement is thrown. */
+export async function checkServer(pool: Pool): Promise<readonly Finding[]> {
+  const finding = findingsOf('database')
+  const { rows } = await pool.query<{
+    number: string
+    version: string
+    standby: boolean
+    read_only: string
+    fsync: string
+    synchronous: string
+    full_pages: string
+    name: string
+    bytes: string
+  }>(
+    `select current_setting('server_version_num') as number, current_setting('server_version') as version,
+       pg_is_in_recovery() as standby, current_setting('transaction_read_only') as read_only,
+       current_setting('fsync') as fsync, current_setting('synchronous_commit') as synchronous,
+       current_setting('full_page_writes') as full_pages, current_database() as name,
+       pg_size_pretty(pg_database_size(current_database())) as bytes`,
+  )
+  const [server] = rows
+  if (server === undefined) throw new Error('the server said nothing of itself')
+  const findings: Finding[] = []
+  if (Number(server.number) < oldestServer * 10_000) {
+    return [
+      finding.failed(
+        `the server is PostgreSQL ${server.version}`,
+        `upgrade it to ${oldestServer} or later, or use another`,
+      ),
+    ]
+  }
+  if (server.standby || server.read_only === 'on') {
+    findings.push(
+      finding.failed(
+        server.standby ? 'it is a standby' : 'its sessions may only read',
+        'name the primary in DESKWIRE_DATABASE_URL, with a role whose default_transaction_read_only is off',
+      ),
+    )
+  }
+  const off = [
+    ['fsync', server.fsync],
+    ['synchronous_commit', server.synchronous],
+    ['full_page_writes', server.full_pages],
+  ].flatMap(([name, value]) => (value === 'off' ? [name] : []))
+  if (off.length > 0) {
+    findings.push(
+      finding.warning(
+        `${off.join(' and ')} ${off.length === 1 ? 'is' : 'are'} off: what was acknowledged can be lost with the machine`,
+        'set to on for this role and database; a copy outside can have what the database lost then',
+      ),
+    )
+  }
+  const took = await roundTrip(pool)
+  const seen = `PostgreSQL ${server.version}, database ${server.name} of ${server.bytes}, answers within ${took.toFixed(1)} ms`
+  if (took > farAway) {
+    findings.push(
+      finding.warning(
+        seen,
+        'run the service closer to it: each request asks it several times, one after the other',
+      ),
+    )
+  }
+  return findings.length === 0 ? [finding.ok(seen)] : findings
+}
+
+/** The quickest of some answers, in milliseconds. */
+async function roundTrip(pool: Pool): Promise<number> {
+  const elapsed = stopwatch()
+  let best = Number.POSITIVE_INFINITY
+  for (let n = 0; n < 5; n++) {
+    const asked = elapsed()
+    await pool.query('select 1')
+    best = Math.min(best, elapsed() - asked)
+  }
+  return best
+}
+
+/** Connections that a process of each role opens at most, with its listener: API and worker beside it. */
+const ofAProcess = connections + 7 + 18
+
+/** Whether another process would find connections. */
+export async function checkConnections(pool: Pool): Promise<Finding> {
+  const finding = findingsOf('connections')
+  const { rows } = await pool.query<{ most: number; used: number; own: number }>(
+    `select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as most,
+       (select sum(d.numbackends)::int - 1 from pg_stat_database d) as used,
+       (select count(*)::int from pg_stat_activity a where a.application_name like 'deskwire%'
+          and a.datname = current_database() and a.pid <> pg_backend_pid()) as own`,
+  )
+  const { most, used, own } = rows[0] ?? { most: 0, used: 0, own: 0 }
+  const seen = `${used} of ${most} are in use, ${own} by Deskwire`
+  return most - used < ofAProcess
+    ? finding.warning(
+        seen,
+        `raise max_connections: an API with a worker beside it opens up to ${ofAProcess}, and one that finds none answers 503`,
+      )
+    : finding.ok(seen)
+}
+
+/** Whether the role may do what migrations and requests do. */
+export async function checkRole(pool: Pool): Promise<Finding> {
+  const finding = findingsOf('role')
+  const { rows } = await pool.query<{
+    role: string
+    is_super: boolean
+    schema: string | null
+    may_create: boolean | null
+    strangers: string[]
+  }>(
+    `select current_user::text as role, current_setting('is_superuser') = 'on' as is_super, current_schema()::text as schema,
+       has_schema_privilege(current_schema()::text, 'create')
+         and has_schema_privilege(current_schema()::text, 'usage') as may_create,
+       array(select c.relname::text from pg_class c where c.relnamespace = current_schema()::regnamespace
+           and c.relkind in ('r', 'p') and not pg_has_role(c.relowner, 'usage') order by c.relname limit 3) as strangers`,
+  )
+  const [row] = rows
+  if (row === undefined || row.schema === null)
+    return finding.failed(
+      'no schema is there that the role may use',
+      'grant usage, create on schema public to the role in DESKWIRE_DATABASE_URL, or have it own the database',
+    )
+  const { role, schema } = row
+  if (!row.may_create)
+    return finding.failed(
+      `${role} may not create in the schema ${schema}`,
+      `grant usage, create on schema ${schema} to ${role}, or have it own the database`,
+    )
+  if (row.strangers.length > 0)
+    return finding.failed(
+      `${row.strangers.join(', ')} in the schema ${schema} belong to another role than ${role}`,
+      `have ${role} own all tables and functions of it (reassign owned by …), or use a schema or database of its own`,
+    )
+  if (row.is_super)
+    return finding.warning(
+      `${role} is a superuser`,
+      'give the service a role of its own that owns the database and nothing else',
+    )
+  return finding.ok(`${role} may create in the schema ${schema} and owns what is there`)
+}
+
+/** Whether the schema is that of this release. */
+export async function checkMigrations(pool: Pool): Promise<Finding> {
+  const finding = findingsOf('migrations')
+  const { migrations } = schemaOf()
+  if (!(await hasSchema(pool)))
+    return finding.warning('there is no schema yet', 'start the service, or run deskwire migrate')
+  const { rows } = await pool.query<{ id: string }>('select m.id from schema_migrations m order by m.id')
+  const known = new Set(migrations.map(({ id }) => id))
+  const applied = new Set(rows.map(({ id }) => id))
+  const unknown = [...applied].filter((id) => !known.has(id))
+  if (unknown.length > 0)
+    return finding.failed(
+      `the database is newer than this release: it holds ${unknown.join(', ')}`,
+      'use the release that made it, or a newer one',
+    )
+  const missing = [...known].filter((id) => !applied.has(id))
+  if (missing.length > 0)
+    return finding.warning(
+      `${missing.length} of ${known.size} are still to be applied, ${missing.sort()[0]} first`,
+      'start the service, or run deskwire migrate beforehand: see "Upgrade" in docs/guides/operating.md',
+    )
+  return finding.ok(`all ${known.size} are applied`)
+}
+
+/** Whether a release of Deskwire has been at the database. */
+export async function hasSchema(pool: Pool): Promise<boolean> {
+  const { rows } = await pool.query<{ there: boolean }>(
+    `select to_regclass('schema_migrations') is not null and to_regclass('installation') is not null as there`,
+  )
+  return rows[0]?.there === true
+}
+
+/** Receivers take signatures that are up to five minutes off, and half of that is theirs. Milliseconds. */
+const clockLimits = { warning: 2_000, failed: 120_000 }
+
+/** Whether the database's clock, which is the service's, is that of this machine; `clock` is the database's. */
+export function checkClock(clock: Clock, machine: Clock): Finding {
+  const finding = findingsOf('clock')
+  const skew = clock.now() - machine.now()
+  const seconds = (Math.abs(skew) / 1000).toFixed(1)
+  const seen = `the database's is ${seconds} s ${skew < 0 ? 'behind' : 'ahead of'} this machine's`
+  const advice =
+    'have a time service set both: the database server stamps changes and signatures, and receivers refuse what is five minutes off'
+  if (Math.abs(skew) >= clockLimits.failed) return finding.failed(seen, advice)
+  if (Math.abs(skew) >= clockLimits.warning) return finding.warning(seen, advice)
+  return finding.ok(seen)
+}
+
+/** A finding of what a statement failed with, if it is something that whoever runs the service can mend. */
+export function findingOfFailure(error: unknown): Finding | null {
+  const line = explainDatabaseFailure(error)
+  return line === null ? null : failedAsTheStart('database', line)
+}

@@ -1,0 +1,25 @@
+/** The room that is left on the disk of a data directory. */
+import { statfs } from 'node:fs/promises'
+import { type Finding, findingsOf } from './finding.ts'
+
+const gibibyte = 2 ** 30
+
+/** Less than this is soon full: a checkpoint may need as much as the log may grow to. Bytes. */
+const disk = { failed: gibibyte / 4, warning: 3 * gibibyte }
+
+/** The room that the file system of a directory has. */
+export async function checkDisk(directory: string): Promise<Finding> {
+  const { bsize, bavail, blocks } = await statfs(directory)
+  return diskFinding({ free: bsize * bavail, total: bsize * blocks, directory })
+}
+
+export function diskFinding(room: { free: number; total: number; directory: string }): Finding {
+  const finding = findingsOf('disk')
+  const shown = (bytes: number) => `${(bytes / gibibyte).toFixed(1)} GiB`
+  const seen = `${shown(room.free)} of ${shown(room.total)} are free where ${room.directory} is`
+  const advice =
+    'make room: a database that cannot write stops, and starts again when it can. What takes most: see "Storage" in docs/guides/operating.md'
+  if (room.free < disk.failed) return finding.failed(seen, advice)
+  if (room.free < disk.warning) return finding.warning(seen, advice)
+  return finding.ok(seen)
+}

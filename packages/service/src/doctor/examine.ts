@@ -1,0 +1,202 @@
+/**
+ * What an installation needs to run, looked at from the process that asks: settings, database, keys, name servers, receivers,
+ * disk. It changes nothing, beside a running service or without one; an embedded database that nobody runs is started for as long
+ * as it takes. Each check stands for itself: what one finds keeps no other from being made, unless there is nothing to look at.
+ */
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import type { Pool } from 'pg'
+import type { Logger } from 'pino'
+import { type Config, unknownVariables } from '../config.ts'
+import { askDatabaseClock } from '../db/clock.ts'
+import { EmbeddedDatabaseError, hasEmbeddedDatabase } from '../db/embedded/index.ts'
+import { type OpenDatabase, openDatabaseBeside } from '../db/open.ts'
+import { PoolerError } from '../db/pooler.ts'
+import { systemClock } from '../kernel/timestamps.ts'
+import {
+  requireEncryptionKey,
+  type SendingSettings,
+  SettingError,
+  sendingSettingsOf,
+  summarySettingsOf,
+} from '../roles/delivery-settings.ts'
+import {
+  checkClock,
+  checkConnections,
+  checkMigrations,
+  checkRole,
+  checkServer,
+  findingOfFailure,
+  hasSchema,
+} from './database.ts'
+import { checkDisk } from './disk.ts'
+import { type Finding, failedAsTheStart, findingsOf } from './finding.ts'
+import { checkKeyFile, checkKeys, keysOfConfig } from './keys.ts'
+import { checkDns, checkReceivers, type Receiver, receiverOf, receiversOf } from './receivers.ts'
+
+export interface Examination {
+  readonly config: Config
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** A URL, or the id of an endpoint, to be reached; null tries those that there are. */
+  readonly endpoint: string | null
+  readonly log: Logger
+}
+
+/** Every finding, in the order in which a start would come to it. */
+export async function examine({
+  config,
+  environment,
+  endpoint,
+  log,
+}: Examination): Promise<readonly Finding[]> {
+  const findings: Finding[] = [...checkVariables(environment)]
+  const settings = await settingsOf(config).catch((error: unknown) => {
+    if (!(error instanceof SettingError)) throw error
+    findings.push(failedAsTheStart('settings', error.message))
+    return null
+  })
+  if (settings !== null) findings.push(settingsFinding(config))
+  const database = await open(config, log, (finding) => findings.push(finding))
+  let receivers: readonly Receiver[] =
+    endpoint !== null && isUrl(endpoint) ? [{ id: 'URL', url: endpoint }] : []
+  if (database !== null) {
+    try {
+      findings.push(...(await examineDatabase(database.pool, config)))
+      if (await isReadable(database.pool)) receivers = await receiversFrom(database.pool, endpoint, receivers)
+    } finally {
+      await database.close()
+    }
+  }
+  if (settings !== null) {
+    findings.push(await checkDns(settings, systemClock))
+    findings.push(...(await examineReceivers(receivers, settings, endpoint)))
+  }
+  if (config.databaseUrl === null) findings.push(await checkDisk(nearest(config.dataDir)))
+  return findings
+}
+
+function checkVariables(environment: Examination['environment']): readonly Finding[] {
+  const finding = findingsOf('settings')
+  return unknownVariables(environment).map(({ variable, closest }) =>
+    finding.warning(
+      `${variable} is not a setting and has no effect`,
+      `the most similar setting is ${closest}`,
+    ),
+  )
+}
+
+/** What a start reads of them, but for the key, which has a check of its own. */
+async function settingsOf(config: Config): Promise<SendingSettings> {
+  requireEncryptionKey(config)
+  summarySettingsOf(config)
+  return sendingSettingsOf(config)
+}
+
+function settingsFinding({ role, databaseUrl, dataDir, trustedTargets }: Config): Finding {
+  const where = databaseUrl === null ? `the embedded database in ${dataDir}` : 'a PostgreSQL of your own'
+  const trust =
+    trustedTargets.ranges.length === 0
+      ? ''
+      : '; receivers may have addresses that are not public (DESKWIRE_TRUSTED_TARGETS)'
+  return findingsOf('settings').ok(`they are accepted: role ${role}, ${where}${trust}`)
+}
+
+/** The database, or why there is none, told to `tell`. */
+async function open(
+  config: Config,
+  log: Logger,
+  tell: (finding: Finding) => void,
+): Promise<OpenDatabase | null> {
+  if (config.databaseUrl === null && !hasEmbeddedDatabase(config.dataDir)) {
+    tell(
+      findingsOf('database').warning(
+        `there is none in ${resolve(config.dataDir)}`,
+        'name its home with --data-dir (DESKWIRE_DATA_DIR), if there is one; otherwise the next start makes it',
+      ),
+    )
+    return null
+  }
+  try {
+    return await openDatabaseBeside(config, log)
+  } catch (error) {
+    const finding =
+      error instanceof EmbeddedDatabaseError || error instanceof PoolerError
+        ? failedAsTheStart('database', error.message)
+        : findingOfFailure(error)
+    if (finding === null) throw error
+    tell(finding)
+    return null
+  }
+}
+
+async function examineDatabase(pool: Pool, config: Config): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
+  try {
+    const server = await checkServer(pool)
+    findings.push(...server)
+    if (server.some(({ verdict, found }) => verdict === 'failed' && found.startsWith('the server is')))
+      return findings
+    findings.push(await checkConnections(pool))
+    const role = await checkRole(pool)
+    findings.push(role)
+    // What it may not read is not looked at.
+    if (role.verdict !== 'failed') findings.push(await checkMigrations(pool))
+    findings.push(checkClock(await askDatabaseClock(pool), systemClock))
+    const keyFile = await checkKeyFile(config)
+    if (keyFile !== null) findings.push(keyFile)
+    if (await isReadable(pool)) findings.push(...(await checkKeys(pool, await keysOfConfig(config), config)))
+  } catch (error) {
+    const finding = findingOfFailure(error)
+    if (finding === null) throw error
+    findings.push(finding)
+  }
+  return findings
+}
+
+/** Whether its tables are those of this release, and may be read. */
+async function isReadable(pool: Pool): Promise<boolean> {
+  try {
+    return (await hasSchema(pool)) && (await checkMigrations(pool)).verdict === 'ok'
+  } catch {
+    // What is wrong was found before.
+    return false
+  }
+}
+
+async function receiversFrom(
+  pool: Pool,
+  endpoint: string | null,
+  given: readonly Receiver[],
+): Promise<readonly Receiver[]> {
+  if (endpoint === null) return receiversOf(pool)
+  if (given.length > 0) return given
+  const found = await receiverOf(pool, endpoint)
+  return found === null ? [] : [found]
+}
+
+async function examineReceivers(
+  receivers: readonly Receiver[],
+  settings: SendingSettings,
+  endpoint: string | null,
+): Promise<readonly Finding[]> {
+  const finding = findingsOf('endpoint')
+  if (receivers.length === 0) {
+    return [
+      endpoint === null
+        ? finding.ok('no active one is there to be reached')
+        : finding.failed(
+            `there is no endpoint ${endpoint}`,
+            'give its id, or a URL that begins with https://',
+          ),
+    ]
+  }
+  return checkReceivers(receivers, { settings, clock: systemClock, asked: endpoint !== null })
+}
+
+const isUrl = (text: string) => text.includes('://')
+
+/** The directory, or the one above it that is there. */
+function nearest(directory: string): string {
+  const path = resolve(directory)
+  return existsSync(path) || dirname(path) === path ? path : nearest(dirname(path))
+}

@@ -1,0 +1,150 @@
+/**
+ * Receivers, as the sender sees them from here: their names resolved, every address checked, a connection and a TLS handshake.
+ * No request is sent.
+ */
+import type { Pool } from 'pg'
+import { createDeadlines } from '../delivery/send/deadlines.ts'
+import { dial, trustAuthorities } from '../delivery/send/dial.ts'
+import { createResolver, type Resolver } from '../delivery/target/resolver.ts'
+import { parseTargetUrl } from '../delivery/target/url.ts'
+import { deliveryTuning } from '../delivery/tuning.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import type { SendingSettings } from '../roles/delivery-settings.ts'
+import { type Finding, findingsOf } from './finding.ts'
+
+/** Endpoints that are tried, those that fail first: enough to see whether it is them or the way out. */
+const triedAtMost = 20
+
+export interface Receiver {
+  readonly id: string
+  readonly url: string
+}
+
+/** Endpoints of all organizations to be tried: the failing ones first, for longest; then the newest. One of each host and port. */
+export async function receiversOf(pool: Pool): Promise<readonly Receiver[]> {
+  const { rows } = await pool.query<Receiver>(
+    `select w.id, w.url from webhooks w
+       join webhook_health h on h.organization_id = w.organization_id and h.webhook_id = w.id
+       where w.status = 'active' order by h.failing_since nulls last, w.created_at desc limit 1000`,
+  )
+  const byOrigin = new Map<string, Receiver>()
+  for (const receiver of rows) {
+    const { origin } = new URL(receiver.url)
+    if (!byOrigin.has(origin)) byOrigin.set(origin, receiver)
+  }
+  return [...byOrigin.values()].slice(0, triedAtMost)
+}
+
+/** The endpoint with this id, of whichever organization; null when there is none. */
+export async function receiverOf(pool: Pool, id: string): Promise<Receiver | null> {
+  const { rows } = await pool.query<Receiver>('select w.id, w.url from webhooks w where w.id = $1', [id])
+  return rows[0] ?? null
+}
+
+/** A name that no server has, so that whoever resolves names says so at once (RFC 6761, section 6.4). */
+const nobody = 'deskwire.invalid'
+
+/** Whether the name servers answer. */
+export async function checkDns(settings: SendingSettings, clock: Clock): Promise<Finding> {
+  const finding = findingsOf('dns')
+  const { dnsServers, trustedTargets: trusted } = settings
+  const resolver = createResolver({ servers: dnsServers, trusted, clock })
+  try {
+    const timeoutMs = settings.schedule.answerTimeout
+    const resolution = await resolver.resolve(nobody, { fresh: true, timeoutMs })
+    const whose = dnsServers === null ? "the system's name servers" : dnsServers.join(', ')
+    return resolution.outcome === 'failed'
+      ? finding.failed(
+          resolution.detail,
+          `set DESKWIRE_DNS_SERVERS to name servers that resolve names for this machine; asked were ${whose}`,
+        )
+      : finding.ok(`${whose} answer`)
+  } finally {
+    resolver.close()
+  }
+}
+
+/** Tries them, all at once. `asked`: by name, so that it is a failure not to reach one. */
+export async function checkReceivers(
+  receivers: readonly Receiver[],
+  { settings, clock, asked }: { settings: SendingSettings; clock: Clock; asked: boolean },
+): Promise<readonly Finding[]> {
+  const { schedule, dnsServers, trustedTargets: trusted, targetCa } = settings
+  const resolver = createResolver({ servers: dnsServers, trusted, clock })
+  const deadlines = createDeadlines(schedule.answerTimeout)
+  const secureContext = trustAuthorities(targetCa)
+  try {
+    return await Promise.all(
+      receivers.map(async (receiver) => {
+        const finding = findingsOf('endpoint')
+        const outcome = await reach(receiver, { resolver, deadlines, secureContext, schedule })
+        const what = `${receiver.id} ${new URL(receiver.url).host}: ${outcome.said}`
+        if (outcome.advice === null) return finding.ok(what)
+        return asked ? finding.failed(what, outcome.advice) : finding.warning(what, outcome.advice)
+      }),
+    )
+  } finally {
+    deadlines.close()
+    resolver.close()
+  }
+}
+
+interface Reaching {
+  readonly resolver: Resolver
+  readonly deadlines: ReturnType<typeof createDeadlines>
+  readonly secureContext: ReturnType<typeof trustAuthorities>
+  readonly schedule: SendingSettings['schedule']
+}
+
+async function reach(
+  { url: text }: Receiver,
+  { resolver, deadlines, secureContext, schedule }: Reaching,
+): Promise<{ readonly said: string; readonly advice: string | null }> {
+  const parsed = parseTargetUrl(text)
+  if (!parsed.ok) return { said: parsed.error.detail, advice: 'register a URL that is accepted' }
+  const { hostname, port } = parsed.value
+  const { answerTimeout: timeoutMs } = schedule
+  const resolution = await resolver.resolve(hostname, { fresh: true, timeoutMs })
+  switch (resolution.outcome) {
+    case 'not_public':
+      return {
+        said: `an address of it is not public (${resolution.block})`,
+        advice:
+          'if it is yours, add its network to DESKWIRE_TRUSTED_TARGETS; otherwise nothing is sent there',
+      }
+    case 'no_such_name':
+      return { said: resolution.detail, advice: 'have its owner mend the name, or the URL' }
+    case 'failed':
+      return { said: resolution.detail, advice: 'see dns' }
+    case 'addresses':
+  }
+  const deadline = deadlines.begin()
+  const came = await dial(
+    {
+      hostname,
+      port: port === '' ? 443 : Number(port),
+      addresses: resolution.addresses,
+      secureContext,
+      addressTimeoutMs: Math.max(10, Math.min(deliveryTuning.sender.perAddress, timeoutMs / 4)),
+      doubtful: true,
+      // A whole handshake: the certificate of now is looked at.
+      session: null,
+      onSession() {},
+    },
+    deadline,
+    () => {},
+  )
+  deadlines.end(deadline)
+  if (!('kind' in came)) {
+    const said = `reached at ${came.remoteAddress}, ${came.getProtocol()}`
+    came.destroy()
+    return { said, advice: null }
+  }
+  return { said: came.message, advice: adviceOf(came.code) }
+}
+
+function adviceOf(code: string): string {
+  return code === 'tls_error'
+    ? 'have its owner mend the certificate; if an authority of your own has issued it, name that in DESKWIRE_TARGET_CA'
+    : 'see whether its host is up, and whether a firewall lets this machine out to it'
+}

@@ -1,0 +1,233 @@
+/**
+ * One encryption key replaces another, beside processes that hold both (decision 56). First the database names the new one,
+ * from when on it takes nothing that is sealed with the old one; then all that it holds is sealed anew, in pieces; then it
+ * forgets the old one. Nothing else is kept of it: killed anywhere, it is run again, and passes over what is done.
+ */
+import type { Pool } from 'pg'
+import { transaction } from '../db/transaction.ts'
+import { claimKey, isSameCheck, readNamedKeys } from './installation-key.ts'
+import { createSecretBox, keyCheckOf, SecretBoxError, type SecretOwner } from './secrets.ts'
+import { createOpener, type EncryptionKeys } from './vault.ts'
+
+/** The keys are not those of the database; the message says what to set. */
+export class KeyRotationError extends Error {}
+
+export interface KeyRotation {
+  /** What was sealed anew: signing secrets, and stored responses that hold one or a token. */
+  readonly secrets: number
+  readonly responses: number
+  /** Endpoints with a secret that neither key opens: it was lost before, and stays so. */
+  readonly unreadable: readonly string[]
+}
+
+export interface KeyRotationOptions {
+  /** Told after each piece how many were sealed anew so far. */
+  readonly onPiece?: (sealed: number) => void | Promise<void>
+  readonly rowsAPiece?: number
+}
+
+/** Rows that are read at once: some milliseconds of work, and no row is held for longer than one statement. */
+const pieceOfRows = 500
+
+/**
+ * Makes `current` the key of the database in the place of `previous`, and seals with it whatever the other one has sealed. Resolves
+ * when nothing is left that needs the other one. @throws KeyRotationError when the database names neither, or a third.
+ */
+export async function rotateEncryptionKey(
+  pool: Pool,
+  keys: EncryptionKeys & { readonly previous: Buffer },
+  { onPiece = () => {}, rowsAPiece = pieceOfRows }: KeyRotationOptions = {},
+): Promise<KeyRotation> {
+  await begin(pool, keys)
+  let sealed = 0
+  const unreadable = new Set<string>()
+  const pass = async (table: SealedTable) => {
+    const before = sealed
+    for (let after: Place | null = null; ; ) {
+      const rows = await table.read(pool, after, rowsAPiece)
+      const last = rows.at(-1)
+      if (last === undefined) return sealed - before
+      sealed += await sealAnew(pool, table, rows, keys, (lost) => unreadable.add(lost))
+      await onPiece(sealed)
+      after = last.place
+    }
+  }
+  const secrets = await pass(signingSecrets)
+  const responses = await pass(storedResponses)
+  await finish(pool, keys)
+  return { secrets, responses, unreadable: [...unreadable].sort() }
+}
+
+/** The database names the new key, and the old one beside it. It waits for commits that are under way with the old one. */
+async function begin(pool: Pool, keys: EncryptionKeys & { readonly previous: Buffer }): Promise<void> {
+  const [current, previous] = [keyCheckOf(keys.current), keyCheckOf(keys.previous)]
+  if (isSameCheck(current, previous))
+    throw new KeyRotationError(
+      'DESKWIRE_ENCRYPTION_KEY and DESKWIRE_ENCRYPTION_KEY_PREVIOUS are the same key: set the first to the new one (openssl rand -base64 32) and the second to the one that it replaces',
+    )
+  if ((await claimKey(pool, keys)) !== 'held') throw notTheKeys()
+  await transaction(pool, async (tx) => {
+    const { rowCount } = await tx.query(
+      `update installation set key_check = $1, previous_key_check = $2
+         where singleton and key_check in ($1, $2) and (previous_key_check is null or previous_key_check in ($1, $2))`,
+      [current, previous],
+    )
+    if (rowCount === 0) throw notTheKeys()
+  })
+}
+
+/** Nothing is left under the old key: whatever came since was taken only under the new one. */
+async function finish(pool: Pool, keys: EncryptionKeys): Promise<void> {
+  const current = keyCheckOf(keys.current)
+  await pool.query('update installation set previous_key_check = null where singleton and key_check = $1', [
+    current,
+  ])
+  const named = await readNamedKeys(pool)
+  if (named.current === null || !isSameCheck(named.current, current))
+    throw new KeyRotationError(
+      'the encryption key of this database was replaced by another one meanwhile: run deskwire encryption-key rotate once, with one pair of keys everywhere',
+    )
+}
+
+function notTheKeys(): KeyRotationError {
+  return new KeyRotationError(
+    'the signing secrets of this database are encrypted with a key that is neither DESKWIRE_ENCRYPTION_KEY nor DESKWIRE_ENCRYPTION_KEY_PREVIOUS: set the first to the new key and the second to the one that it replaces; nothing was changed',
+  )
+}
+
+/** The values of a row's primary key. */
+type Place = readonly string[]
+
+interface SealedRow {
+  readonly place: Place
+  /** Null where nothing is sealed. */
+  readonly sealed: Buffer | null
+  readonly owner: SecretOwner
+}
+
+/** A table with a column `sealed`. */
+interface SealedTable {
+  /** Rows after a place, in the order of the primary key. */
+  read(pool: Pool, after: Place | null, limit: number): Promise<readonly SealedRow[]>
+  /**
+   * Puts other bytes in the place of these, where these still stand, and answers which rows it did that to. `waiting`: for rows
+   * that somebody else holds. Without it these are passed over, so that whoever holds one of them waits for no other.
+   */
+  replace(pool: Pool, changes: readonly Change[], waiting: boolean): Promise<readonly string[]>
+}
+
+interface Change {
+  readonly place: Place
+  readonly was: Buffer
+  readonly becomes: Buffer
+}
+
+/** Seals with the current key what the previous one has sealed of these rows; answers how many these were. */
+async function sealAnew(
+  pool: Pool,
+  table: SealedTable,
+  rows: readonly SealedRow[],
+  keys: EncryptionKeys & { readonly previous: Buffer },
+  onUnreadable: (webhookId: string) => void,
+): Promise<number> {
+  const box = createSecretBox(keys.current)
+  const openOld = createOpener({ current: keys.previous, previous: null })
+  const changes: Change[] = []
+  for (const { place, sealed: was, owner } of rows) {
+    if (was === null || tryOpening(box.open, was, owner) !== null) continue
+    const secret = tryOpening(openOld, was, owner)
+    if (secret === null) onUnreadable(owner.webhookId)
+    else changes.push({ place, was, becomes: box.seal(secret, owner) })
+  }
+  if (changes.length === 0) return 0
+  const done = new Set(await table.replace(pool, changes, false))
+  // One at a time: of two that hold a row each, none waits for the other.
+  for (const change of changes)
+    if (!done.has(nameOf(change.place)))
+      for (const name of await table.replace(pool, [change], true)) done.add(name)
+  // What is still missing was removed meanwhile, or another process was quicker.
+  return done.size
+}
+
+function tryOpening(
+  open: (sealed: Uint8Array, owner: SecretOwner) => string,
+  sealed: Buffer,
+  owner: SecretOwner,
+): string | null {
+  try {
+    return open(sealed, owner)
+  } catch (error) {
+    if (error instanceof SecretBoxError) return null
+    throw error
+  }
+}
+
+const nameOf = (place: Place) => place.join('\n')
+
+/** The table, its primary key as names and types, and the column whose id the bytes are sealed for. */
+function sealedTable(
+  table: string,
+  key: readonly (readonly [string, string])[],
+  subject: string,
+): SealedTable {
+  const names = key.map(([name]) => name)
+  const of = (alias: string) => names.map((name) => `${alias}.${name}`).join(', ')
+  const places = key.map(([, type], n) => `$${n + 2}::${type}`).join(', ')
+  const arrays = key.map(([, type], n) => `$${n + 3}::${type}[]`).join(', ')
+  const same = (one: string, other: string) =>
+    names.map((name) => `${one}.${name} = ${other}.${name}`).join(' and ')
+  return {
+    async read(pool, after, limit) {
+      const { rows } = await pool.query<{ place: string[]; sealed: Buffer | null; owner: string[] }>(
+        `select array[${names.map((name) => `t.${name}::text`).join(', ')}] as place, t.sealed,
+             array[t.organization_id::text, t.${subject}::text] as owner
+           from ${table} t ${after === null ? '' : `where (${of('t')}) > (${places})`} order by ${of('t')} limit $1`,
+        [limit, ...(after ?? [])],
+      )
+      return rows.map(({ place, sealed, owner: [organizationId = '', webhookId = ''] }) => ({
+        place,
+        sealed,
+        owner: { organizationId, webhookId },
+      }))
+    },
+    async replace(pool, changes, waiting) {
+      const { rows } = await pool.query<{ place: string[] }>(
+        `with mine as (
+           select ${of('t')}, c.becomes from ${table} t
+             join unnest($1::bytea[], $2::bytea[], ${arrays}) as c(was, becomes, ${names.join(', ')})
+               on ${same('t', 'c')} and t.sealed = c.was
+             for update of t ${waiting ? '' : 'skip locked'})
+         update ${table} t set sealed = m.becomes from mine m where ${same('t', 'm')}
+           returning array[${names.map((name) => `t.${name}::text`).join(', ')}] as place`,
+        [
+          changes.map(({ was }) => was),
+          changes.map(({ becomes }) => becomes),
+          ...names.map((_, n) => changes.map(({ place }) => place[n])),
+        ],
+      )
+      return rows.map(({ place }) => nameOf(place))
+    },
+  }
+}
+
+const signingSecrets = sealedTable(
+  'webhook_secrets',
+  [
+    ['organization_id', 'uuid'],
+    ['webhook_id', 'uuid'],
+    ['id', 'uuid'],
+  ],
+  'webhook_id',
+)
+
+const storedResponses = sealedTable(
+  'idempotency_keys',
+  [
+    ['organization_id', 'uuid'],
+    ['api_key_id', 'uuid'],
+    ['method', 'text'],
+    ['path', 'text'],
+    ['key', 'text'],
+  ],
+  'subject_id',
+)
