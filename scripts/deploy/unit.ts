@@ -136,7 +136,7 @@ function makeMachine(): void {
   shell(
     'apt-get -qq update && apt-get -qq install --no-install-recommends systemd systemd-sysv procps > /dev/null',
   )
-  shell('userdel deskwire && rm -rf /data && ln -s /usr/local/bin/node /usr/bin/node')
+  shell('userdel deskwire && ln -s /usr/local/bin/node /usr/bin/node')
   shell('useradd --system --home-dir /var/lib/deskwire --shell /usr/sbin/nologin deskwire')
   run('buildah', [
     'copy',
