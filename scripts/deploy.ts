@@ -7,6 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { tryChart } from './deploy/chart.ts'
 import { tryImage } from './deploy/image.ts'
 import { tryProxies } from './deploy/proxies.ts'
+import { tryStandby } from './deploy/standby.ts'
 import { tryUnit } from './deploy/unit.ts'
 
 /** Takes a line of what was seen, and whether it is as it has to be. */
@@ -20,6 +21,7 @@ const parts: Readonly<Record<string, Part>> = {
   proxies: tryProxies,
   unit: tryUnit,
   chart: tryChart,
+  standby: tryStandby,
 }
 
 const results = new URL('deploy/RESULTS.md', import.meta.url)
