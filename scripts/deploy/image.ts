@@ -32,14 +32,14 @@ interface Trial {
 export async function tryImage(report: Report): Promise<string> {
   const scratch = mkdtempSync(join(tmpdir(), 'deskwire-image-'))
   const address = ownAddress()
-  const { ca, ...receiver } = await startReceiver(scratch, address)
+  const receiver = await startReceiver(scratch, address)
   const apiKey = newToken()
   const environment = {
     DESKWIRE_BOOTSTRAP_KEY: apiKey,
     DESKWIRE_TRUSTED_TARGETS: `${address}/32`,
     DESKWIRE_TARGET_CA: '/etc/deskwire/ca.pem',
   }
-  const trial = { report, receiver, apiKey, environment, ca, scratch }
+  const trial = { report, receiver, apiKey, environment, ca: receiver.ca, scratch }
   try {
     const made = provideBaseImages()
     build(report)
