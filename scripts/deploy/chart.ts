@@ -67,7 +67,7 @@ function judge(rendered: string, release: string, schemas: string): { line: stri
   const said = runAnyhow('kubeconform', flags, rendered)
   const { resources } = JSON.parse(said) as { resources?: readonly { msg: string }[] }
   const kinds = parseAllDocuments(rendered).map((document) => (document.toJS() as { kind: string }).kind)
-  const wrong = (resources ?? []).map(({ msg }) => msg.trim().split('\n').at(-1) ?? '')
+  const wrong = (resources ?? []).map(({ msg }) => msg.slice(msg.lastIndexOf(' - at ') + 3))
   const kindList = [...new Set(kinds)].sort().join(', ')
   return {
     line: `${kinds.length} objects (${kindList}), ${wrong.length} wrong${wrong.length > 0 ? `: ${wrong.join('; ')}` : ''}`,
