@@ -43,6 +43,9 @@ export function ownAddress(): string {
   return found.address
 }
 
+/** Podman-compose says podman's first, and calls itself podman-composer. */
 export function versionOf(program: string): string {
-  return `${program} ${/(\d+\.)+\d+/.exec(run(program, ['--version']))?.[0]}`
+  const said = run(program, ['--version'])
+  const own = new RegExp(`${program}r? version +((?:\\d+\\.)+\\d+)`).exec(said)
+  return `${program} ${own?.[1]}`
 }
