@@ -216,6 +216,8 @@ async function withCompose(
     await tried()
   } finally {
     compose('down', '--volumes')
+    // Podman-compose leaves them.
+    succeeds('network', 'rm', 'deskwire_outside', 'deskwire_database')
   }
 }
 

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { connect as connectTls, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { createAuthority } from '../../packages/cli/src/listen/certificates.ts'
 import { newToken } from '../../packages/service/src/access/token.ts'
@@ -127,7 +127,15 @@ async function waitAt({ name, url }: Proxy, apiKey: string): Promise<{ line: str
 
 /** Whether limits see who calls: what one address asks for too much is not taken from another. */
 async function floodFrom(url: string, localAddress: string): Promise<{ refused: number; other: number }> {
-  const sessions = Array.from({ length: 15 }, () => connect(url, { localAddress }))
+  const { hostname, port } = new URL(url)
+  const tls = {
+    host: hostname,
+    port: Number(port),
+    servername: hostname,
+    localAddress,
+    ALPNProtocols: ['h2'],
+  }
+  const sessions = Array.from({ length: 15 }, () => connect(url, { createConnection: () => connectTls(tls) }))
   try {
     const flood = sessions.flatMap((session) =>
       Array.from({ length: 100 }, (_, n) => statusOn(session, { 'x-forwarded-for': `198.51.100.${n}` })),
