@@ -16,32 +16,34 @@ import type { Fetch } from '../../packages/sdk/src/transport.ts'
 export const writes = 80
 
 export interface Receiver {
-  /** Its port, to which any path leads. */
-  readonly port: number
+  readonly url: string
   /** Ids of the events that came with a right signature of this secret. */
   received(secret: string): Promise<ReadonlySet<string>>
   readonly deliveries: number
   close(): void
 }
 
-/** A receiver on the loopback. Its authority is written to `ca.pem` in the directory. */
-export async function startReceiver(directory: string): Promise<Receiver & { readonly ca: string }> {
+/** A receiver on an address of this machine. Its authority is written to `ca.pem` in the directory. */
+export async function startReceiver(
+  directory: string,
+  address = '127.0.0.1',
+): Promise<Receiver & { readonly ca: string }> {
   const authority = createAuthority()
   const ca = join(directory, 'ca.pem')
   writeFileSync(ca, authority.ca)
   chmodSync(ca, 0o644)
   const came: { readonly body: string; readonly id: string; readonly signature: string | undefined }[] = []
-  const server = createServer(authority.issue(['127.0.0.1']), async (request, response) => {
+  const server = createServer(authority.issue([address]), async (request, response) => {
     const pieces: Buffer[] = []
     for await (const piece of request) pieces.push(piece as Buffer)
     const { 'x-service-event-id': id, 'x-service-signature': signature } = request.headers
     came.push({ body: Buffer.concat(pieces).toString(), id: String(id), signature: signature?.toString() })
     response.end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, address, resolve))
   return {
     ca,
-    port: (server.address() as AddressInfo).port,
+    url: `https://${address}:${(server.address() as AddressInfo).port}/`,
     get deliveries() {
       return came.length
     },
@@ -76,7 +78,7 @@ export async function tryOut(
   const { apiKey, receiver } = options
   const fetching = options.fetch === undefined ? {} : { fetch: options.fetch }
   const { customers, webhooks } = createClient({ baseUrl: `${url}/v1`, apiKey, retries: 0, ...fetching })
-  const hook = { url: `https://127.0.0.1:${receiver.port}/`, events: ['customer.created'] as const }
+  const hook = { url: receiver.url, events: ['customer.created'] as const }
   const { secret } = await webhooks.create({ ...hook, events: [...hook.events] })
 
   const copy = new MemoryCopy<Customer>()

@@ -10,6 +10,9 @@ export const bodyTooLarge = 'FST_ERR_CTP_BODY_TOO_LARGE'
 /** Where a client has gone before all of its body came: nobody is there to be answered. */
 export const bodyCut = 'BODY_CUT'
 
+/** How much of a body that is too long is read all the same, and forgotten, before its connection is closed. */
+const discardedUpTo = 64 * 2 ** 20
+
 /** What is set aside first for a body that does not say how long it is. */
 const firstPiece = 64 * 1024
 
@@ -64,13 +67,18 @@ export function readBody(
   done: (error: Error | null, bytes: Buffer) => void,
 ): void {
   if (length !== null && length > limit) {
+    discard(payload, pace)
     done(tooLarge(), Buffer.alloc(0))
     return
   }
   let buffer = Buffer.allocUnsafeSlow(length ?? Math.min(limit, firstPiece))
   let received = 0
   const onData = (chunk: Buffer) => {
-    if (received + chunk.length > (length ?? limit)) return end(tooLarge())
+    if (received + chunk.length > (length ?? limit)) {
+      end(tooLarge())
+      discard(payload, pace)
+      return
+    }
     if (received + chunk.length > buffer.length) {
       const whole = Buffer.allocUnsafeSlow(limit)
       buffer.copy(whole, 0, 0, received)
@@ -92,6 +100,20 @@ export function readBody(
     payload.off('error', onError)
     done(error, buffer.subarray(0, received))
   }
+}
+
+/**
+ * Reads what is left, at the pace of all bodies. A connection that is closed while bytes come is reset, and whoever sends them need
+ * not see the answer: a proxy makes a 502 of it.
+ */
+function discard(payload: Readable, pace: ReadingPace): void {
+  let left = discardedUpTo
+  payload.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) payload.destroy()
+    else pace.read(payload, chunk.length)
+  })
+  payload.on('error', () => {}) // it has gone
 }
 
 function tooLarge(): Error {

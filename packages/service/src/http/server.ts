@@ -123,6 +123,8 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
       const what = refusalsLogged.get(refusal) ?? 'the database is not available'
       request.log.warn({ reason: error.message }, what)
     }
+    // Fastify would end the connection. What is left of the body is read (`readBody`), so that the answer arrives.
+    if (error.code === bodyTooLarge) reply.removeHeader('connection')
     return sendProblem(reply, refusal ?? internalError)
   })
   answerUnknown(server)

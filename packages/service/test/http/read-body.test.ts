@@ -1,7 +1,8 @@
 /** How much of bodies is read before anything else has its turn, and how soon. Without a server. */
 import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { expect, test } from 'vitest'
-import { ReadingPace, readBody } from '../../src/http/read-body.ts'
+import { bodyTooLarge, ReadingPace, readBody } from '../../src/http/read-body.ts'
 
 const piece = Buffer.alloc(64 * 1024, 'x')
 const pieces = 64
@@ -58,4 +59,23 @@ test('what comes in one piece is held up by nothing', async () => {
     ),
   )
   expect(got).toEqual(piece)
+})
+
+test('of what is too long all is read, at the same pace and to no end without one', async () => {
+  const refusal = (body: Readable, announced: number | null) =>
+    new Promise<Error | null>((resolve) =>
+      readBody(body, { length: announced, limit: piece.length, pace: new ReadingPace() }, resolve),
+    )
+  for (const announced of [length, null]) {
+    const body = eager()
+    expect(await refusal(body, announced)).toMatchObject({ code: bodyTooLarge })
+    await finished(body)
+  }
+  const endless = new Readable({
+    read() {
+      this.push(Buffer.alloc(8 * 2 ** 20))
+    },
+  })
+  await refusal(endless, null)
+  await expect(finished(endless)).rejects.toMatchObject({ code: 'ERR_STREAM_PREMATURE_CLOSE' })
 })

@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http'
-import { describe, expect, test } from 'vitest'
+import { connect } from 'node:net'
+import { describe, expect, test, vi } from 'vitest'
 import { errorCatalogue } from '../../src/kernel/error-catalogue.ts'
 import { makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
 import { rawRequest } from '../harness/raw-request.ts'
@@ -69,6 +70,31 @@ describe('every refusal is a problem', () => {
     const body = (size: number) => JSON.stringify({ name: 'x' }).padEnd(size, ' ')
     expect((await api.post('/v1/customers', body(1024 * 1024))).status).toBe(201)
     expectProblem(await api.post('/v1/customers', body(1024 * 1024 + 1)), 'body_too_large')
+  })
+
+  test('413 arrives while the body is still being sent, and its connection stays', async () => {
+    const { api, url } = shared()
+    const { hostname, port } = new URL(url)
+    const size = 8 * 1024 * 1024
+    const call = (length: number) =>
+      `POST /v1/customers HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${api.token}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
+    const socket = connect(Number(port), hostname)
+    try {
+      let answers = ''
+      socket.setEncoding('utf8').on('data', (text: string) => {
+        answers += text
+      })
+      socket.write(call(size))
+      await vi.waitFor(() => expect(answers).toContain('413 Payload Too Large'))
+      // As a proxy does that reads the answer when everything is sent.
+      await new Promise((resolve, reject) => {
+        socket.once('error', reject).write(Buffer.alloc(size, ' '), resolve)
+      })
+      socket.write(`${call(12)}{"name":"x"}`)
+      await vi.waitFor(() => expect(answers).toContain('201 Created'))
+    } finally {
+      socket.destroy()
+    }
   })
 
   test('415 for a body that is not called JSON', async () => {

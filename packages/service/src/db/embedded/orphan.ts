@@ -74,13 +74,13 @@ export async function endLeftovers(
 }
 
 /**
- * A stale file whose process id still exists would keep PostgreSQL from starting: the id belongs to somebody
- * else by now, or its process ended and nobody reaps it (containers without an init). Without the file
- * PostgreSQL still recognises a living predecessor by its shared memory.
+ * A stale file whose process id exists would keep PostgreSQL from starting: the id belongs to somebody else by now, or its
+ * process ended and nobody reaps it (containers without an init). One whose id is free is no better: in a container the next
+ * server may get that very id, and the file would call it ready before it has begun. Without the file PostgreSQL still
+ * recognises a living predecessor by its shared memory.
  */
 async function removeStalePidFile(cluster: string, file: PidFile): Promise<void> {
-  if (!exists(file.pid)) return
-  const command = (await commandOf(file.pid)) ?? ''
+  const command = exists(file.pid) ? ((await commandOf(file.pid)) ?? '') : ''
   const ours = file.directory === '/proc/self/cwd'
   if (!ours && /(^|\/)postgres\b/.test(command))
     throw new EmbeddedDatabaseError(

@@ -1,0 +1,92 @@
+{{- define "deskwire.labels" -}}
+{{ include "deskwire.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{- define "deskwire.selector" -}}
+app.kubernetes.io/name: deskwire
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "deskwire.name" -}}
+{{ if eq .Release.Name "deskwire" }}deskwire{{ else }}{{ printf "%s-deskwire" .Release.Name | trunc 50 }}{{ end }}
+{{- end }}
+
+{{/* Of a pod, whatever it runs. */}}
+{{- define "deskwire.pod" -}}
+automountServiceAccountToken: false
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations: {{ toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 10001
+  runAsGroup: 10001
+  fsGroup: 10001
+  seccompProfile: { type: RuntimeDefault }
+volumes:
+  - name: tmp
+    emptyDir: {}
+{{- end }}
+
+{{/* Of its container. */}}
+{{- define "deskwire.container" -}}
+image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: { drop: [ALL] }
+volumeMounts:
+  - { name: tmp, mountPath: /tmp }
+{{- end }}
+
+{{/* What every process is told. */}}
+{{- define "deskwire.env" -}}
+{{- $secret := .Values.secret -}}
+{{- range $name, $key := dict "DATABASE_URL" $secret.databaseUrl "DATABASE_DIRECT_URL" $secret.databaseDirectUrl "ENCRYPTION_KEY" $secret.encryptionKey }}
+{{- if $key }}
+- name: DESKWIRE_{{ $name }}
+  valueFrom: { secretKeyRef: { name: {{ $secret.name }}, key: {{ $key }} } }
+{{- end }}
+{{- end }}
+{{- range $name, $value := .Values.settings }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}
+
+{{- define "deskwire.probes" -}}
+startupProbe:
+  httpGet: { path: /healthz, port: http }
+  periodSeconds: 2
+  failureThreshold: 60
+livenessProbe:
+  httpGet: { path: /healthz, port: http }
+  periodSeconds: 10
+  timeoutSeconds: 5
+readinessProbe:
+  httpGet: { path: /readyz, port: http }
+  periodSeconds: 5
+  timeoutSeconds: 3
+{{- end }}
+
+{{/* Over the nodes, as far as there are any. */}}
+{{- define "deskwire.spread" -}}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "deskwire.selector" .root | nindent 8 }}
+        app.kubernetes.io/component: {{ .component }}
+{{- end }}

@@ -1,0 +1,45 @@
+/** What `deploy/` holds fits this release: its settings exist, and the chart has its version. The rest is for `npm run test:deploy`. */
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { settings } from '../../src/config.ts'
+import { version } from '../../src/kernel/version.ts'
+import { textOf } from './repository.ts'
+
+const files = [
+  'compose.yaml',
+  'compose.scaled.yaml',
+  'Containerfile',
+  'healthcheck.mjs',
+  'deskwire.service',
+  'nginx.conf',
+  'Caddyfile',
+  'chart/values.yaml',
+  'chart/templates/_helpers.tpl',
+  'chart/templates/api.yaml',
+  'chart/templates/worker.yaml',
+]
+
+/** Of Caddy's site, which reads them itself. */
+const notOurs = ['DESKWIRE_SITE', 'DESKWIRE_UPSTREAM']
+
+test('every setting that is named exists', () => {
+  const known: readonly string[] = [...Object.values(settings).map(({ variable }) => variable), ...notOurs]
+  const named = files.flatMap((file) => textOf(`deploy/${file}`).match(/\bDESKWIRE_[A-Z_]*[A-Z]\b/g) ?? [])
+  expect(named.length).toBeGreaterThan(20)
+  expect(named.filter((name) => !known.includes(name))).toEqual([])
+})
+
+test('the chart is of this release', () => {
+  const chart = parse(textOf('deploy/chart/Chart.yaml')) as Record<string, unknown>
+  expect([chart.version, chart.appVersion]).toEqual([version, version])
+})
+
+test('services of the compose files have what the guide promises', () => {
+  for (const file of ['compose.yaml', 'compose.scaled.yaml']) {
+    const { services, networks } = parse(textOf(`deploy/${file}`), { merge: true })
+    expect(networks.database.internal).toBe(true)
+    expect(services.postgres.networks).toEqual(['database'])
+    for (const name of Object.keys(services).filter((service) => services[service].image === 'deskwire'))
+      expect(services[name]).toMatchObject({ read_only: true, cap_drop: ['ALL'], stop_grace_period: '30s' })
+  }
+})

