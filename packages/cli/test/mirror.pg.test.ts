@@ -102,7 +102,17 @@ test('--once and --json, into PostgreSQL with marks', async () => {
     0,
     { exact: true, rows: { ticket: 0 } },
   ])
-  if (duckDb) expect(await once(join(directory, 'copy.duckdb'))).toMatchObject([{ type: 'exact', loaded: 0 }])
+})
+
+test.runIf(duckDb)('DuckDB is of one process for as long as it follows', async () => {
+  const { at } = await desk()
+  const file = join(directory, 'copy.duckdb')
+  await using mirror = startDeskwire(['mirror', '--to', file, ...at])
+  await until('it is exact', () => mirror.output.stdout.includes('is exact'))
+  await expect(verifyCommand.run(['--to', file, ...at])).rejects.toThrow(
+    /is open in another process, and DuckDB lets one process at a time write/,
+  )
+  expect(await mirror.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' })
 })
 
 test('an export is written, and ends', async () => {
