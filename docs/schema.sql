@@ -292,6 +292,7 @@ create table events (
   subject_kind text not null,
   subject_id uuid not null,
   body text,
+  trace_context text,
   primary key (organization_id, id)
 ) partition by range (id);
 create index events_subject on only events (organization_id, subject_id);
@@ -616,7 +617,7 @@ RETURN array_to_tsvector(string_to_array(("right"((p_organization_id)::text, 8) 
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_466698606d93(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_0cd5194342b2(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -785,8 +786,9 @@ begin
         update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
         with added as (
-          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-            select p_organization_id, new_uuid_v7(v_stamp), 'ticket.deleted', v_stamp, 'ticket', t.id, t.body
+          insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+            select p_organization_id, new_uuid_v7(v_stamp), 'ticket.deleted', v_stamp, 'ticket', t.id, t.body,
+                p_changes->'events'->0->>'trace_context'
               from tickets t where t.organization_id = p_organization_id and t.id = any(v_dependents)
             returning id, type, subject_kind, subject_id)
           select v_events || jsonb_agg(jsonb_build_object('id', id, 'type', type, 'subject_kind', subject_kind,
@@ -1819,9 +1821,9 @@ begin
   end if;
 
   with added as (
-    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
-      select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body
-        from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid)
+    insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
+      select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body, e.trace_context
+        from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid, trace_context text)
         join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = e.subject_id
       returning id, type, subject_kind, subject_id)
     select v_events || coalesce(jsonb_agg(jsonb_build_object('id', id, 'type', type, 'subject_kind', subject_kind,
@@ -1893,7 +1895,7 @@ begin
             select h.webhook_id, h.lease_id, h.url, h.signatures, h.scopes, h.held from held h) l;
       if v_handed_over is not null then
         select jsonb_build_object('queues', v_handed_over, 'events', jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
-            'subjectKind', e.subject_kind, 'createdAt', v_text, 'body', e.body)))
+            'subjectKind', e.subject_kind, 'createdAt', v_text, 'body', e.body, 'traceContext', e.trace_context)))
           into v_handed_over from events e where e.organization_id = p_organization_id and e.id = any(v_ids);
       end if;
     end if;
