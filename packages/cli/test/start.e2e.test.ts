@@ -221,7 +221,7 @@ describe('help', () => {
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     expect(ran.stdout).toMatch(new RegExp(`^deskwire ${name}[: ]`))
     // How each says where it works: on a service, on its database, or on what it is given.
-    const overHttp = ['listen', 'trigger', 'tail', 'import', 'export', 'demo']
+    const overHttp = ['listen', 'trigger', 'tail', 'mirror', 'verify', 'repair', 'import', 'export', 'demo']
     const elsewhere: Record<string, string> = {
       'chaos-receiver': '--forward-to',
       sign: 'FILE',
