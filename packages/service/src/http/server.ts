@@ -24,7 +24,7 @@ import { allowOrigins, answersPreflight } from './cross-origin.ts'
 import { answerElsewhere, type HandOver, isToBeHandedOver } from './hand-over.ts'
 import { parseJson } from './json-body.ts'
 import { answerBroken, headerLimit, privateHeaders, sendProblem } from './problem-reply.ts'
-import { bodyCut, bodyTooLarge, ReadingPace, readBody } from './read-body.ts'
+import { bodyCut, bodyTooLarge, discardBody, discardedInTurn, ReadingPace, readBody } from './read-body.ts'
 import { shareProblem } from './shares.ts'
 import { traceRequests } from './trace-requests.ts'
 
@@ -65,6 +65,11 @@ function noSchemas(): never {
 
 export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): FastifyInstance {
   const { handOver } = edge
+  const discarding = new ReadingPace(discardedInTurn)
+  /** Whatever refuses a request before its body was read: the key, a share, a size, an address. */
+  const discardUnread = ({ raw }: FastifyRequest) => {
+    if (hasBody(raw) && !raw.complete) discardBody(raw, discarding)
+  }
   const origins = new Set(edge.corsOrigins)
   const server = Fastify({
     loggerInstance: logger,
@@ -85,6 +90,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
     frameworkErrors: (error, request, reply) => {
       // No hook runs for an address that cannot be routed.
       setHeaders(request, reply)
+      discardUnread(request)
       if (answersPreflight(origins, request, reply)) return reply
       return sendProblem(reply, error.code === 'FST_ERR_BAD_URL' ? badAddress : longAddress)
     },
@@ -96,6 +102,10 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
   server.decorateRequest('handedOver', false)
   traceRequests(server, edge.telemetry ?? null, edge.inside)
   acceptJson(server, handOver !== undefined)
+  server.addHook('onSend', (request, _reply, payload, done) => {
+    discardUnread(request)
+    done(null, payload)
+  })
   if (handOver !== undefined) answerElsewhere(server, handOver)
   endConnectionsAtShutdown(server)
   server.addHook('onRequest', (request, reply, done) => {
@@ -123,7 +133,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
       const what = refusalsLogged.get(refusal) ?? 'the database is not available'
       request.log.warn({ reason: error.message }, what)
     }
-    // Fastify would end the connection. What is left of the body is read (`readBody`), so that the answer arrives.
+    // Fastify would end the connection. What is left of the body is read (`discardBody`), so that the answer arrives.
     if (error.code === bodyTooLarge) reply.removeHeader('connection')
     return sendProblem(reply, refusal ?? internalError)
   })
@@ -250,6 +260,10 @@ function acceptJson(server: FastifyInstance, handsOver: boolean): void {
     if (parsed.ok) done(null, parsed.value)
     else done(Object.assign(new Error(parsed.error), { code: malformedJson }), undefined)
   }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 
 type Parsed = (error: Error | null, body: unknown) => void

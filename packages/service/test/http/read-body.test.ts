@@ -1,8 +1,18 @@
-/** How much of bodies is read before anything else has its turn, and how soon. Without a server. */
+/** How much of bodies is read before anything else has its turn, and how soon. No database. */
+import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import { expect, test } from 'vitest'
-import { bodyTooLarge, ReadingPace, readBody } from '../../src/http/read-body.ts'
+import pino from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import {
+  bodyTooLarge,
+  discardBody,
+  discardedInTurn,
+  nextBytesInTurn,
+  ReadingPace,
+  readBody,
+} from '../../src/http/read-body.ts'
+import { createServer } from '../../src/http/server.ts'
 
 const piece = Buffer.alloc(64 * 1024, 'x')
 const pieces = 64
@@ -48,6 +58,19 @@ test('large bodies are read piece by piece, a quarter of a mebibyte in four mill
   expect(most).toBeLessThanOrEqual(512 * 1024)
 })
 
+test('turns that end late have less in them, down to an eighth, and prompt ones more', () => {
+  let bytes = 256 * 1024
+  expect(nextBytesInTurn(bytes, 1.5)).toBe(bytes)
+  const after = (turns: number, late: number) => {
+    for (let n = 0; n < turns; n++) bytes = nextBytesInTurn(bytes, late)
+    return bytes
+  }
+  expect(after(1, 2)).toBeCloseTo(256 * 1024 * 0.7)
+  expect(after(100, 20)).toBe(32 * 1024)
+  expect(after(1, 0)).toBeGreaterThan(32 * 1024)
+  expect(after(110, 0)).toBe(256 * 1024)
+})
+
 test('what comes in one piece is held up by nothing', async () => {
   const pace = new ReadingPace()
   pace.read = () => {
@@ -62,9 +85,13 @@ test('what comes in one piece is held up by nothing', async () => {
 })
 
 test('of what is too long all is read, at the same pace and to no end without one', async () => {
+  const pace = new ReadingPace()
   const refusal = (body: Readable, announced: number | null) =>
     new Promise<Error | null>((resolve) =>
-      readBody(body, { length: announced, limit: piece.length, pace: new ReadingPace() }, resolve),
+      readBody(body, { length: announced, limit: piece.length, pace }, (error) => {
+        discardBody(body, pace)
+        resolve(error)
+      }),
     )
   for (const announced of [length, null]) {
     const body = eager()
@@ -78,4 +105,28 @@ test('of what is too long all is read, at the same pace and to no end without on
   })
   await refusal(endless, null)
   await expect(finished(endless)).rejects.toMatchObject({ code: 'ERR_STREAM_PREMATURE_CLOSE' })
+})
+
+test('a body that came with what is refused is read at a pace, however fast it is sent', async () => {
+  const server = createServer(pino({ level: 'silent' }))
+  await server.listen({ port: 0, host: '127.0.0.1' })
+  onTestFinished(() => server.close())
+  const { port } = server.server.address() as AddressInfo
+  const socket = connect(port, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  let answers = ''
+  socket.setEncoding('latin1').on('data', (text) => {
+    answers += text
+  })
+  const began = performance.now()
+  // Nowhere, and an address that cannot be decoded, which no hook sees.
+  for (const path of ['/nowhere', '/%zz']) {
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-length: ${length}\r\n\r\n`)
+    for (let n = 0; n < pieces; n++) socket.write(piece)
+  }
+  socket.write('GET /nowhere HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+  await finished(socket, { writable: false })
+  expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 400', 'HTTP/1.1 404'])
+  // What the first piece and the system's buffers hold beyond a turn's share may come with it.
+  expect(performance.now() - began).toBeGreaterThan(((2 * length) / discardedInTurn) * 4 * 0.8)
 })
