@@ -9,7 +9,7 @@ create table schema_migrations (
   primary key (id)
 );
 
--- One row. The epoch changes when the stream may have gone back in time: cursors of another one are refused.
+-- One row. The epoch is the one that organizations begin in: that of the last restore of this database.
 create table installation (
   singleton boolean not null default true,
   epoch integer not null,
@@ -31,10 +31,11 @@ create table organizations (
   check (deletion_began_at is null or suspended_at is not null)
 );
 
--- One row an organization, locked first by every commit; last_stamp is the latest it gave. Updated constantly: room for HOT updates.
+-- One row an organization, locked first by every commit; last_stamp is the latest it gave. The epoch changes when the stream may have gone back in time: cursors of another one are refused. Updated constantly: room for HOT updates.
 create table organization_clocks (
   organization_id uuid not null,
   last_stamp timestamptz(3) not null,
+  epoch integer not null default 1,
   primary key (organization_id),
   foreign key (organization_id) references organizations(organization_id)
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);

@@ -9,13 +9,12 @@ import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { createOrganization } from '../packages/service/src/access/organizations.ts'
 import { startEmbedded } from '../packages/service/src/db/embedded/index.ts'
 import { apply, migrate } from '../packages/service/src/db/migrate.ts'
 import type { Migration } from '../packages/service/src/db/migration.ts'
 import { createPool, endPool } from '../packages/service/src/db/pool.ts'
-import { systemClock } from '../packages/service/src/kernel/timestamps.ts'
 import { schemaOf } from '../packages/service/src/schema.ts'
+import { createEarlierOrganization } from '../packages/service/test/harness/earlier-organization.ts'
 
 const { values } = parseArgs({
   options: {
@@ -45,7 +44,7 @@ try {
   const { migrations } = schemaOf()
   const isBefore = ({ id }: Migration) => id < oldest
   await migrate(pool, { migrations: migrations.filter(isBefore), functions: [] })
-  const { organizationId } = await createOrganization(pool, systemClock, 'Large')
+  const { organizationId } = await createEarlierOrganization(pool, 'Large')
   await plant(organizationId)
   const writer = startWriter(organizationId)
   const client = await pool.connect()

@@ -18,11 +18,11 @@ type Database = Pick<Parameters<typeof endPool>[0], 'query'>
 const tables: Readonly<Record<string, string>> = {
   schema_migrations: 'Which migrations the database has had.',
   installation:
-    'One row. The epoch changes when the stream may have gone back in time: cursors of another one are refused.',
+    'One row. The epoch is the one that organizations begin in: that of the last restore of this database.',
   organizations:
     'What owns everything else. One that is suspended has its keys refused and its deliveries held; one whose deletion has begun is suspended for good.',
   organization_clocks:
-    'One row an organization, locked first by every commit; last_stamp is the latest it gave. Updated constantly: room for HOT updates.',
+    'One row an organization, locked first by every commit; last_stamp is the latest it gave. The epoch changes when the stream may have gone back in time: cursors of another one are refused. Updated constantly: room for HOT updates.',
   kind_counters:
     'How many rows of a kind exist and how many were removed, digest and bytes of those that exist, and the last number given.',
   ...Object.fromEntries(

@@ -207,14 +207,14 @@ describe('SQL', () => {
       'doctor/database.ts: select current_user::text as role, current_setting',
       'doctor/database.ts: select m.id from schema_migrations m order by m.id',
       'doctor/receivers.ts: select w.id, w.url from webhooks w where w.id = $1',
-      'http/health.ts: select i.epoch from installation i where i.singlet',
+      'http/health.ts: select i.singleton from installation i where i.sin',
       // No table of their own: what looks into one stands in a literal that names the organization.
       "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
       "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
       // A fragment names it.
       'journal/content-recount.ts: update kind_counters c set content_digest = 0, con',
       'journal/content-recount.ts: update kind_counters c set content_recount = null,',
-      'journal/epoch.ts: select i.epoch from installation i union select r.',
+      'journal/epoch.ts: select i.epoch from installation i union select c.',
       'journal/epoch.ts: update installation set epoch = $1 where singleton',
       // One call for several organizations, each named in the argument.
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written

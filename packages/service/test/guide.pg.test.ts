@@ -72,7 +72,7 @@ test('the copy that the guide keeps over plain HTTP stays exact, also over a res
     copy.close()
 
     await api.delete(`/v1/customers/${customerId}`)
-    await database.pool.query('update installation set epoch = epoch + 1')
+    await database.pool.query('update organization_clocks set epoch = epoch + 1')
     expect(await catchUp()).toBe('1 tickets, exact\n')
   } finally {
     await rm(directory, { recursive: true, force: true })

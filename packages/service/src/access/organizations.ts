@@ -62,10 +62,11 @@ async function insertOrganization(tx: Tx, clock: Clock, name: string, token: str
     'insert into organizations (organization_id, name, created_at, updated_at) values ($1, $2, $3, $3)',
     [organizationId, name, now],
   )
-  await tx.query('insert into organization_clocks (organization_id, last_stamp) values ($1, $2)', [
-    organizationId,
-    now,
-  ])
+  await tx.query(
+    `insert into organization_clocks (organization_id, last_stamp, epoch)
+       select $1, $2, i.epoch from installation i where i.singleton`,
+    [organizationId, now],
+  )
   return insertKey(tx, clock, { organizationId, name: 'First key', scopes: ['*'] }, token)
 }
 

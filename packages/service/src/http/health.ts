@@ -32,7 +32,7 @@ export function createHealth(options: {
   readonly degraded?: () => string | null
 }): Health {
   const { pool, clock, degraded = () => null } = options
-  const ask = cached(() => pool.query('select i.epoch from installation i where i.singleton'), {
+  const ask = cached(() => pool.query('select i.singleton from installation i where i.singleton'), {
     clock,
     goodFor,
   })

@@ -1,8 +1,10 @@
 /**
- * A new epoch of the stream: what a restored database is told before anybody reads it, because the stream may have gone
- * back in time (specification 7.5). Copies outside may hold records that are lost here. So the epoch becomes one that
- * no cursor has, the span of time that was lost is noted for each organization, and its clock moves past that span: no
+ * A new epoch of the streams: what a restored database is told before anybody reads it, because they may have gone
+ * back in time (specification 7.5). Copies outside may hold records that are lost here. So the epoch of each organization
+ * becomes one that no cursor has, the span of time that was lost is noted for it, and its clock moves past that span: no
  * new commit gets a stamp that a lost one may have had.
+ *
+ * An epoch belongs to its organization, and stands beside its clock: wherever those rows are, its cursors hold (decision 63).
  */
 import { randomInt } from 'node:crypto'
 import type { Tx } from '../db/transaction.ts'
@@ -22,8 +24,8 @@ export interface NewEpoch {
 }
 
 /**
- * Begins a new epoch at `now`, in milliseconds, as part of the caller's transaction. The clocks are locked first, as
- * every commit does: one that comes in between stands before the span that is noted, or after it.
+ * Begins a new epoch of every organization in the database at `now`, in milliseconds, as part of the caller's transaction. The
+ * clocks are locked first, as every commit does: one that comes in between stands before the span that is noted, or after it.
  *
  * The epoch is drawn by lot from 2^30 numbers and is none that this database knows. A number that counts would be had
  * twice when the same backup is restored twice, and one made of the time when a clock was set back.
@@ -38,17 +40,19 @@ export async function beginEpoch(tx: Pick<Tx, 'query'>, now: number): Promise<Ne
     [epoch, formatTimestamp(now)],
   )
   await tx.query(
-    `update organization_clocks c set last_stamp = r.restored_at
+    `update organization_clocks c set last_stamp = r.restored_at, epoch = r.epoch
        from restores r where r.organization_id = c.organization_id and r.epoch = $1`,
     [epoch],
   )
+  // For organizations that are made from now on; and processes of earlier releases know no other.
   await tx.query('update installation set epoch = $1 where singleton', [epoch])
   return { epoch, organizations: noted.rowCount ?? 0 }
 }
 
 async function unusedEpoch(tx: Pick<Tx, 'query'>): Promise<number> {
   const { rows } = await tx.query<{ epoch: number }>(
-    'select i.epoch from installation i union select r.epoch from restores r',
+    `select i.epoch from installation i union select c.epoch from organization_clocks c
+       union select r.epoch from restores r`,
   )
   const used = new Set(rows.map(({ epoch }) => epoch))
   for (;;) {

@@ -1,6 +1,6 @@
 /**
  * The feed: the only reader of the ordered stream. One statement reads a page, its totals, its checkpoint, the
- * organization's clock and the database's epoch, all from one snapshot; read in two, rows and removals that
+ * organization's clock and epoch, all from one snapshot; read in two, rows and removals that
  * commit in between are lost (specification 7.3).
  *
  * Commits of an organization are in the order of their stamps, so a snapshot that shows a stamp shows everything

@@ -24,8 +24,9 @@ export interface PageStatements {
 
 /** The one row of a page. Times are milliseconds since the Unix epoch. */
 export interface PageRow {
+  /** The organization's. */
   readonly epoch: number
-  /** The organization's clock. */
+  /** Its clock. */
   readonly lastStamp: number
   /** The bodies, with commas or line breaks between them; empty when there are none. */
   readonly records: string
@@ -182,10 +183,9 @@ function pageStatement(
   const order = 'order by s.updated_at, s.id'
   const { between, columns, fits, taken } = forms(order)[form]
   const { columns: counted, join } = counters(source, 'not p.more')
-  return `select i.epoch, ${milliseconds('o.last_stamp')} as last_stamp, p.records, ${milliseconds('p.last_at')} as last_at,
+  return `select o.epoch, ${milliseconds('o.last_stamp')} as last_stamp, p.records, ${milliseconds('p.last_at')} as last_at,
     p.last_id, ${counted}${lost}
   from organization_clocks o
-  join installation i on i.singleton
   ${join}
   cross join (
     select count(*) > ${taken} as more,

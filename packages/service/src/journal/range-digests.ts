@@ -89,11 +89,10 @@ export function createRangeDigestReader(
  */
 export function rangeDigestsStatement({ name }: StreamTable): string {
   const inRange = `t.organization_id = $1 and t.removed_at is null and t.id > r.after and t.id <= r.before`
-  return `select i.epoch, ${milliseconds('o.last_stamp')} as last_stamp, r.after, r.before, d.count,
+  return `select o.epoch, ${milliseconds('o.last_stamp')} as last_stamp, r.after, r.before, d.count,
     coalesce(d.digest, 0) as digest, coalesce(d.content, 0) as content,
     case when d.count <= $4::int and $4::int > 0 then coalesce(l.ids, '') end as ids
   from organization_clocks o
-  join installation i on i.singleton
   cross join unnest($2::uuid[], $3::uuid[]) with ordinality as r(after, before, place)
   cross join lateral (
     select count(*) as count, ${sumOfTerms('h.version')} as digest, ${sumOfTerms('h.content')} as content

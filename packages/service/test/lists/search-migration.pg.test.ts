@@ -1,11 +1,11 @@
 /** A database of before the index entries had their organization in front: what was found then is found now. */
 import { expect, test } from 'vitest'
-import { createOrganization } from '../../src/access/organizations.ts'
 import { applyWithin, migrate } from '../../src/db/migrate.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { testDatabase } from '../harness/database.ts'
+import { createEarlierOrganization } from '../harness/earlier-organization.ts'
 import { testService } from '../harness/service.ts'
 
 const schema = schemaOf()
@@ -17,7 +17,7 @@ test('words and tags that were written before are found after the upgrade', asyn
   await using database = await testDatabase({ template: null })
   const { pool } = database
   await applyWithin(pool, before)
-  const { organizationId, token } = await createOrganization(pool, systemClock, 'Old')
+  const { organizationId, token } = await createEarlierOrganization(pool, 'Old')
   const rows = [
     { search: 'ada lovelace ada example com', tags: ['vip', 'two words', '100%'] },
     { search: 'grace hopper', tags: [] },

@@ -1,7 +1,6 @@
 /** How much an organization stores: counted from before, told of the largest by rank, and in the log of who comes near a limit. */
 import pino from 'pino'
 import { expect, test } from 'vitest'
-import { createOrganization } from '../../src/access/organizations.ts'
 import { applyWithin, migrate } from '../../src/db/migrate.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { createContentRecount } from '../../src/journal/content-recount.ts'
@@ -15,6 +14,7 @@ import { testClock } from '../harness/clock.ts'
 import { testDatabase } from '../harness/database.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer, makeTicket } from '../harness/desk.ts'
+import { createEarlierOrganization } from '../harness/earlier-organization.ts'
 import { makeWebhook } from '../harness/hooks.ts'
 import { testService } from '../harness/service.ts'
 
@@ -27,8 +27,8 @@ test('what was stored before it was counted is counted after the upgrade, with c
   const { pool } = database
   await applyWithin(pool, before)
   const organizations = [
-    await createOrganization(pool, systemClock, 'One'),
-    await createOrganization(pool, systemClock, 'Other'),
+    await createEarlierOrganization(pool, 'One'),
+    await createEarlierOrganization(pool, 'Other'),
   ]
   const expected: unknown[] = []
   for (const [n, { organizationId }] of organizations.entries()) {

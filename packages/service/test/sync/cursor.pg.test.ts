@@ -153,7 +153,7 @@ test('a cursor from before a restore is 410 and says to start again, and a new s
   const { api } = service
   const made = await makeCustomer(api)
   const { nextCursor } = (await syncPage(api, '/v1/customers', beginning)).pagination
-  await service.database.pool.query('update installation set epoch = 2')
+  await service.database.pool.query('update organization_clocks set epoch = 2')
   const answer = await api.get(`/v1/customers?cursor=${nextCursor}`)
   expect([answer.status, answer.json.code]).toEqual([410, 'cursor_too_old'])
   expect(answer.json.detail).toContain('updatedAfter')

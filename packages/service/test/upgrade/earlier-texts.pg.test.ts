@@ -5,13 +5,12 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { renderSchema } from '../../../../scripts/generate/schema.ts'
-import { createOrganization } from '../../src/access/organizations.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import type { Migration } from '../../src/db/migration.ts'
 import { kinds } from '../../src/desk/index.ts'
-import { systemClock } from '../../src/kernel/timestamps.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { testDatabase } from '../harness/database.ts'
+import { createEarlierOrganization } from '../harness/earlier-organization.ts'
 
 /** The statements that these migrations had, by id. */
 const before: Readonly<Record<string, readonly string[]>> = {
@@ -71,7 +70,7 @@ test('a database that took the way before ends with the schema of a new one', as
     return id > '20261123' || since.includes(id) ? [] : [migration]
   })
   await migrate(pool, { migrations: then, functions: [] })
-  const { organizationId } = await createOrganization(pool, systemClock, 'Early')
+  const { organizationId } = await createEarlierOrganization(pool, 'Early')
   // With more delays than there are unless set otherwise, nothing was begun anew here.
   await pool.query(
     `with webhook as (insert into webhooks (organization_id, id, url, events, status, api_key_id, created_at, updated_at)

@@ -5,12 +5,11 @@
  */
 import { type Client, escapeIdentifier, type PoolClient } from 'pg'
 import { expect, test } from 'vitest'
-import { createOrganization } from '../../src/access/organizations.ts'
 import { apply, applyWithin } from '../../src/db/migrate.ts'
 import type { Migration } from '../../src/db/migration.ts'
-import { systemClock } from '../../src/kernel/timestamps.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { testDatabase } from '../harness/database.ts'
+import { createEarlierOrganization } from '../harness/earlier-organization.ts'
 
 /** The oldest release that may run beside this one has the migrations before it. */
 const oldest = '20261122'
@@ -145,7 +144,7 @@ test('migrations since the oldest release that may run beside this one read litt
       client as never,
       all.filter(({ id }) => id < oldest),
     )
-    const { organizationId } = await createOrganization(database.pool, systemClock, 'Large')
+    const { organizationId } = await createEarlierOrganization(database.pool, 'Large')
     await plant(client, organizationId)
     const later = all.filter(({ id }) => id >= oldest)
     expect(later.length).toBeGreaterThan(20)

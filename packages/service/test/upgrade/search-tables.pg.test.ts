@@ -4,12 +4,11 @@
  */
 import type { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { createOrganization } from '../../src/access/organizations.ts'
 import { apply, migrate } from '../../src/db/migrate.ts'
 import type { Migration } from '../../src/db/migration.ts'
-import { systemClock } from '../../src/kernel/timestamps.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { testDatabase } from '../harness/database.ts'
+import { createEarlierOrganization } from '../harness/earlier-organization.ts'
 
 const { migrations } = schemaOf()
 const revising = migrations.find(({ id }) => id === '20261122-20-customer-search') as Migration
@@ -20,8 +19,8 @@ test('each row keeps what it is found by, whoever writes it and whenever', async
   const { pool } = database
   await migrate(pool, { migrations: before, functions: [] })
   const organizations = [
-    (await createOrganization(pool, systemClock, 'One')).organizationId,
-    (await createOrganization(pool, systemClock, 'Two')).organizationId,
+    (await createEarlierOrganization(pool, 'One')).organizationId,
+    (await createEarlierOrganization(pool, 'Two')).organizationId,
   ]
   /** Terms by row, as they are to be. */
   const wanted = new Map<string, string | null>()

@@ -8,7 +8,7 @@ export const coreMigrations: readonly Migration[] = [
   {
     id: '20261120-01-core',
     statements: [
-      // The epoch changes when the stream may have gone back in time; cursors of another epoch are refused.
+      // The epoch that organizations begin in. Each has its own (below); a restore begins another in all of them.
       `create table installation (
         singleton boolean primary key default true check (singleton),
         epoch integer not null
@@ -167,6 +167,19 @@ export const coreMigrations: readonly Migration[] = [
     statements: [
       // The trace in which its change was made, as a `traceparent`: null where it was not traced.
       `alter table events add column trace_context text`,
+    ],
+  },
+  {
+    id: '20261123-63-organization-epochs',
+    statements: [
+      // Whoever begins an epoch has these rows first: what is read next is the last that an earlier release began.
+      `lock table organization_clocks in access exclusive mode`,
+      // Every organization has the installation's, those that processes of earlier releases are still to make too. No row is
+      // written: a default that is a constant stands in the catalogue.
+      `do $$ begin
+        execute format('alter table organization_clocks add column epoch integer not null default %s',
+          (select i.epoch from installation i where i.singleton));
+      end $$`,
     ],
   },
 ]

@@ -1,0 +1,116 @@
+/** An epoch belongs to its organization: wherever its rows are its cursors hold, and no other's end with them. */
+import type { Pool } from 'pg'
+import { expect, test } from 'vitest'
+import { createOrganization } from '../../src/access/organizations.ts'
+import { tellRestored } from '../../src/backup/restored.ts'
+import { tablesOf } from '../../src/backup/tables.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { encodeCursor, highestId } from '../../src/kernel/cursor.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
+import { schemaOf } from '../../src/schema.ts'
+import { testDatabase } from '../harness/database.ts'
+import { makeCustomer, makeTicket } from '../harness/desk.ts'
+import { beginning, drain, syncPage } from '../harness/drain.ts'
+import { createEarlierOrganization } from '../harness/earlier-organization.ts'
+import { type Api, testService } from '../harness/service.ts'
+
+/** Everything of an organization, put beside what another database has. */
+async function copyOrganization(from: Pool, to: Pool, organizationId: string): Promise<void> {
+  for (const { name, columns } of await tablesOf(from)) {
+    if (!columns.includes('organization_id')) continue
+    const { rows } = await from.query<{ row: string }>(
+      `select row_to_json(t)::text as row from ${name} t where t.organization_id = $1`,
+      [organizationId],
+    )
+    await to.query(
+      `insert into ${name} (${columns.join()}) select ${columns.map((column) => `r.${column}`).join()}
+         from unnest($1::text[]) as x(line) cross join lateral json_populate_record(null::${name}, x.line::json) r`,
+      [rows.map(({ row }) => row)],
+    )
+  }
+}
+
+async function asked(api: Api, cursor: string, path = '/v1/customers'): Promise<string> {
+  const { status, json } = await api.get(`${path}?cursor=${cursor}`)
+  return status === 200 ? 'page' : `${status} ${json.code}`
+}
+
+const cursorOf = async (api: Api, path = '/v1/customers') =>
+  (await drain(api, path, beginning)).last.pagination.nextCursor
+
+test('an organization that stands in another database goes on there: cursors, watermarks, entity tags', async () => {
+  await using here = await testService()
+  await using there = await testService()
+  const { api } = here
+  // Both were restored once, and are in epochs of their own.
+  await tellRestored(here.database.pool, systemClock)
+  await tellRestored(there.database.pool, systemClock)
+  const customer = await makeCustomer(api)
+  await makeTicket(api, { customerId: customer.id })
+  const paths = ['/v1/customers', '/v1/changes']
+  const kept = await Promise.all(paths.map((path) => cursorOf(api, path)))
+  const { cursor: ofDigests } = (await api.get('/v1/customers/digests')).json
+  const before = await drain(api, '/v1/changes', beginning)
+  const neighbours = await cursorOf(there.api)
+
+  await copyOrganization(here.database.pool, there.database.pool, api.organizationId)
+  const moved = there.withToken(api.token)
+  expect((await drain(moved, '/v1/changes', beginning)).records).toEqual(before.records)
+  const tag = String((await api.get(`/v1/customers/${customer.id}`)).headers.get('etag'))
+  const changed = await moved.patch(`/v1/customers/${customer.id}`, { name: 'Moved' }, { 'if-match': tag })
+  expect(changed.status).toBe(200)
+  for (const [n, path] of paths.entries()) {
+    expect((await syncPage(moved, path, `cursor=${kept[n]}`)).data).toEqual([changed.json])
+    expect((await syncPage(moved, path, `updatedAfter=${customer.updatedAt}`)).data).toContainEqual(
+      changed.json,
+    )
+  }
+  expect((await syncPage(moved, '/v1/customers', `cursor=${ofDigests}`)).data).toEqual([changed.json])
+  expect(await asked(there.api, neighbours)).toBe('page')
+
+  // The restore of a database ends the cursors of all that stand in it, and of no other.
+  await tellRestored(there.database.pool, systemClock)
+  expect(await asked(moved, String(kept[0]))).toBe('410 cursor_too_old')
+  expect(await asked(there.api, neighbours)).toBe('410 cursor_too_old')
+  expect(await asked(api, String(kept[0]))).toBe('page')
+  expect(await asked(api, await cursorOf(moved))).toBe('410 cursor_too_old')
+})
+
+test('cursors of before organizations had epochs hold, and processes of then agree on those that are made meanwhile', async () => {
+  await using database = await testDatabase({ template: null })
+  const { pool } = database
+  const schema = schemaOf()
+  const migration = '20261123-63-organization-epochs'
+  await migrate(pool, { migrations: schema.migrations.filter(({ id }) => id < migration), functions: [] })
+  const epoch = 2 ** 30 + 20
+  await pool.query('update installation set epoch = $1', [epoch])
+  const earlier = await createEarlierOrganization(pool, 'Earlier')
+  const cursorFor = (organizationId: string, of: number) =>
+    encodeCursor({
+      resource: 'customer',
+      organizationId,
+      epoch: of,
+      position: { at: Date.now(), id: highestId },
+      removalsAfter: null,
+    })
+
+  await migrate(pool, schema)
+  await using service = await testService({ database })
+  const meanwhile = await createEarlierOrganization(pool, 'Meanwhile')
+  const later = await createOrganization(pool, systemClock, 'Later')
+  /** What a process of the release before takes every cursor to be of. */
+  const known = async () => (await pool.query('select i.epoch from installation i')).rows[0].epoch
+  for (const { organizationId, token } of [earlier, meanwhile, later]) {
+    const api = service.withToken(token)
+    expect(await asked(api, cursorFor(organizationId, await known()))).toBe('page')
+    expect(await asked(api, cursorFor(organizationId, 1))).toBe('410 cursor_too_old')
+  }
+  const began = await tellRestored(pool, systemClock)
+  expect(await known()).toBe(began.epoch)
+  const newest = await createOrganization(pool, systemClock, 'Newest')
+  for (const { organizationId, token } of [earlier, newest]) {
+    const api = service.withToken(token)
+    expect(await asked(api, cursorFor(organizationId, epoch))).toBe('410 cursor_too_old')
+    expect(await asked(api, cursorFor(organizationId, began.epoch))).toBe('page')
+  }
+})
