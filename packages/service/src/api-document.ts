@@ -1,4 +1,5 @@
 /** The API as a document: every module's part, in the order in which they are shown. */
+import { consolePart } from './console/routes.ts'
 import { docsPart } from './docs/routes.ts'
 import { healthPart } from './http/health.ts'
 import { keyPart } from './keys/routes.ts'
@@ -30,6 +31,7 @@ export function apiParts(kinds: readonly Kind[], metricsHere = true): readonly A
     healthPart,
     ...(metricsHere ? [metricsPart] : []),
     docsPart,
+    consolePart,
   ]
 }
 

@@ -8,6 +8,8 @@ import type { RateLimit } from './access/rate-limit.ts'
 import { scopeNames } from './access/scopes.ts'
 import { createUseRecorder } from './access/uses.ts'
 import { apiDocument } from './api-document.ts'
+import { builtConsole } from './console/files.ts'
+import { consolePart, createConsole } from './console/routes.ts'
 import { type Database, FairPool, unshared } from './db/fair-pool.ts'
 import { observePools, observeStatements } from './db/observe-statements.ts'
 import { createEndpointQueues } from './delivery/endpoint-queues.ts'
@@ -213,6 +215,7 @@ function registerOwnRoutes(
   registerRoutes(server, healthPart.routes, createHealth({ pool, clock, degraded }), null)
   const docs = createDocs(() => apiDocument(kinds, !metricsElsewhere))
   registerRoutes(server, docsPart.routes, docs, null)
+  registerRoutes(server, consolePart.routes, createConsole({ directory: builtConsole }), null)
   createStandingMetrics(register, pool, clock)
   createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
   createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))

@@ -1,0 +1,34 @@
+/** The frame that every screen's route hangs in. */
+import { createRootRoute, useRouter } from '@tanstack/react-router'
+import { Empty, ErrorState } from '../design/states.tsx'
+import { Page } from '../design/page.tsx'
+import { SignedIn } from '../session/caller.tsx'
+import { Shell } from '../shell/shell.tsx'
+
+export const rootRoute = createRootRoute({
+  component: () => (
+    <SignedIn>
+      <Shell />
+    </SignedIn>
+  ),
+  notFoundComponent: () => (
+    <Page title="Not here">
+      <Empty title="There is no such screen">
+        <p>
+          The address may be of another release. The sidebar has what there is.
+        </p>
+      </Empty>
+    </Page>
+  ),
+  errorComponent: Failed,
+})
+
+/** A screen that could not be loaded or drawn. */
+export function Failed({ error }: { readonly error: Error }) {
+  const router = useRouter()
+  return (
+    <Page title="This did not work">
+      <ErrorState error={error} retry={() => void router.invalidate()} />
+    </Page>
+  )
+}
