@@ -114,6 +114,10 @@ export interface DeliveryFilters {
   eventType?: keyof EventData | 'ping'
 }
 
+export interface AllDeliveryFilters extends DeliveryFilters {
+  webhookId?: string
+}
+
 /** One try of a delivery. */
 export interface Attempt {
 ${shown(attemptFields)}}

@@ -44,11 +44,12 @@ Filters of the list: \`status\`, \`createdAfter\`, \`createdBefore\`.
 
 ## delivery
 
-One event on its way to one endpoint: \`/v1/webhooks/{id}/deliveries\`. It never holds the payload.
+One event on its way to one endpoint: \`/v1/webhooks/{id}/deliveries\`, and of all endpoints \`/v1/deliveries\`. It never holds the
+payload.
 
 ${shownFields(deliveryFields)}
 
-Filters of the log: \`status\`, \`eventType\`.
+Filters of the log: \`status\`, \`eventType\`, and of the log of all endpoints \`webhookId\`.
 
 ### Codes of \`lastError\`
 

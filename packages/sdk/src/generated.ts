@@ -682,6 +682,10 @@ export interface DeliveryFilters {
   eventType?: keyof EventData | 'ping'
 }
 
+export interface AllDeliveryFilters extends DeliveryFilters {
+  webhookId?: string
+}
+
 /** One try of a delivery. */
 export interface Attempt {
   /** Counts up within the delivery. */

@@ -1,6 +1,7 @@
 /** Endpoints that events are delivered to, and the log of what became of each delivery. */
 import type { ListPage } from './envelope.ts'
 import type {
+  AllDeliveryFilters,
   Attempt,
   Delivery,
   DeliveryFilters,
@@ -76,6 +77,14 @@ export class Webhooks {
     options: CallOptions = {},
   ): Promise<DeliveryPage> {
     return this.#call<DeliveryPage>({ method: 'GET', path: `${one(id)}/deliveries`, query: params }, options)
+  }
+
+  /** A page of the log of all endpoints, newest first. */
+  async allDeliveries(
+    params: ListParams<AllDeliveryFilters> = {},
+    options: CallOptions = {},
+  ): Promise<DeliveryPage> {
+    return this.#call<DeliveryPage>({ method: 'GET', path: '/deliveries', query: params }, options)
   }
 
   async delivery(id: string, deliveryId: string, options: CallOptions = {}): Promise<Delivery> {

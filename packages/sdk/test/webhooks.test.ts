@@ -71,6 +71,7 @@ test('each call has its method, address and body, and answers what came', async 
     { status: 204 },
     { status: 202, body: delivery },
     { status: 200, body: { data: [delivery], pagination: { ...pagination, totalIsExact: false } } },
+    { status: 200, body: { data: [delivery], pagination } },
     { status: 200, body: delivery },
     { status: 200, body: { data: [], pagination } },
     { status: 202, body: delivery },
@@ -91,6 +92,7 @@ test('each call has its method, address and body, and answers what came', async 
   expect(await webhooks.ping(id)).toEqual(delivery)
   const page = await webhooks.deliveries(id, { status: 'failed', eventType: 'ticket.created' })
   expect(page).toEqual({ data: [delivery], pagination: { ...pagination, totalIsExact: false } })
+  expect((await webhooks.allDeliveries({ webhookId: id, status: 'failed' })).data).toEqual([delivery])
   expect(await webhooks.delivery(id, delivery.id)).toEqual(delivery)
   expect((await webhooks.attempts(id, delivery.id, { limit: 1 })).data).toEqual([])
   expect(await webhooks.retry(id, delivery.id)).toEqual(delivery)
@@ -110,6 +112,7 @@ test('each call has its method, address and body, and answers what came', async 
     ['DELETE', `${path}/previous-secret`, {}, undefined],
     ['POST', `${path}/ping`, {}, undefined],
     ['GET', `${path}/deliveries`, { status: 'failed', eventType: 'ticket.created' }, undefined],
+    ['GET', '/v1/deliveries', { webhookId: id, status: 'failed' }, undefined],
     ['GET', `${path}/deliveries/${delivery.id}`, {}, undefined],
     ['GET', `${path}/deliveries/${delivery.id}/attempts`, { limit: '1' }, undefined],
     ['POST', `${path}/deliveries/${delivery.id}/retry`, {}, undefined],
