@@ -4,6 +4,7 @@
  */
 import { createHash, type Hash } from 'node:crypto'
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -47,6 +48,7 @@ async function build(sourcesHash: string): Promise<void> {
   try {
     await bundle(made)
     writeFileSync(join(made, 'sources.txt'), sourcesHash)
+    chmodSync(made, 0o755)
     rmSync(target, { recursive: true, force: true })
     renameSync(made, target)
   } catch (error) {

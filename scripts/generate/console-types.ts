@@ -24,7 +24,9 @@ export async function consoleTypes(document: object): Promise<string> {
     const answers = Object.entries(operation.responses).filter(([status]) => status < '3')
     operation.responses = {
       ...Object.fromEntries(answers.map(([status, { content }]) => [status, { description: '', content }])),
-      default: { content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } },
+      default: {
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
     } as Operation['responses']
   }
   const { default: openapiTS, astToString } = await import(generator)
@@ -39,7 +41,9 @@ function withoutWords<T>(value: T): T {
   const words = new Set(['summary', 'examples', 'example', 'x-scope', 'x-events', 'x-examples'])
   return JSON.parse(
     JSON.stringify(value, (name, part) =>
-      words.has(name) || (name === 'description' && typeof part === 'string' && part !== '') ? undefined : part,
+      words.has(name) || (name === 'description' && typeof part === 'string' && part !== '')
+        ? undefined
+        : part,
     ),
   )
 }

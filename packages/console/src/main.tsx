@@ -12,7 +12,11 @@ import { router } from './router/router.ts'
 const client = new QueryClient({
   defaultOptions: {
     // What passes by itself is tried twice more; what is refused is shown at once.
-    queries: { retry: (count, error) => count < 2 && isPassing(error), staleTime: 5000, refetchOnWindowFocus: true },
+    queries: {
+      retry: (count, error) => count < 2 && isPassing(error),
+      staleTime: 5000,
+      refetchOnWindowFocus: true,
+    },
     mutations: { retry: false },
   },
 })

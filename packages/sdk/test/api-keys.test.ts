@@ -67,7 +67,16 @@ test('each call of a key has its method, address and body, and answers what came
   const keys = seen.map(({ headers }) => headers['idempotency-key'])
   expect(keys[0]).toBe('once')
   // Every POST is safe to repeat, and nothing else carries a key.
-  expect(keys.map((sent) => sent !== undefined)).toEqual([true, false, false, false, false, true, false, false])
+  expect(keys.map((sent) => sent !== undefined)).toEqual([
+    true,
+    false,
+    false,
+    false,
+    false,
+    true,
+    false,
+    false,
+  ])
 })
 
 test('the organization is read and renamed', async () => {

@@ -40,5 +40,8 @@ export class Unreachable extends Error {
 
 /** Whether another try may go better without anybody's doing. */
 export function isPassing(error: unknown): boolean {
-  return error instanceof Unreachable || (error instanceof ApiProblem && [408, 429, 502, 503, 504].includes(error.status))
+  return (
+    error instanceof Unreachable ||
+    (error instanceof ApiProblem && [408, 429, 502, 503, 504].includes(error.status))
+  )
 }

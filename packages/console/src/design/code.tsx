@@ -13,7 +13,7 @@ export function Code({ text, label }: { readonly text: string; readonly label: s
         <CopyButton text={text} />
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-      <pre tabIndex={0} aria-label={label}>
+      <pre tabIndex={0}>
         <code>{text}</code>
       </pre>
     </figure>
@@ -30,7 +30,7 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
         <CopyButton text={text} />
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-      <pre tabIndex={0} aria-label={label}>
+      <pre tabIndex={0}>
         <code>{coloured(text)}</code>
       </pre>
     </figure>
@@ -75,7 +75,11 @@ export function AsCurl({ calls }: { readonly calls: readonly ShownCall[] }) {
               With your key in <code>DESKWIRE_KEY</code>.
             </Popover.Description>
             {calls.map((call) => (
-              <Code key={`${call.method} ${call.path}`} label={`${call.method} ${call.path}`} text={curlOf(call)} />
+              <Code
+                key={`${call.method} ${call.path}`}
+                label={`${call.method} ${call.path}`}
+                text={curlOf(call)}
+              />
             ))}
           </Popover.Popup>
         </Popover.Positioner>

@@ -12,7 +12,10 @@ async function copy(text: string): Promise<boolean> {
   }
 }
 
-function useCopied(): readonly [state: 'copied' | 'selected' | null, run: (text: string, shown: Node | null) => void] {
+function useCopied(): readonly [
+  state: 'copied' | 'selected' | null,
+  run: (text: string, shown: Node | null) => void,
+] {
   const [state, setState] = useState<'copied' | 'selected' | null>(null)
   useEffect(() => {
     if (state === null) return

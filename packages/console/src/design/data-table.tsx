@@ -33,7 +33,14 @@ export interface DataTableProps<T extends Row> {
   readonly clearFilters?: (() => void) | null
 }
 
-export function DataTable<T extends Row>({ caption, list, columns, to, empty, clearFilters = null }: DataTableProps<T>) {
+export function DataTable<T extends Row>({
+  caption,
+  list,
+  columns,
+  to,
+  empty,
+  clearFilters = null,
+}: DataTableProps<T>) {
   const { rows, news } = list
   if (list.isLoading) return <Loading />
   if (list.error !== null && rows.length === 0) return <ErrorState error={list.error} retry={list.retry} />
@@ -68,7 +75,13 @@ export function DataTable<T extends Row>({ caption, list, columns, to, empty, cl
             {rows.map((row) => (
               <tr key={row.id}>
                 {columns.map(({ title, cell, align, isWide, isExtra }, n) => (
-                  <td key={title} data-title={title} data-align={align} data-wide={isWide} data-extra={isExtra}>
+                  <td
+                    key={title}
+                    data-title={title}
+                    data-align={align}
+                    data-wide={isWide}
+                    data-extra={isExtra}
+                  >
                     {n === 0 && to !== undefined ? (
                       <Link {...to(row)} className={css.link} data-row>
                         {cell(row)}

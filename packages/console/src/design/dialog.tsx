@@ -29,7 +29,9 @@ export function Dialog({ isOpen, close, title, about, children, isWide = false }
               ×
             </Primitive.Close>
           </header>
-          {about !== undefined && <Primitive.Description className={css.about}>{about}</Primitive.Description>}
+          {about !== undefined && (
+            <Primitive.Description className={css.about}>{about}</Primitive.Description>
+          )}
           {children}
         </Primitive.Popup>
       </Primitive.Portal>

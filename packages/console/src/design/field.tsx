@@ -34,11 +34,17 @@ interface Mono {
 }
 
 export function TextInput({ mono, ...rest }: ComponentProps<'input'> & Mono) {
-  return <Primitive.Control render={<input {...rest} className={css.control} data-mono={mono || undefined} />} />
+  return (
+    <Primitive.Control render={<input {...rest} className={css.control} data-mono={mono || undefined} />} />
+  )
 }
 
 export function TextArea({ mono, ...rest }: ComponentProps<'textarea'> & Mono) {
-  return <Primitive.Control render={<textarea rows={3} {...rest} className={css.control} data-mono={mono || undefined} />} />
+  return (
+    <Primitive.Control
+      render={<textarea rows={3} {...rest} className={css.control} data-mono={mono || undefined} />}
+    />
+  )
 }
 
 /** The browser's own: it is at home on every device. */
@@ -100,16 +106,23 @@ export function fieldErrors<T extends FieldValues>(
   byCode: Readonly<Partial<Record<string, Path<T>>>> = {},
 ): void {
   const whole = error instanceof Error ? error : new Error(String(error))
-  if (!(error instanceof ApiProblem)) return setError('root', { message: whole.message })
+  if (!(error instanceof ApiProblem)) {
+    setError('root', { message: whole.message })
+    return
+  }
   const about = byCode[error.code]
-  if (about !== undefined) return setError(about, { message: error.message }, { shouldFocus: true })
+  if (about !== undefined) {
+    setError(about, { message: error.message }, { shouldFocus: true })
+    return
+  }
   const left = error.errors.filter(({ pointer, detail }) => {
     const name = names.find((known) => pointer === `/${known}` || pointer.startsWith(`/${known}/`))
     if (name !== undefined) setError(name, { message: detail }, { shouldFocus: true })
     return name === undefined
   })
   if (error.errors.length === 0) setError('root', { message: error.message })
-  else if (left.length > 0) setError('root', { message: left.map(({ pointer, detail }) => `${pointer} ${detail}`).join(' ') })
+  else if (left.length > 0)
+    setError('root', { message: left.map(({ pointer, detail }) => `${pointer} ${detail}`).join(' ') })
 }
 
 /** What is wrong with a form as a whole. */

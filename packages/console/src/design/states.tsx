@@ -14,7 +14,10 @@ export function Loading({ lines = 6 }: { readonly lines?: number }) {
       <span className="unseen" role="status">
         {isLate ? 'Loading' : ''}
       </span>
-      {isLate && Array.from({ length: lines }, (_, n) => <div key={n} className={css.line} aria-hidden="true" />)}
+      {isLate &&
+        Array.from({ length: lines }, (_, n) => n).map((n) => (
+          <div key={n} className={css.line} aria-hidden="true" />
+        ))}
     </div>
   )
 }
@@ -60,7 +63,8 @@ export function Forbidden({ scope }: { readonly scope: string }) {
   return (
     <State title="Not with this key">
       <p>
-        This needs a key with the scope <code>{scope}</code>. Whoever manages the keys of this organization can add it.
+        This needs a key with the scope <code>{scope}</code>. Whoever manages the keys of this organization
+        can add it.
       </p>
     </State>
   )
@@ -84,7 +88,12 @@ export function ErrorState({ error, retry }: { readonly error: Error; readonly r
   if (error instanceof ApiProblem) {
     const { title, message, code, errors, requestId, retryAfter } = error
     return (
-      <State title={title} tone={error.status >= 500 || error.status === 429 ? 'wait' : 'bad'} role="alert" actions={again}>
+      <State
+        title={title}
+        tone={error.status >= 500 || error.status === 429 ? 'wait' : 'bad'}
+        role="alert"
+        actions={again}
+      >
         <p>{message}</p>
         {errors.length > 0 && (
           <ul className={css.fields}>

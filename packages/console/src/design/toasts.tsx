@@ -13,7 +13,8 @@ export function say(title: string): void {
 
 /** Something was not done: what the service says of it. */
 export function sayProblem(title: string, error: unknown): void {
-  const reference = error instanceof ApiProblem && error.requestId !== null ? ` Request ${error.requestId}.` : ''
+  const reference =
+    error instanceof ApiProblem && error.requestId !== null ? ` Request ${error.requestId}.` : ''
   const description = `${error instanceof Error ? error.message : 'It failed.'}${reference}`
   manager.add({ title, description, type: 'bad', priority: 'high', timeout: 12_000 })
 }

@@ -1,7 +1,7 @@
 /** The frame that every screen's route hangs in. */
-import { createRootRoute, useRouter } from '@tanstack/react-router'
-import { Empty, ErrorState } from '../design/states.tsx'
+import { createRootRoute, type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { Page } from '../design/page.tsx'
+import { Empty, ErrorState } from '../design/states.tsx'
 import { SignedIn } from '../session/caller.tsx'
 import { Shell } from '../shell/shell.tsx'
 
@@ -14,9 +14,7 @@ export const rootRoute = createRootRoute({
   notFoundComponent: () => (
     <Page title="Not here">
       <Empty title="There is no such screen">
-        <p>
-          The address may be of another release. The sidebar has what there is.
-        </p>
+        <p>The address may be of another release. The sidebar has what there is.</p>
       </Empty>
     </Page>
   ),
@@ -24,11 +22,14 @@ export const rootRoute = createRootRoute({
 })
 
 /** A screen that could not be loaded or drawn. */
-export function Failed({ error }: { readonly error: Error }) {
+export function Failed({ error }: ErrorComponentProps) {
   const router = useRouter()
   return (
     <Page title="This did not work">
-      <ErrorState error={error} retry={() => void router.invalidate()} />
+      <ErrorState
+        error={error instanceof Error ? error : new Error(String(error))}
+        retry={() => void router.invalidate()}
+      />
     </Page>
   )
 }

@@ -4,14 +4,6 @@ import * as deliveries from './deliveries/screen.ts'
 import * as endpoints from './endpoints/screen.ts'
 import * as overview from './overview/screen.ts'
 
-export const screens: readonly Screen[] = [
-  overview.screen,
-  endpoints.screen,
-  deliveries.screen,
-]
+export const screens: readonly Screen[] = [overview.screen, endpoints.screen, deliveries.screen]
 
-export const routes = [
-  ...overview.routes,
-  ...endpoints.routes,
-  ...deliveries.routes,
-] as const
+export const routes = [...overview.routes, ...endpoints.routes, ...deliveries.routes] as const

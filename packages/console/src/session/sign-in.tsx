@@ -63,8 +63,8 @@ export function SignIn({ reason }: { readonly reason: string | null }) {
           Sign in
         </Button>
         <p className={css.help}>
-          The first start prints a key; <code>deskwire org create</code> and <code>deskwire keys create</code> make
-          others. <a href="/docs/guides/keys.md">About keys</a>
+          The first start prints a key; <code>deskwire org create</code> and <code>deskwire keys create</code>{' '}
+          make others. <a href="/docs/guides/keys.md">About keys</a>
         </p>
       </form>
     </main>

@@ -51,7 +51,11 @@ export default function Palette({ close }: { readonly close: () => void }) {
             onValueChange={(value, { reason }) => reason !== 'item-press' && setWords(value)}
             itemToStringValue={({ title }) => title}
           >
-            <Autocomplete.Input className={css.input} placeholder="A screen, an id, a name, some words" aria-label="Find or do" />
+            <Autocomplete.Input
+              className={css.input}
+              placeholder="A screen, an id, a name, some words"
+              aria-label="Find or do"
+            />
             <Autocomplete.List className={css.list}>
               {(command: Command) => (
                 <Autocomplete.Item

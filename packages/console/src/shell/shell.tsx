@@ -133,7 +133,9 @@ function Offline() {
   )
   return (
     <div role="status">
-      {!isOnline && <p className={css.offline}>This device is offline. What you see is what was there before.</p>}
+      {!isOnline && (
+        <p className={css.offline}>This device is offline. What you see is what was there before.</p>
+      )}
     </div>
   )
 }
@@ -143,7 +145,13 @@ const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent)
 function usePaletteKey(toggle: () => void): void {
   useEffect(() => {
     function onKey(event: KeyboardEvent): void {
-      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey) return
+      if (
+        event.key.toLowerCase() !== 'k' ||
+        !(event.metaKey || event.ctrlKey) ||
+        event.shiftKey ||
+        event.altKey
+      )
+        return
       event.preventDefault()
       toggle()
     }

@@ -109,7 +109,10 @@ const asset = route({
     const found = (await files())?.assets.get(file)
     if (found !== undefined) return sendUnchanging(request, reply, found)
     return refused(
-      problem('not_found', `There is no ${file} here; the page at /console names what there is. Load it again.`),
+      problem(
+        'not_found',
+        `There is no ${file} here; the page at /console names what there is. Load it again.`,
+      ),
     )
   },
 })

@@ -127,11 +127,14 @@ const readOwnKey = route({
   id: 'getOwnApiKey',
   summary: 'Read the key that makes the call',
   description: 'For programs and pages that offer no more than their key may do.',
-  answers: { 200: { description: 'The key, with what the call may do as its scopes.', schema: ref('ApiKey') } },
+  answers: {
+    200: { description: 'The key, with what the call may do as its scopes.', schema: ref('ApiKey') },
+  },
   async handle({ keys }, { caller: { organizationId, apiKeyId, scopes } }) {
     const row = await keys.read(organizationId, apiKeyId)
     // Revoked since the call came in.
-    if (row === null) return refused(problem('unauthorized', 'This API key has been revoked. Use another one.'))
+    if (row === null)
+      return refused(problem('unauthorized', 'This API key has been revoked. Use another one.'))
     return done({ ...keyRecord(organizationId, row), scopes })
   },
 })

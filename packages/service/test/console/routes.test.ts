@@ -11,7 +11,11 @@ import { registerRoutes } from '../../src/http/route.ts'
 import { createServer } from '../../src/http/server.ts'
 import { keepSeen, type SeenAnswers, watchAnswers } from '../harness/answers.ts'
 
-const addresses = ['/console', '/console/deliveries', '/console/deliveries/01980000-0000-7000-8000-000000000003']
+const addresses = [
+  '/console',
+  '/console/deliveries',
+  '/console/deliveries/01980000-0000-7000-8000-000000000003',
+]
 let built: Served
 let unbuilt: Served
 
@@ -45,18 +49,21 @@ function served(directory: string): Served {
   return { server, seen }
 }
 
-test.each(addresses)('%s is the page, under a strict policy, and not sent again while it is the same', async (url) => {
-  const page = await built.server.inject({ url })
-  expect(page.statusCode).toBe(200)
-  expect(page.body).toContain('<title>Deskwire</title>')
-  expect(page.headers['cache-control']).toBe('no-cache')
-  const policy = String(page.headers['content-security-policy'])
-  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';")
-  expect(policy).toContain("frame-ancestors 'none'")
-  expect(policy).not.toMatch(/unsafe|\*|data:/)
-  const again = await built.server.inject({ url, headers: { 'if-none-match': String(page.headers.etag) } })
-  expect(again.statusCode).toBe(304)
-})
+test.each(addresses)(
+  '%s is the page, under a strict policy, and not sent again while it is the same',
+  async (url) => {
+    const page = await built.server.inject({ url })
+    expect(page.statusCode).toBe(200)
+    expect(page.body).toContain('<title>Deskwire</title>')
+    expect(page.headers['cache-control']).toBe('no-cache')
+    const policy = String(page.headers['content-security-policy'])
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toMatch(/unsafe|\*|data:/)
+    const again = await built.server.inject({ url, headers: { 'if-none-match': String(page.headers.etag) } })
+    expect(again.statusCode).toBe(304)
+  },
+)
 
 test('what it loads may be kept for good', async () => {
   const script = await built.server.inject({ url: '/console/assets/index-1a2b.js' })
