@@ -27,7 +27,7 @@ const byCode: Readonly<Record<string, Words>> = {
   },
   non_2xx: {
     short: 'Refused',
-    help: 'The receiver answered with another status than 2xx. What it said stands below.',
+    help: 'The receiver answered with another status than 2xx. Its attempts show what it said.',
   },
   address_not_public: {
     short: 'Not a public address',
