@@ -448,6 +448,8 @@ create table webhook_health (
   failure_count integer not null default 0,
   failing_since timestamptz(3),
   last_success_at timestamptz(3),
+  tally_at timestamptz(3),
+  tally integer[],
   primary key (organization_id, webhook_id),
   foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
   check ((failure_count = 0) = (failing_since is null))
@@ -538,6 +540,21 @@ create table attempts (
 
 create table attempts_default partition of attempts default;
 create index attempts_default_age on attempts_default (delivery_id);
+
+-- What became of an endpoint's deliveries, counted by the minute and by the hour. A partition a week. Slots: packages/service/src/delivery/tally.ts.
+create table delivery_stats (
+  organization_id uuid not null,
+  webhook_id uuid not null,
+  minutes smallint not null,
+  at timestamptz(3) not null,
+  slots smallint[] not null,
+  counts integer[] not null,
+  primary key (organization_id, webhook_id, minutes, at),
+  check (minutes = any (array[1, 60]))
+) partition by range (at);
+
+create table delivery_stats_default partition of delivery_stats default;
+create index delivery_stats_default_age on delivery_stats_default (at);
 
 -- Jobs that bring back what an endpoint has missed, piece by piece.
 create table recoveries (
@@ -2094,8 +2111,8 @@ begin
 end;
 $function$;
 
-create or replace function complete_deliveries_a78727b776ee(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
-      p_next text, p_priority_class int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
+create or replace function complete_deliveries_e9345ee4867e(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+      p_next text, p_priority_class int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_tally int[], p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
 language plpgsql volatile as $function$
 declare
   v_failing_since timestamptz(3);
@@ -2132,12 +2149,46 @@ begin
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
         and d.log_day = 'infinity' and d.attempt_count = r.number - 1 and d.updated_at = to_timestamp(r.seen / 1000);
 
-  if p_succeeded_at is not null or p_failures > 0 then
-    update webhook_health h set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
-        failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
-        failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at)
+  if cardinality(p_id) > 0 then
+    update webhook_health h
+        set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
+            failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
+            failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at),
+            tally = array(select coalesce(t.before, 0) + coalesce(t.now, 0) from unnest(h.tally, p_tally) as t(before, now))
       where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
-      returning h.failing_since into v_failing_since;
+        and h.tally_at >= date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z') and h.tally_at < date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour'
+      returning case when p_succeeded_at is not null or p_failures > 0 then h.failing_since end into v_failing_since;
+    if not found then
+      -- A minute is over, or the clock was set back: counted again, a minute has what was counted before as well.
+      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, slots, counts)
+        select h.organization_id, h.webhook_id, 1, h.tally_at, t.slots, t.counts
+          from webhook_health h
+            cross join lateral (select array_agg((c.place - 1)::smallint) as slots, array_agg(c.count) as counts
+              from unnest(h.tally) with ordinality as c(count, place) where c.count > 0) t
+          where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and t.slots is not null
+        on conflict (organization_id, webhook_id, minutes, at)
+          do update set slots = s.slots || excluded.slots, counts = s.counts || excluded.counts;
+      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, slots, counts)
+        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.slot), array_agg(t.count)
+          from (select h.organization_id, h.webhook_id, date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') as at, c.slot, sum(c.count)::int as count
+            from webhook_health h
+              join delivery_stats m on m.organization_id = p_organization_id and m.webhook_id = p_webhook_id and m.minutes = 1
+                and m.at >= date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') and m.at < date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour'
+              cross join lateral unnest(m.slots, m.counts) as c(slot, count)
+            where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') <> date_bin(interval '1 hour', p_now, timestamptz '1970-01-01 00:00:00Z')
+            group by h.organization_id, h.webhook_id, h.tally_at, c.slot) t
+          group by t.organization_id, t.webhook_id, t.at
+        on conflict (organization_id, webhook_id, minutes, at)
+          do update set slots = excluded.slots, counts = excluded.counts;
+      update webhook_health h
+        set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
+            failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
+            failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at),
+            tally_at = date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z'),
+            tally = p_tally
+      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
+      returning case when p_succeeded_at is not null or p_failures > 0 then h.failing_since end into v_failing_since;
+    end if;
   end if;
 
   select d.next_attempt_at into v_due from deliveries d
@@ -2194,7 +2245,7 @@ begin
 end;
 $function$;
 
-create or replace function fail_pending_e2919930c8e3(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
+create or replace function fail_pending_71887402d520(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_ids uuid[];
@@ -2221,6 +2272,39 @@ begin
       log_day = (d.created_at at time zone 'UTC')::date
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
       and d.log_day = 'infinity';
+  if v_ids is not null then
+    update webhook_health h
+        set tally = array(select coalesce(t.before, 0) + coalesce(t.now, 0) from unnest(h.tally, array_fill(0, array[36]) || cardinality(v_ids)) as t(before, now))
+      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
+        and h.tally_at >= date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z') and h.tally_at < date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour';
+    if not found then
+      -- A minute is over, or the clock was set back: counted again, a minute has what was counted before as well.
+      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, slots, counts)
+        select h.organization_id, h.webhook_id, 1, h.tally_at, t.slots, t.counts
+          from webhook_health h
+            cross join lateral (select array_agg((c.place - 1)::smallint) as slots, array_agg(c.count) as counts
+              from unnest(h.tally) with ordinality as c(count, place) where c.count > 0) t
+          where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and t.slots is not null
+        on conflict (organization_id, webhook_id, minutes, at)
+          do update set slots = s.slots || excluded.slots, counts = s.counts || excluded.counts;
+      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, slots, counts)
+        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.slot), array_agg(t.count)
+          from (select h.organization_id, h.webhook_id, date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') as at, c.slot, sum(c.count)::int as count
+            from webhook_health h
+              join delivery_stats m on m.organization_id = p_organization_id and m.webhook_id = p_webhook_id and m.minutes = 1
+                and m.at >= date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') and m.at < date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour'
+              cross join lateral unnest(m.slots, m.counts) as c(slot, count)
+            where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') <> date_bin(interval '1 hour', p_now, timestamptz '1970-01-01 00:00:00Z')
+            group by h.organization_id, h.webhook_id, h.tally_at, c.slot) t
+          group by t.organization_id, t.webhook_id, t.at
+        on conflict (organization_id, webhook_id, minutes, at)
+          do update set slots = excluded.slots, counts = excluded.counts;
+      update webhook_health h
+        set tally_at = date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z'),
+            tally = array_fill(0, array[36]) || cardinality(v_ids)
+      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id;
+    end if;
+  end if;
   -- Begun anew it is another attempt, that nobody has died of.
   update lanes set alone_id = null, alone_since = null
     where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);

@@ -9,9 +9,11 @@ import {
   deliveryFields,
   recoveryFields,
   secretField,
+  statsFields,
   webhookFields,
 } from '../../packages/service/src/webhooks/records.ts'
 import { recoveryShape } from '../../packages/service/src/webhooks/recovery.ts'
+import { mostSteps, stepLengths } from '../../packages/service/src/webhooks/stats.ts'
 import { madeBy, table } from './markdown.ts'
 
 /** Endpoints, deliveries, attempts and recoveries: every field that is shown, and the codes of failed attempts. */
@@ -63,6 +65,15 @@ ${table(
 One try of a delivery: \`/v1/webhooks/{id}/deliveries/{deliveryId}/attempts\`, newest first.
 
 ${shownFields(attemptFields)}
+
+## stats
+
+What became of deliveries, and what changed, in steps of time: \`/v1/webhooks/{id}/stats\`, and of all endpoints \`/v1/stats\`. They
+take \`from\`, \`to\` and a \`step\` of ${Object.keys(stepLengths)
+    .map((word) => `\`${word}\``)
+    .join(', ')}, and answer up to ${mostSteps.toLocaleString('en')} whole steps as \`data\`. Of each:
+
+${shownFields(statsFields)}
 
 ## recovery
 

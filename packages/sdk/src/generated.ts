@@ -716,6 +716,28 @@ export interface Attempt {
   responseBody: string | null
 }
 
+/** What is counted in one step of time. */
+export interface StatsPoint {
+  /** When the step began. It is as long as was asked for. */
+  at: string
+  /** Deliveries that arrived. */
+  succeeded: number
+  /** Attempts that failed, and deliveries that failed without one, by the code of the error; without those that did not happen. */
+  failed: Record<string, number>
+  /** How long half of the attempts took at most, in milliseconds, from counts by duration; null where none was made. */
+  p50: number | null
+  /** How long 95 of 100 attempts took at most, likewise. */
+  p95: number | null
+  /** Objects that were created, changed or removed, by their kind, each where its latest change is; without kinds of which none was. */
+  changes: Record<string, number>
+}
+
+export interface StatsRange {
+  from?: string
+  to?: string
+  step?: '1m' | '1h' | '1d'
+}
+
 /** The return of what an endpoint has missed. */
 export interface Recovery {
   object: 'recovery'

@@ -7,6 +7,8 @@ import type {
   DeliveryFilters,
   Recovery,
   RecoveryInput,
+  StatsPoint,
+  StatsRange,
   Webhook,
   WebhookFilters,
   WebhookInput,
@@ -20,6 +22,11 @@ export type WebhookWithSecret = Webhook & { secret: string }
 
 /** A list of deliveries counts its total up to 10,000; beyond, `totalIsExact` is false and there are at least that many. */
 export type DeliveryPage = ListPage<Delivery> & { pagination: { totalIsExact?: false } }
+
+/** Every step, the earliest first: those in which nothing happened too. */
+export interface Stats {
+  data: StatsPoint[]
+}
 
 /** Every call throws DeskwireError when it fails, and repeats itself where `retry.ts` calls that safe. */
 export class Webhooks {
@@ -100,6 +107,16 @@ export class Webhooks {
   ): Promise<ListPage<Attempt>> {
     const path = `${delivery(id, deliveryId)}/attempts`
     return this.#call<ListPage<Attempt>>({ method: 'GET', path, query: params }, options)
+  }
+
+  /** What became of the endpoint's deliveries, step by step; up to 1,500 steps, of a minute unless told. */
+  async stats(id: string, range: StatsRange = {}, options: CallOptions = {}): Promise<Stats> {
+    return this.#call<Stats>({ method: 'GET', path: `${one(id)}/stats`, query: { ...range } }, options)
+  }
+
+  /** The same of all endpoints, with the changes of every kind that the key may read. */
+  async allStats(range: StatsRange = {}, options: CallOptions = {}): Promise<Stats> {
+    return this.#call<Stats>({ method: 'GET', path: '/stats', query: { ...range } }, options)
   }
 
   /** Sends a failed delivery again, with the payload it was made with and the whole schedule from the start. */

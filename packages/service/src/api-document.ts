@@ -15,6 +15,7 @@ import { organizationPart } from './organization/routes.ts'
 import { deliveryPart } from './webhooks/delivery-routes.ts'
 import { recoveryPart } from './webhooks/recovery-routes.ts'
 import { endpointPart } from './webhooks/routes.ts'
+import { statsPart } from './webhooks/stats-routes.ts'
 
 /** What an installation with these kinds serves and sends. It serves its metrics here or elsewhere. */
 export function apiParts(kinds: readonly Kind[], metricsHere = true): readonly ApiPart[] {
@@ -26,6 +27,7 @@ export function apiParts(kinds: readonly Kind[], metricsHere = true): readonly A
     endpointPart(kinds),
     deliveryPart(kinds),
     recoveryPart,
+    statsPart(kinds),
     keyPart(kinds),
     organizationPart,
     healthPart,

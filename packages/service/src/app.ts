@@ -55,6 +55,7 @@ import { createDeliveryLog } from './webhooks/log.ts'
 import { createRecoveryStore } from './webhooks/recovery.ts'
 import { recoveryPart } from './webhooks/recovery-routes.ts'
 import { endpointPart } from './webhooks/routes.ts'
+import { statsPart } from './webhooks/stats-routes.ts'
 import { createWebhookStore } from './webhooks/store.ts'
 import { createTargetCheck } from './webhooks/target-check.ts'
 import { createVault, keysOf, type Vault } from './webhooks/vault.ts'
@@ -291,4 +292,5 @@ function registerWebhooks(server: FastifyInstance, { clock, settings }: AppOptio
   registerRoutes(server, deliveryPart(kinds).routes, services, access)
   const recoveries = createRecoveryStore(database, callUnderClock)
   registerRoutes(server, recoveryPart.routes, { ...services, recoveries }, access)
+  registerRoutes(server, statsPart(kinds).routes, { ...services, database }, access)
 }

@@ -286,6 +286,16 @@ export interface paths {
         };
         get: operations["getRecovery"];
     };
+    "/v1/stats": {
+        parameters: {
+        };
+        get: operations["getStats"];
+    };
+    "/v1/webhooks/{id}/stats": {
+        parameters: {
+        };
+        get: operations["getWebhookStats"];
+    };
     "/v1/api-keys": {
         parameters: {
         };
@@ -1125,6 +1135,22 @@ export interface components {
             since: string;
             /** Format: date-time */
             until?: string | null;
+        };
+        StatsPoint: {
+            /** Format: date-time */
+            at: string;
+            succeeded: number;
+            failed: {
+                [key: string]: number;
+            };
+            p50: number | null;
+            p95: number | null;
+            changes: {
+                [key: string]: number;
+            };
+        };
+        Stats: {
+            data: components["schemas"]["StatsPoint"][];
         };
         ApiKey: {
             /** Format: uuid */
@@ -3388,6 +3414,69 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Recovery"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getStats: {
+        parameters: {
+            query?: {
+                from?: string;
+                to?: string;
+                step?: "1m" | "1h" | "1d";
+            };
+            header?: {
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stats"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getWebhookStats: {
+        parameters: {
+            query?: {
+                from?: string;
+                to?: string;
+                step?: "1m" | "1h" | "1d";
+            };
+            header?: {
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stats"];
                 };
             };
             default: {

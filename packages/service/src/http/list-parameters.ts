@@ -92,7 +92,7 @@ export function anId<Initial extends string | null>(
 }
 
 /** A time, as the wire writes it; null when it is not given. */
-function time(description: string): ReadParameter<string | null> {
+export function time(description: string): ReadParameter<string | null> {
   return {
     description,
     schema: { type: 'string', format: 'date-time' },
