@@ -449,6 +449,8 @@ create table webhook_health (
   failure_count integer not null default 0,
   failing_since timestamptz(3),
   last_success_at timestamptz(3),
+  tally_at timestamptz(3),
+  tally integer[],
   primary key (organization_id, webhook_id),
   foreign key (organization_id, webhook_id) references webhooks(organization_id, id) on delete cascade,
   check ((failure_count = 0) = (failing_since is null))
@@ -539,6 +541,21 @@ create table attempts (
 
 create table attempts_default partition of attempts default;
 create index attempts_default_age on attempts_default (delivery_id);
+
+-- What became of an endpoint's deliveries, counted by the minute and by the hour. A partition a week. Slots: packages/service/src/delivery/tally.ts.
+create table delivery_stats (
+  organization_id uuid not null,
+  webhook_id uuid not null,
+  minutes smallint not null,
+  at timestamptz(3) not null,
+  slots smallint[] not null,
+  counts integer[] not null,
+  primary key (organization_id, webhook_id, minutes, at),
+  check (minutes = any (array[1, 60]))
+) partition by range (at);
+
+create table delivery_stats_default partition of delivery_stats default;
+create index delivery_stats_default_age on delivery_stats_default (at);
 
 -- Jobs that bring back what an endpoint has missed, piece by piece.
 create table recoveries (
@@ -2095,8 +2112,8 @@ begin
 end;
 $function$;
 
-create or replace function complete_deliveries_a78727b776ee(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
-      p_next text, p_priority_class int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
+create or replace function complete_deliveries_e9345ee4867e(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+      p_next text, p_priority_class int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_tally int[], p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
 language plpgsql volatile as $function$
 declare
   v_failing_since timestamptz(3);
@@ -2133,12 +2150,46 @@ begin
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
         and d.log_day = 'infinity' and d.attempt_count = r.number - 1 and d.updated_at = to_timestamp(r.seen / 1000);
 
-  if p_succeeded_at is not null or p_failures > 0 then
-    update webhook_health h set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
-        failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
-        failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at)
+  if cardinality(p_id) > 0 then
+    update webhook_health h
+        set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
+            failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
+            failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at),
+            tally = array(select coalesce(t.before, 0) + coalesce(t.now, 0) from unnest(h.tally, p_tally) as t(before, now))
       where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
-      returning h.failing_since into v_failing_since;
+        and h.tally_at >= date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z') and h.tally_at < date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour'
+      returning case when p_succeeded_at is not null or p_failures > 0 then h.failing_since end into v_failing_since;
+    if not found then
+      -- A minute is over, or the clock was set back: counted again, a minute has what was counted before as well.
+      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, slots, counts)
+        select h.organization_id, h.webhook_id, 1, h.tally_at, t.slots, t.counts
+          from webhook_health h
+            cross join lateral (select array_agg((c.place - 1)::smallint) as slots, array_agg(c.count) as counts
+              from unnest(h.tally) with ordinality as c(count, place) where c.count > 0) t
+          where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and t.slots is not null
+        on conflict (organization_id, webhook_id, minutes, at)
+          do update set slots = s.slots || excluded.slots, counts = s.counts || excluded.counts;
+      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, slots, counts)
+        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.slot), array_agg(t.count)
+          from (select h.organization_id, h.webhook_id, date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') as at, c.slot, sum(c.count)::int as count
+            from webhook_health h
+              join delivery_stats m on m.organization_id = p_organization_id and m.webhook_id = p_webhook_id and m.minutes = 1
+                and m.at >= date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') and m.at < date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour'
+              cross join lateral unnest(m.slots, m.counts) as c(slot, count)
+            where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') <> date_bin(interval '1 hour', p_now, timestamptz '1970-01-01 00:00:00Z')
+            group by h.organization_id, h.webhook_id, h.tally_at, c.slot) t
+          group by t.organization_id, t.webhook_id, t.at
+        on conflict (organization_id, webhook_id, minutes, at)
+          do update set slots = excluded.slots, counts = excluded.counts;
+      update webhook_health h
+        set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
+            failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
+            failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at),
+            tally_at = date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z'),
+            tally = p_tally
+      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
+      returning case when p_succeeded_at is not null or p_failures > 0 then h.failing_since end into v_failing_since;
+    end if;
   end if;
 
   select d.next_attempt_at into v_due from deliveries d
@@ -2195,7 +2246,7 @@ begin
 end;
 $function$;
 
-create or replace function fail_pending_e2919930c8e3(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
+create or replace function fail_pending_71887402d520(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_ids uuid[];
@@ -2222,6 +2273,39 @@ begin
       log_day = (d.created_at at time zone 'UTC')::date
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
       and d.log_day = 'infinity';
+  if v_ids is not null then
+    update webhook_health h
+        set tally = array(select coalesce(t.before, 0) + coalesce(t.now, 0) from unnest(h.tally, array_fill(0, array[36]) || cardinality(v_ids)) as t(before, now))
+      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
+        and h.tally_at >= date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z') and h.tally_at < date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour';
+    if not found then
+      -- A minute is over, or the clock was set back: counted again, a minute has what was counted before as well.
+      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, slots, counts)
+        select h.organization_id, h.webhook_id, 1, h.tally_at, t.slots, t.counts
+          from webhook_health h
+            cross join lateral (select array_agg((c.place - 1)::smallint) as slots, array_agg(c.count) as counts
+              from unnest(h.tally) with ordinality as c(count, place) where c.count > 0) t
+          where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and t.slots is not null
+        on conflict (organization_id, webhook_id, minutes, at)
+          do update set slots = s.slots || excluded.slots, counts = s.counts || excluded.counts;
+      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, slots, counts)
+        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.slot), array_agg(t.count)
+          from (select h.organization_id, h.webhook_id, date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') as at, c.slot, sum(c.count)::int as count
+            from webhook_health h
+              join delivery_stats m on m.organization_id = p_organization_id and m.webhook_id = p_webhook_id and m.minutes = 1
+                and m.at >= date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') and m.at < date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour'
+              cross join lateral unnest(m.slots, m.counts) as c(slot, count)
+            where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') <> date_bin(interval '1 hour', p_now, timestamptz '1970-01-01 00:00:00Z')
+            group by h.organization_id, h.webhook_id, h.tally_at, c.slot) t
+          group by t.organization_id, t.webhook_id, t.at
+        on conflict (organization_id, webhook_id, minutes, at)
+          do update set slots = excluded.slots, counts = excluded.counts;
+      update webhook_health h
+        set tally_at = date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z'),
+            tally = array_fill(0, array[36]) || cardinality(v_ids)
+      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id;
+    end if;
+  end if;
   -- Begun anew it is another attempt, that nobody has died of.
   update lanes set alone_id = null, alone_since = null
     where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);
@@ -2726,164 +2810,188 @@ begin
 end;
 $function$;
 
-create or replace function read_log_da5ec865071a(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_limit bigint, p_offset bigint) returns table (id uuid, webhook_id uuid, event_id uuid, event_type text, status text, attempt_count int, max_attempts int, response_status int, last_error_code text, last_error_message text, duration_ms int, last_attempt_at timestamptz, next_attempt_at timestamptz, delivered_at timestamptz, created_at timestamptz, updated_at timestamptz)
+create or replace function read_log_4439e4b27846(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz, p_limit bigint, p_offset bigint) returns table (id uuid, webhook_id uuid, event_id uuid, event_type text, status text, attempt_count int, max_attempts int, response_status int, last_error_code text, last_error_message text, duration_ms int, last_attempt_at timestamptz, next_attempt_at timestamptz, delivered_at timestamptz, created_at timestamptz, updated_at timestamptz)
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
 #variable_conflict use_column
 begin
   if p_status is not distinct from null
         and (p_event_type is not null) = false then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select f.id, f.log_day from (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
           and (d.id) >= ('00000000-0000-0000-0000-000000000000'::uuid) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
         order by d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.id) >= (first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-        order by d.id desc limit p_offset + p_limit) f) f order by f.id desc limit p_limit offset p_offset) f
+        order by d.id desc limit p_offset + p_limit) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
+            order by f.id desc limit p_limit offset p_offset) f
         cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
         order by f.id desc;
   elsif p_status is not distinct from null
         and (p_event_type is not null) = true then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select f.id, f.log_day from (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', '00000000-0000-0000-0000-000000000000'::uuid) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
         order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
         order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f union all select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f order by f.id desc limit p_limit offset p_offset) f
+        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
+            order by f.id desc limit p_limit offset p_offset) f
         cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
         order by f.id desc;
   elsif p_status is not distinct from 'pending'
         and (p_event_type is not null) = false then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select f.id, f.log_day from (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
           and (d.id) >= ('00000000-0000-0000-0000-000000000000'::uuid) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-        order by d.id desc limit p_offset + p_limit) f) f order by f.id desc limit p_limit offset p_offset) f
+        order by d.id desc limit p_offset + p_limit) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
+            order by f.id desc limit p_limit offset p_offset) f
         cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
         order by f.id desc;
   elsif p_status is not distinct from 'pending'
         and (p_event_type is not null) = true then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select f.id, f.log_day from (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', '00000000-0000-0000-0000-000000000000'::uuid) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f order by f.id desc limit p_limit offset p_offset) f
+        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
+            order by f.id desc limit p_limit offset p_offset) f
         cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
         order by f.id desc;
   elsif p_status is not distinct from 'succeeded'
         and (p_event_type is not null) = false then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select f.id, f.log_day from (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.status, d.id) >= ('succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-        order by d.status desc, d.id desc limit p_offset + p_limit) f) f order by f.id desc limit p_limit offset p_offset) f
+        order by d.status desc, d.id desc limit p_offset + p_limit) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
+            order by f.id desc limit p_limit offset p_offset) f
         cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
         order by f.id desc;
   elsif p_status is not distinct from 'succeeded'
         and (p_event_type is not null) = true then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select f.id, f.log_day from (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f order by f.id desc limit p_limit offset p_offset) f
+        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
+            order by f.id desc limit p_limit offset p_offset) f
         cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
         order by f.id desc;
   elsif p_status is not distinct from 'failed'
         and (p_event_type is not null) = false then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select f.id, f.log_day from (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.status, d.id) >= ('failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-        order by d.status desc, d.id desc limit p_offset + p_limit) f) f order by f.id desc limit p_limit offset p_offset) f
+        order by d.status desc, d.id desc limit p_offset + p_limit) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
+            order by f.id desc limit p_limit offset p_offset) f
         cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
         order by f.id desc;
   elsif p_status is not distinct from 'failed'
         and (p_event_type is not null) = true then
       return query select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from (
-          select f.id, f.log_day from (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+          select w.id as webhook_id, f.id, f.log_day from webhooks w cross join lateral (select f.id, f.log_day from (select d.id, d.log_day from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f order by f.id desc limit p_limit offset p_offset) f
+        order by d.event_type desc, d.status desc, d.id desc limit p_offset + p_limit) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id)
+            order by f.id desc limit p_limit offset p_offset) f
         cross join lateral (select d.id, d.webhook_id, d.event_id, d.event_type, d.status, d.attempt_count, d.max_attempts, d.response_status, d.last_error_code, d.last_error_message, d.duration_ms, d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.created_at, d.updated_at from deliveries d where d.organization_id = p_organization_id
-          and d.webhook_id = p_webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
+          and d.webhook_id = f.webhook_id and d.log_day = f.log_day and d.id >= f.id and d.id <= f.id order by d.id limit 1) d
         order by f.id desc;
   end if;
 end;
 $function$;
 
-create or replace function count_log_48a6e1763cbc(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz) returns bigint
+create or replace function count_log_52c25d258718(p_organization_id uuid, p_webhook_id uuid, p_status text, p_event_type text, p_since timestamptz) returns bigint
 language plpgsql volatile set plan_cache_mode = force_generic_plan set enable_sort = off as $function$
 #variable_conflict use_column
 begin
   if p_status is not distinct from null
         and (p_event_type is not null) = false then
-      return (select count(*) from (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
           and (d.id) >= ('00000000-0000-0000-0000-000000000000'::uuid) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
         order by d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.id) >= (first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-        order by d.id desc limit 10001) f limit 10001) c);
+        order by d.id desc limit 10001) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from null
         and (p_event_type is not null) = true then
-      return (select count(*) from (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', '00000000-0000-0000-0000-000000000000'::uuid) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
         order by d.event_type desc, d.status desc, d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
         order by d.event_type desc, d.status desc, d.id desc limit 10001) f union all select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f limit 10001) c);
+        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'pending'
         and (p_event_type is not null) = false then
-      return (select count(*) from (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
           and (d.id) >= ('00000000-0000-0000-0000-000000000000'::uuid) and (d.id) <= ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-        order by d.id desc limit 10001) f limit 10001) c);
+        order by d.id desc limit 10001) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'pending'
         and (p_event_type is not null) = true then
-      return (select count(*) from (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day = 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'pending', '00000000-0000-0000-0000-000000000000'::uuid) and (d.event_type, d.status, d.id) <= (p_event_type, 'pending', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f limit 10001) c);
+        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'succeeded'
         and (p_event_type is not null) = false then
-      return (select count(*) from (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.status, d.id) >= ('succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-        order by d.status desc, d.id desc limit 10001) f limit 10001) c);
+        order by d.status desc, d.id desc limit 10001) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'succeeded'
         and (p_event_type is not null) = true then
-      return (select count(*) from (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'succeeded', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'succeeded', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f limit 10001) c);
+        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'failed'
         and (p_event_type is not null) = false then
-      return (select count(*) from (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.status, d.id) >= ('failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.status, d.id) <= ('failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-        order by d.status desc, d.id desc limit 10001) f limit 10001) c);
+        order by d.status desc, d.id desc limit 10001) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   elsif p_status is not distinct from 'failed'
         and (p_event_type is not null) = true then
-      return (select count(*) from (select 1 from (select 1 from deliveries d
-        where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
+      return (select count(*) from (select 1 from webhooks w cross join lateral (select 1 from (select 1 from deliveries d
+        where d.organization_id = p_organization_id and d.webhook_id = w.id and d.log_day >= (p_since::timestamptz at time zone 'UTC')::date and d.log_day < 'infinity'
           and (d.event_type, d.status, d.id) >= (p_event_type, 'failed', first_uuid_v7(p_since::timestamptz + interval '1 millisecond')) and (d.event_type, d.status, d.id) <= (p_event_type, 'failed', 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-        order by d.event_type desc, d.status desc, d.id desc limit 10001) f limit 10001) c);
+        order by d.event_type desc, d.status desc, d.id desc limit 10001) f) f
+          where w.organization_id = p_organization_id and (p_webhook_id is null or w.id = p_webhook_id) limit 10001) c);
   end if;
 end;
 $function$;

@@ -11,6 +11,7 @@ import { kinds } from '../packages/service/src/desk/index.ts'
 import { accessTypes } from './generate/access-types.ts'
 import { rulesFile } from './generate/alerts.ts'
 import { commandsPage } from './generate/commands.ts'
+import { consoleTypes } from './generate/console-types.ts'
 import { dashboardFile } from './generate/dashboard.ts'
 import { documentsFile } from './generate/documents.ts'
 import { errorPage } from './generate/errors.ts'
@@ -28,6 +29,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 const document = await apiDocument(kinds)
 const commands = await commandsPage()
+const typesOfConsole = await consoleTypes(document)
 const files: Readonly<Record<string, () => string>> = {
   'openapi.json': () => `${JSON.stringify(document, null, 2)}\n`,
   'docs/reference/commands.md': () => commands,
@@ -42,6 +44,7 @@ const files: Readonly<Record<string, () => string>> = {
   'docs/reference/webhooks.md': () => webhookPage(kinds),
   'packages/sdk/src/generated.ts': () =>
     formatted('generated.ts', `${sdkTypes(kinds)}\n${accessTypes(kinds)}`),
+  'packages/console/src/generated/api.ts': () => typesOfConsole,
   ...swaggerUiFiles(),
   // Last: of documents that were made before.
   'packages/service/assets/documents.json': () => documentsFile(join(root, 'docs')),

@@ -11,6 +11,7 @@ import { text } from 'node:stream/consumers'
 const checks: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['lint', 'biome', 'check', '--error-on-warnings', '.'],
   ['types', 'tsc', '-p', 'tsconfig.json'],
+  ["the console's types", 'tsc', '-p', 'packages/console'],
   ['generated files', 'node', 'scripts/generate.ts', '--check'],
 ]
 

@@ -60,6 +60,8 @@ const tables: Readonly<Record<string, string>> = {
   deliveries:
     'Events on their way to endpoints: what is pending in a partition of its own, what is completed in one a week.',
   attempts: 'Attempts before the last, which stands with its delivery. In the week of the delivery.',
+  delivery_stats:
+    "What became of an endpoint's deliveries, counted by the minute and by the hour. A partition a week. Slots: packages/service/src/delivery/tally.ts.",
   recoveries: 'Jobs that bring back what an endpoint has missed, piece by piece.',
   fan_outs:
     'What large commits have left to be made: deliveries to an endpoint that was active and subscribed then.',

@@ -9,9 +9,11 @@ import {
   attemptFields,
   deliveryFields,
   recoveryFields,
+  statsFields,
   webhookFields,
 } from '../../packages/service/src/webhooks/records.ts'
 import { recoveryShape } from '../../packages/service/src/webhooks/recovery.ts'
+import { stepLengths } from '../../packages/service/src/webhooks/stats.ts'
 import { actionTypes, resourceType } from './sdk-actions.ts'
 import { acceptedMembers, member, shownMembers, typeText } from './sdk-type-text.ts'
 
@@ -114,9 +116,25 @@ export interface DeliveryFilters {
   eventType?: keyof EventData | 'ping'
 }
 
+export interface AllDeliveryFilters extends DeliveryFilters {
+  webhookId?: string
+}
+
 /** One try of a delivery. */
 export interface Attempt {
 ${shown(attemptFields)}}
+
+/** What is counted in one step of time. */
+export interface StatsPoint {
+${shown(statsFields)}}
+
+export interface StatsRange {
+  from?: string
+  to?: string
+  step?: ${Object.keys(stepLengths)
+    .map((word) => `'${word}'`)
+    .join(' | ')}
+}
 
 /** The return of what an endpoint has missed. */
 export interface Recovery {

@@ -9,9 +9,11 @@ import {
   deliveryFields,
   recoveryFields,
   secretField,
+  statsFields,
   webhookFields,
 } from '../../packages/service/src/webhooks/records.ts'
 import { recoveryShape } from '../../packages/service/src/webhooks/recovery.ts'
+import { mostSteps, stepLengths } from '../../packages/service/src/webhooks/stats.ts'
 import { madeBy, table } from './markdown.ts'
 
 /** Endpoints, deliveries, attempts and recoveries: every field that is shown, and the codes of failed attempts. */
@@ -44,11 +46,12 @@ Filters of the list: \`status\`, \`createdAfter\`, \`createdBefore\`.
 
 ## delivery
 
-One event on its way to one endpoint: \`/v1/webhooks/{id}/deliveries\`. It never holds the payload.
+One event on its way to one endpoint: \`/v1/webhooks/{id}/deliveries\`, and of all endpoints \`/v1/deliveries\`. It never holds the
+payload.
 
 ${shownFields(deliveryFields)}
 
-Filters of the log: \`status\`, \`eventType\`.
+Filters of the log: \`status\`, \`eventType\`, and of the log of all endpoints \`webhookId\`.
 
 ### Codes of \`lastError\`
 
@@ -62,6 +65,15 @@ ${table(
 One try of a delivery: \`/v1/webhooks/{id}/deliveries/{deliveryId}/attempts\`, newest first.
 
 ${shownFields(attemptFields)}
+
+## stats
+
+What became of deliveries, and what changed, in steps of time: \`/v1/webhooks/{id}/stats\`, and of all endpoints \`/v1/stats\`. They
+take \`from\`, \`to\` and a \`step\` of ${Object.keys(stepLengths)
+    .map((word) => `\`${word}\``)
+    .join(', ')}, and answer up to ${mostSteps.toLocaleString('en')} whole steps as \`data\`. Of each:
+
+${shownFields(statsFields)}
 
 ## recovery
 

@@ -26,6 +26,7 @@ export function buildPackages(
   release: Release,
   place = (name: string) => join(root, 'packages', name, 'dist'),
 ): readonly string[] {
+  execFileSync(process.execPath, [join(root, 'scripts/build-console.ts')], { stdio: 'inherit' })
   const compiled = mkdtempSync(join(tmpdir(), 'deskwire-build-'))
   try {
     const compiler = join(root, 'node_modules/typescript/bin/tsc')

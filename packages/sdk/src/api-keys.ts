@@ -1,4 +1,4 @@
-/** API keys: making, rotating and revoking them. A key needs `api_keys:manage` for every call. */
+/** API keys: making, rotating and revoking them. A key needs `api_keys:manage` for every call but `self`. */
 import type { ListPage } from './envelope.ts'
 import type { ApiKey, ApiKeyFilters, ApiKeyInput, ApiKeyPatch } from './generated.ts'
 import { addressOf, type CallOptions, type CreateOptions, given, type ListParams } from './resource.ts'
@@ -19,6 +19,11 @@ export class ApiKeys {
   async create(input: ApiKeyInput, { idempotencyKey, signal }: CreateOptions = {}): Promise<ApiKeyWithToken> {
     const headers = given('idempotency-key', idempotencyKey)
     return this.#call({ method: 'POST', path, headers, body: input }, { signal })
+  }
+
+  /** The key that this client calls with, and what it may do; any key may ask. */
+  async self(options: CallOptions = {}): Promise<ApiKey> {
+    return this.#call({ method: 'GET', path: `${path}/self` }, options)
   }
 
   async get(id: string, options: CallOptions = {}): Promise<ApiKey> {

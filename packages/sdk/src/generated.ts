@@ -682,6 +682,10 @@ export interface DeliveryFilters {
   eventType?: keyof EventData | 'ping'
 }
 
+export interface AllDeliveryFilters extends DeliveryFilters {
+  webhookId?: string
+}
+
 /** One try of a delivery. */
 export interface Attempt {
   /** Counts up within the delivery. */
@@ -710,6 +714,28 @@ export interface Attempt {
   durationMs: number
   /** The beginning of the answer, 1 KiB at most, as text. */
   responseBody: string | null
+}
+
+/** What is counted in one step of time. */
+export interface StatsPoint {
+  /** When the step began. It is as long as was asked for. */
+  at: string
+  /** Deliveries that arrived. */
+  succeeded: number
+  /** Attempts that failed, and deliveries that failed without one, by the code of the error; without those that did not happen. */
+  failed: Record<string, number>
+  /** How long half of the attempts took at most, in milliseconds, from counts by duration; null where none was made. */
+  p50: number | null
+  /** How long 95 of 100 attempts took at most, likewise. */
+  p95: number | null
+  /** Objects that were created, changed or removed, by their kind, each where its latest change is; without kinds of which none was. */
+  changes: Record<string, number>
+}
+
+export interface StatsRange {
+  from?: string
+  to?: string
+  step?: '1m' | '1h' | '1d'
 }
 
 /** The return of what an endpoint has missed. */

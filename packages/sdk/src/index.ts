@@ -89,4 +89,4 @@ export {
 } from './standard-webhooks.ts'
 export { type Change, changeOf, changesUpTo, type SyncOptions, type SyncPage } from './sync.ts'
 export type { ClientOptions, Fetch } from './transport.ts'
-export type { DeliveryPage, Webhooks, WebhookWithSecret } from './webhooks.ts'
+export type { DeliveryPage, Stats, Webhooks, WebhookWithSecret } from './webhooks.ts'

@@ -1,11 +1,14 @@
 /** Endpoints that events are delivered to, and the log of what became of each delivery. */
 import type { ListPage } from './envelope.ts'
 import type {
+  AllDeliveryFilters,
   Attempt,
   Delivery,
   DeliveryFilters,
   Recovery,
   RecoveryInput,
+  StatsPoint,
+  StatsRange,
   Webhook,
   WebhookFilters,
   WebhookInput,
@@ -19,6 +22,11 @@ export type WebhookWithSecret = Webhook & { secret: string }
 
 /** A list of deliveries counts its total up to 10,000; beyond, `totalIsExact` is false and there are at least that many. */
 export type DeliveryPage = ListPage<Delivery> & { pagination: { totalIsExact?: false } }
+
+/** Every step, the earliest first: those in which nothing happened too. */
+export interface Stats {
+  data: StatsPoint[]
+}
 
 /** Every call throws DeskwireError when it fails, and repeats itself where `retry.ts` calls that safe. */
 export class Webhooks {
@@ -78,6 +86,14 @@ export class Webhooks {
     return this.#call<DeliveryPage>({ method: 'GET', path: `${one(id)}/deliveries`, query: params }, options)
   }
 
+  /** A page of the log of all endpoints, newest first. */
+  async allDeliveries(
+    params: ListParams<AllDeliveryFilters> = {},
+    options: CallOptions = {},
+  ): Promise<DeliveryPage> {
+    return this.#call<DeliveryPage>({ method: 'GET', path: '/deliveries', query: params }, options)
+  }
+
   async delivery(id: string, deliveryId: string, options: CallOptions = {}): Promise<Delivery> {
     return this.#call<Delivery>({ method: 'GET', path: delivery(id, deliveryId) }, options)
   }
@@ -91,6 +107,16 @@ export class Webhooks {
   ): Promise<ListPage<Attempt>> {
     const path = `${delivery(id, deliveryId)}/attempts`
     return this.#call<ListPage<Attempt>>({ method: 'GET', path, query: params }, options)
+  }
+
+  /** What became of the endpoint's deliveries, step by step; up to 1,500 steps, of a minute unless told. */
+  async stats(id: string, range: StatsRange = {}, options: CallOptions = {}): Promise<Stats> {
+    return this.#call<Stats>({ method: 'GET', path: `${one(id)}/stats`, query: { ...range } }, options)
+  }
+
+  /** The same of all endpoints, with the changes of every kind that the key may read. */
+  async allStats(range: StatsRange = {}, options: CallOptions = {}): Promise<Stats> {
+    return this.#call<Stats>({ method: 'GET', path: '/stats', query: { ...range } }, options)
   }
 
   /** Sends a failed delivery again, with the payload it was made with and the whole schedule from the start. */

@@ -34,6 +34,7 @@ test('each call of a key has its method, address and body, and answers what came
   const { baseUrl, seen } = await scripted(
     { status: 201, body: { ...key, token } },
     { status: 200, body: key },
+    { status: 200, body: key },
     { status: 200, body: { data: [key], pagination } },
     { status: 200, body: key },
     { status: 200, body: { ...key, token } },
@@ -44,6 +45,7 @@ test('each call of a key has its method, address and body, and answers what came
   const { id } = key
   const input = { name: 'Reports', scopes: ['customers:read' as const] }
   expect(await apiKeys.create(input, { idempotencyKey: 'once' })).toEqual({ ...key, token })
+  expect(await apiKeys.self()).toEqual(key)
   expect(await apiKeys.get(id)).toEqual(key)
   expect((await apiKeys.list({ createdAfter: timeOf(0), limit: 5 })).data).toEqual([key])
   expect(await apiKeys.update(id, { expiresAt: null })).toEqual(key)
@@ -54,6 +56,7 @@ test('each call of a key has its method, address and body, and answers what came
   const path = `/v1/api-keys/${id}`
   expect(seen.map(({ method, path, query, body }) => [method, path, query, body])).toEqual([
     ['POST', '/v1/api-keys', {}, input],
+    ['GET', '/v1/api-keys/self', {}, undefined],
     ['GET', path, {}, undefined],
     ['GET', '/v1/api-keys', { createdAfter: timeOf(0), limit: '5' }, undefined],
     ['PATCH', path, {}, { expiresAt: null }],
@@ -64,7 +67,16 @@ test('each call of a key has its method, address and body, and answers what came
   const keys = seen.map(({ headers }) => headers['idempotency-key'])
   expect(keys[0]).toBe('once')
   // Every POST is safe to repeat, and nothing else carries a key.
-  expect(keys.map((sent) => sent !== undefined)).toEqual([true, false, false, false, true, false, false])
+  expect(keys.map((sent) => sent !== undefined)).toEqual([
+    true,
+    false,
+    false,
+    false,
+    false,
+    true,
+    false,
+    false,
+  ])
 })
 
 test('the organization is read and renamed', async () => {

@@ -1,5 +1,5 @@
 import { expect, expectTypeOf, test } from 'vitest'
-import { createClient, type Delivery, type Recovery, type Webhook } from '../src/index.ts'
+import { createClient, type Delivery, type Recovery, type StatsPoint, type Webhook } from '../src/index.ts'
 import { idOf, timeOf } from './rows.ts'
 import { scripted } from './scripted.ts'
 
@@ -59,6 +59,15 @@ const recovery: Recovery = {
   finishedAt: null,
 }
 
+const point: StatsPoint = {
+  at: timeOf(0),
+  succeeded: 3,
+  failed: { timeout: 1 },
+  p50: 20,
+  p95: 10_000,
+  changes: { ticket: 4 },
+}
+
 const pagination = { total: 1, limit: 20, offset: 0, hasMore: false }
 
 test('each call has its method, address and body, and answers what came', async () => {
@@ -71,9 +80,12 @@ test('each call has its method, address and body, and answers what came', async 
     { status: 204 },
     { status: 202, body: delivery },
     { status: 200, body: { data: [delivery], pagination: { ...pagination, totalIsExact: false } } },
+    { status: 200, body: { data: [delivery], pagination } },
     { status: 200, body: delivery },
     { status: 200, body: { data: [], pagination } },
     { status: 202, body: delivery },
+    { status: 200, body: { data: [point] } },
+    { status: 200, body: { data: [point] } },
     { status: 202, body: recovery },
     { status: 200, body: recovery },
     { status: 200, body: { data: [recovery], pagination } },
@@ -91,9 +103,12 @@ test('each call has its method, address and body, and answers what came', async 
   expect(await webhooks.ping(id)).toEqual(delivery)
   const page = await webhooks.deliveries(id, { status: 'failed', eventType: 'ticket.created' })
   expect(page).toEqual({ data: [delivery], pagination: { ...pagination, totalIsExact: false } })
+  expect((await webhooks.allDeliveries({ webhookId: id, status: 'failed' })).data).toEqual([delivery])
   expect(await webhooks.delivery(id, delivery.id)).toEqual(delivery)
   expect((await webhooks.attempts(id, delivery.id, { limit: 1 })).data).toEqual([])
   expect(await webhooks.retry(id, delivery.id)).toEqual(delivery)
+  expect(await webhooks.stats(id, { step: '1h' })).toEqual({ data: [point] })
+  expect(await webhooks.allStats({ from: timeOf(1), to: timeOf(9), step: '1d' })).toEqual({ data: [point] })
   const window = { since: timeOf(1), until: timeOf(9) }
   expect(await webhooks.recover(id, window)).toEqual(recovery)
   expect(await webhooks.recovery(id, recovery.id)).toEqual(recovery)
@@ -110,9 +125,12 @@ test('each call has its method, address and body, and answers what came', async 
     ['DELETE', `${path}/previous-secret`, {}, undefined],
     ['POST', `${path}/ping`, {}, undefined],
     ['GET', `${path}/deliveries`, { status: 'failed', eventType: 'ticket.created' }, undefined],
+    ['GET', '/v1/deliveries', { webhookId: id, status: 'failed' }, undefined],
     ['GET', `${path}/deliveries/${delivery.id}`, {}, undefined],
     ['GET', `${path}/deliveries/${delivery.id}/attempts`, { limit: '1' }, undefined],
     ['POST', `${path}/deliveries/${delivery.id}/retry`, {}, undefined],
+    ['GET', `${path}/stats`, { step: '1h' }, undefined],
+    ['GET', '/v1/stats', { from: timeOf(1), to: timeOf(9), step: '1d' }, undefined],
     ['POST', `${path}/recover`, {}, window],
     ['GET', `${path}/recoveries/${recovery.id}`, {}, undefined],
     ['GET', `${path}/recoveries`, { offset: '3' }, undefined],

@@ -1,4 +1,5 @@
 /** The API as a document: every module's part, in the order in which they are shown. */
+import { consolePart } from './console/routes.ts'
 import { docsPart } from './docs/routes.ts'
 import { healthPart } from './http/health.ts'
 import { keyPart } from './keys/routes.ts'
@@ -14,6 +15,7 @@ import { organizationPart } from './organization/routes.ts'
 import { deliveryPart } from './webhooks/delivery-routes.ts'
 import { recoveryPart } from './webhooks/recovery-routes.ts'
 import { endpointPart } from './webhooks/routes.ts'
+import { statsPart } from './webhooks/stats-routes.ts'
 
 /** What an installation with these kinds serves and sends. It serves its metrics here or elsewhere. */
 export function apiParts(kinds: readonly Kind[], metricsHere = true): readonly ApiPart[] {
@@ -25,11 +27,13 @@ export function apiParts(kinds: readonly Kind[], metricsHere = true): readonly A
     endpointPart(kinds),
     deliveryPart(kinds),
     recoveryPart,
+    statsPart(kinds),
     keyPart(kinds),
     organizationPart,
     healthPart,
     ...(metricsHere ? [metricsPart] : []),
     docsPart,
+    consolePart,
   ]
 }
 

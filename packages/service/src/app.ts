@@ -8,6 +8,8 @@ import type { RateLimit } from './access/rate-limit.ts'
 import { scopeNames } from './access/scopes.ts'
 import { createUseRecorder } from './access/uses.ts'
 import { apiDocument } from './api-document.ts'
+import { builtConsole } from './console/files.ts'
+import { consolePart, createConsole } from './console/routes.ts'
 import { type Database, FairPool, unshared } from './db/fair-pool.ts'
 import { observePools, observeStatements } from './db/observe-statements.ts'
 import { createEndpointQueues } from './delivery/endpoint-queues.ts'
@@ -53,6 +55,7 @@ import { createDeliveryLog } from './webhooks/log.ts'
 import { createRecoveryStore } from './webhooks/recovery.ts'
 import { recoveryPart } from './webhooks/recovery-routes.ts'
 import { endpointPart } from './webhooks/routes.ts'
+import { statsPart } from './webhooks/stats-routes.ts'
 import { createWebhookStore } from './webhooks/store.ts'
 import { createTargetCheck } from './webhooks/target-check.ts'
 import { createVault, keysOf, type Vault } from './webhooks/vault.ts'
@@ -213,6 +216,7 @@ function registerOwnRoutes(
   registerRoutes(server, healthPart.routes, createHealth({ pool, clock, degraded }), null)
   const docs = createDocs(() => apiDocument(kinds, !metricsElsewhere))
   registerRoutes(server, docsPart.routes, docs, null)
+  registerRoutes(server, consolePart.routes, createConsole({ directory: builtConsole }), null)
   createStandingMetrics(register, pool, clock)
   createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
   createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
@@ -288,4 +292,5 @@ function registerWebhooks(server: FastifyInstance, { clock, settings }: AppOptio
   registerRoutes(server, deliveryPart(kinds).routes, services, access)
   const recoveries = createRecoveryStore(database, callUnderClock)
   registerRoutes(server, recoveryPart.routes, { ...services, recoveries }, access)
+  registerRoutes(server, statsPart(kinds).routes, { ...services, database }, access)
 }

@@ -9,6 +9,7 @@ import {
   logWeekMigrations,
   recoveryMigrations,
   signatureMigrations,
+  statsMigrations,
   webhookMigrations,
 } from './db/migrations/webhooks.ts'
 import { completeFunction } from './delivery/complete.ts'
@@ -45,6 +46,7 @@ export function schemaOf(
       ...lastAttemptMigrations,
       ...deliveryMigrations,
       ...signatureMigrations,
+      ...statsMigrations,
       ...searchMigrations,
       ...kinds.flatMap((kind) => kind.migrations),
     ],

@@ -58,7 +58,7 @@ export async function weeksOf(
     `select p.relname as parent, c.relname as name from pg_class p
        join pg_inherits i on i.inhparent = p.oid join pg_class c on c.oid = i.inhrelid
        where p.relnamespace = current_schema()::regnamespace and p.relname = any($1) and c.relname ~ '_\\d{8}$'
-       order by right(c.relname, 8)`,
+       order by right(c.relname, 8), p.relname`,
     [tables.map(({ name }) => name)],
   )
   return rows.map(({ parent, name }) => {

@@ -8,6 +8,7 @@ import { arrayParameter, type Parameter, type PreparedStatement, queryText } fro
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { HealthChange } from './decide.ts'
 import { type AttemptResult, type LeasedQueue, type PriorityClass, priorityClasses } from './model.ts'
+import { countTally, tallyOf } from './tally.ts'
 
 export interface Completion {
   readonly results: readonly AttemptResult[]
@@ -33,6 +34,11 @@ export interface Completed {
   readonly failingSince: number | null
 }
 
+/** What the function takes of the round as a whole. */
+interface Round extends Omit<Completion, 'results'> {
+  readonly tally: readonly number[]
+}
+
 interface Column<Told> {
   /** The parameter is called `p_` and this. */
   readonly name: string
@@ -40,13 +46,14 @@ interface Column<Told> {
   readonly value: (told: Told) => string | number | boolean | null
 }
 
-const roundColumns: readonly Column<Omit<Completion, 'results'>>[] = [
+const roundColumns: readonly Column<Round>[] = [
   { name: 'next', type: 'text', value: ({ next }) => next },
   { name: 'priority_class', type: 'int', value: ({ priority }) => priorityClasses.indexOf(priority) },
   { name: 'known', type: 'uuid[]', value: ({ known }) => arrayParameter(known) },
   { name: 'succeeded_at', type: 'timestamptz', value: ({ health }) => timeText(health.succeededAt) },
   { name: 'failures', type: 'int', value: ({ health }) => health.failures },
   { name: 'failed_at', type: 'timestamptz', value: ({ health }) => timeText(health.failedAt) },
+  { name: 'tally', type: 'int[]', value: ({ tally }) => arrayParameter(tally) },
 ]
 
 /** Times in milliseconds since the Unix epoch. */
@@ -151,12 +158,17 @@ begin
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(p_id) and d.id = r.id
         and d.log_day = 'infinity' and d.attempt_count = r.number - 1 and d.updated_at = ${time('r.seen')};
 
-  if p_succeeded_at is not null or p_failures > 0 then
-    update webhook_health h set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
-        failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
-        failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at)
-      where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
-      returning h.failing_since into v_failing_since;
+  if cardinality(p_id) > 0 then
+    ${countTally(
+      'p_tally',
+      [
+        'last_success_at = coalesce(p_succeeded_at, h.last_success_at)',
+        'failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures',
+        'failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at)',
+      ],
+      `
+      returning case when p_succeeded_at is not null or p_failures > 0 then h.failing_since end into v_failing_since`,
+    )}
   end if;
 
   select d.next_attempt_at into v_due from deliveries d
@@ -227,7 +239,7 @@ export async function complete(
 function encodeCompletion({ results, ...round }: Completion): readonly Parameter[] {
   const text = (value: string | number | boolean | null) => (value === null ? null : String(value))
   return [
-    ...roundColumns.map(({ value }) => text(value(round))),
+    ...roundColumns.map(({ value }) => text(value({ ...round, tally: tallyOf(results) }))),
     ...resultColumns.map(({ value }) => arrayParameter(results.map(value))),
   ]
 }

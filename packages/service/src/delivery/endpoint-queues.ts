@@ -22,6 +22,7 @@ import {
   priorityClasses,
 } from './model.ts'
 import { type SweptQueues, sweepQueues, wakeFromTheFuture } from './sweep.ts'
+import { countTally, tallyOfDisabled } from './tally.ts'
 import { deliveryTuning } from './tuning.ts'
 
 /** Times in milliseconds since the Unix epoch. */
@@ -225,6 +226,9 @@ begin
       log_day = ${logDay('d')}
     where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.id = any(v_ids)
       and d.log_day = 'infinity';
+  if v_ids is not null then
+    ${countTally(tallyOfDisabled('cardinality(v_ids)'))}
+  end if;
   -- Begun anew it is another attempt, that nobody has died of.
   update lanes set alone_id = null, alone_since = null
     where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);

@@ -2,19 +2,18 @@
  * The documentation as the service serves it: a page at `/`, `/openapi.json`, the interactive reference at `/docs`, guides, a
  * page for each error. Everything comes from here; a page may load nothing from anywhere else, and none needs a key.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { chooseCoding, vary } from '../http/compression.ts'
+import { vary } from '../http/compression.ts'
 import { preferred } from '../http/negotiation.ts'
 import { refused, type Sent, sent } from '../http/replies.ts'
 import { type Answered, type Call, routesOf } from '../http/route.ts'
 import { problem } from '../kernel/errors.ts'
 import { type Answer, type ApiPart, type Json, type Parameter, ref } from '../openapi/part.ts'
-import { type Asset, type Assets, readAssets } from './assets.ts'
+import { type Assets, readAssets } from './assets.ts'
 import { type Documents, readDocuments } from './documents.ts'
 import { errorIndex, errorPage, unknownErrorPage } from './error-pages.ts'
 import { guidesList, guidesPage, home, homePage, homeSchema, llmsText } from './home.ts'
 import { type Content, html, renderPage } from './page.ts'
-import { confine, first, sendVersioned, type Versioned, versioned } from './sending.ts'
+import { confine, first, sendUnchanging, sendVersioned, type Versioned, versioned } from './sending.ts'
 
 /** What the routes serve: made, and read from files, for whoever asks first. */
 export interface Docs {
@@ -263,7 +262,7 @@ const asset = route({
   errors: ['not_found'],
   async handle({ assets }, { request, reply, params: { file } }) {
     const found = Object.values(await assets()).find(({ address }) => address === `/docs/assets/${file}`)
-    if (found !== undefined) return sendAsset(request, reply, found)
+    if (found !== undefined) return sendUnchanging(request, reply, found)
     return refused(
       problem('not_found', `There is no ${file} here; the pages under /docs name what there is.`),
     )
@@ -307,15 +306,4 @@ async function pageOf({ assets }: Docs, { title, content }: Content): Promise<st
 
 async function sendMade({ made }: Docs, { request, reply }: Asked, content: Made): Promise<Sent> {
   return sendVersioned(request, reply, await made(content))
-}
-
-/** Its address changes with its content: it can be kept for good. */
-function sendAsset(request: FastifyRequest, reply: FastifyReply, { mediaType, forms }: Asset): Sent {
-  const form = chooseCoding(request, reply)
-  reply
-    .header('content-type', mediaType)
-    .header('cache-control', 'public, max-age=31536000, immutable')
-    .header('x-content-type-options', 'nosniff')
-    .send(forms[form])
-  return sent
 }

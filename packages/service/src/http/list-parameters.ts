@@ -1,5 +1,6 @@
 /** What the queries of lists take: known names, once each, and how each is read. */
 import { type Problem, problem } from '../kernel/errors.ts'
+import { parseId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
 import type { ReadParameter } from '../openapi/part.ts'
@@ -74,8 +75,24 @@ export function word(words: readonly string[], description: string): ReadParamet
   }
 }
 
+/** An id, whoever's or nobody's; `initial` where it is not given. */
+export function anId<Initial extends string | null>(
+  description: string,
+  initial: Initial,
+): ReadParameter<string | Initial> {
+  return {
+    description,
+    schema: { type: 'string', format: 'uuid', ...(initial === null ? {} : { default: initial }) },
+    read(text, name) {
+      if (text === null) return ok(initial)
+      const id = parseId(text)
+      return id === null ? invalid(`${name} must be an id, a UUID; got ${quoted(text)}.`) : ok(id)
+    },
+  }
+}
+
 /** A time, as the wire writes it; null when it is not given. */
-function time(description: string): ReadParameter<string | null> {
+export function time(description: string): ReadParameter<string | null> {
   return {
     description,
     schema: { type: 'string', format: 'date-time' },

@@ -1,8 +1,9 @@
-/** The routes of API keys (specification 3.4). All of them need `api_keys:manage`. */
+/** The routes of API keys (specification 3.4). All of them need `api_keys:manage`, but that which tells a key of itself. */
 import { managingScope, scopeNames } from '../access/scopes.ts'
 import { createdBetween, paging } from '../http/list-parameters.ts'
 import { done, pageBody, refused } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
+import { problem } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Kind } from '../kinds/kind.ts'
@@ -64,7 +65,7 @@ export function keyPart(kinds: readonly Kind[]) {
 
   return {
     tags: [{ name: 'api-keys', description: 'Keys of the organization: scopes, tokens, revocation.' }],
-    routes: [listKeys, createKey, readKey, changeKey, revokeKey, rotateKey, dropPreviousToken],
+    routes: [listKeys, createKey, readOwnKey, readKey, changeKey, revokeKey, rotateKey, dropPreviousToken],
     schemas() {
       const shape = Object.entries(keyShape(scopes).fields)
       const fields = keyFields(scopes)
@@ -116,6 +117,26 @@ const createKey = route({
   errors: ['limit_reached'],
   withhold: ({ keys }, caller, kept) => keys.withhold(caller, 'create', kept),
   handle: ({ keys }, { caller, body, record }) => keys.create(caller, body, record),
+})
+
+const readOwnKey = route({
+  ...common,
+  access: 'any key',
+  method: 'get',
+  path: '/v1/api-keys/self',
+  id: 'getOwnApiKey',
+  summary: 'Read the key that makes the call',
+  description: 'For programs and pages that offer no more than their key may do.',
+  answers: {
+    200: { description: 'The key, with what the call may do as its scopes.', schema: ref('ApiKey') },
+  },
+  async handle({ keys }, { caller: { organizationId, apiKeyId, scopes } }) {
+    const row = await keys.read(organizationId, apiKeyId)
+    // Revoked since the call came in.
+    if (row === null)
+      return refused(problem('unauthorized', 'This API key has been revoked. Use another one.'))
+    return done({ ...keyRecord(organizationId, row), scopes })
+  },
 })
 
 const readKey = route({

@@ -1,12 +1,11 @@
 /** `GET /v1/{kind}/digests`: counts and digests of ranges of ids, by which a copy finds where it differs (specification 7.9). */
-import { invalid, quoted } from '../http/list-parameters.ts'
+import { anId, invalid, quoted } from '../http/list-parameters.ts'
 import { done, refused } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
 import type { RangeDigestReader } from '../journal/range-digests.ts'
 import { encodeCursor } from '../kernel/cursor.ts'
 import { problem } from '../kernel/errors.ts'
 import { allIds, partsOf } from '../kernel/id-ranges.ts'
-import { parseId } from '../kernel/ids.ts'
 import { ok } from '../kernel/result.ts'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { exampleId, exampleTime } from '../openapi/examples.ts'
@@ -38,22 +37,9 @@ function integer(description: string, initial: number, from: number, to: number)
   }
 }
 
-/** An id, whoever's or nobody's; `initial` where it is not given. */
-function bound(description: string, initial: string): ReadParameter<string> {
-  return {
-    description,
-    schema: { type: 'string', format: 'uuid', default: initial },
-    read(text, name) {
-      if (text === null) return ok(initial)
-      const id = parseId(text)
-      return id === null ? invalid(`${name} must be an id, a UUID; got ${quoted(text)}.`) : ok(id)
-    },
-  }
-}
-
 const parameters = {
-  after: bound('Where the ids begin, exclusive. It need not be the id of anything.', allIds.after),
-  before: bound('Where they end, inclusive. It need not be the id of anything.', allIds.before),
+  after: anId<string>('Where the ids begin, exclusive. It need not be the id of anything.', allIds.after),
+  before: anId<string>('Where they end, inclusive. It need not be the id of anything.', allIds.before),
   parts: integer(`Into how many equal ranges they are divided, at most ${mostParts}.`, 16, 1, mostParts),
   idsUpTo: integer(
     `A range of no more than so many objects also has their \`ids\`, at most ${mostIds}.`,

@@ -1,5 +1,5 @@
 /**
- * How long events, deliveries and attempts are kept, and how they go: a week at a time (decision 16). What may still be
+ * How long events, deliveries with their attempts and what is counted of them are kept, and how they go: a week at a time (decision 16). What may still be
  * sent is never dropped, and neither is what it is sent from, nor what tells a recovery that an event was delivered.
  */
 import type { Pool } from 'pg'
@@ -32,7 +32,12 @@ const deliveries: WeekTable = {
   begin: (week) => `'${dayText(week)}'`,
   indexes: ['organization_id, webhook_id, status, id, log_day', 'organization_id, event_id, webhook_id'],
 }
-const tables = [events, deliveries, attempts]
+const stats: WeekTable = {
+  name: 'delivery_stats',
+  begin: (week) => `'${formatTimestamp(week)}'`,
+  indexes: [],
+}
+const tables = [events, deliveries, attempts, stats]
 
 /** Makes the partitions of this week and of those to come. Safe to do by any number of processes at once. */
 export async function makeLogWeeks(pool: Pool, now: number): Promise<void> {
@@ -57,7 +62,12 @@ export async function makeLogWeek(tx: Tx, week: Week): Promise<void> {
  */
 export async function dropLogWeeks(pool: Pool, now: number, retention: number): Promise<void> {
   const loggedSince = await keptForRecoveries(pool, now, retention)
-  const keptSince = { events: now - 2 * retention, deliveries: loggedSince, attempts: loggedSince }
+  const keptSince = {
+    events: now - 2 * retention,
+    deliveries: loggedSince,
+    attempts: loggedSince,
+    delivery_stats: now - retention,
+  }
   for (const week of await logWeeks(pool)) {
     const over = week.begins + weekLength <= keptSince[week.table as keyof typeof keptSince]
     // What is older than the log goes back and than recoveries look cannot be retried: what is found here stays so until the
@@ -67,6 +77,7 @@ export async function dropLogWeeks(pool: Pool, now: number, retention: number): 
   await stepByStep(() => removeStrayEvents(pool, keptSince.events))
   await stepByStep(() => removeStrayDeliveries(pool, keptSince.deliveries))
   await stepByStep(() => removeStrayAttempts(pool, keptSince.attempts))
+  await stepByStep(() => removeStrayStats(pool, keptSince.delivery_stats))
 }
 
 /**
@@ -148,4 +159,14 @@ async function removeStrayAttempts(pool: Pool, before: number): Promise<number> 
     ])
   }
   return rows.length
+}
+
+async function removeStrayStats(pool: Pool, before: number): Promise<number> {
+  const { rowCount } = await pool.query(
+    `delete from delivery_stats s using (select d.organization_id, d.webhook_id, d.minutes, d.at from delivery_stats_default d
+         where d.at <= $1 order by d.at limit ${step}) d
+       where s.organization_id = d.organization_id and s.webhook_id = d.webhook_id and s.minutes = d.minutes and s.at = d.at`,
+    [formatTimestamp(before - weekLength)],
+  )
+  return rowCount ?? 0
 }

@@ -10,6 +10,7 @@ export async function removeOrphans(pool: Pool): Promise<void> {
   )
   for (const { organization_id: organizationId, webhook_id: webhookId } of rows) {
     await stepByStep(() => removeSome(pool, organizationId, webhookId))
+    await stepByStep(() => removeStats(pool, organizationId, webhookId))
     await pool.query('delete from removed_webhooks where organization_id = $1 and webhook_id = $2', [
       organizationId,
       webhookId,
@@ -49,4 +50,14 @@ async function removeSome(pool: Pool, organizationId: string, webhookId: string)
     ids,
   ])
   return ids.length
+}
+
+/** What is counted of them. */
+async function removeStats(pool: Pool, organizationId: string, webhookId: string): Promise<number> {
+  const { rowCount } = await pool.query(
+    `delete from delivery_stats where organization_id = $1 and webhook_id = $2 and (minutes, at) in (
+       select s.minutes, s.at from delivery_stats s where s.organization_id = $1 and s.webhook_id = $2 limit ${step})`,
+    [organizationId, webhookId],
+  )
+  return rowCount ?? 0
 }

@@ -1,6 +1,6 @@
 /** The routes of deliveries: the log, its attempts, manual retry and ping (specification 11.1). */
 import { attemptsOf, type DeliverySchedule } from '../delivery/model.ts'
-import { paging, word } from '../http/list-parameters.ts'
+import { anId, type Page, paging, word } from '../http/list-parameters.ts'
 import { done, listBody, pageBody, refused } from '../http/replies.ts'
 import { type Call, routesOf } from '../http/route.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
@@ -13,7 +13,7 @@ import { exampleId, exampleIdentity, exampleList, exampleTime } from '../openapi
 import { type ApiPart, pageOf, ref } from '../openapi/part.ts'
 import { type Endpoints, noSuchWebhook, webhookDisabled } from './endpoints.ts'
 import { createEventTypes, type EventTypes } from './event-types.ts'
-import type { DeliveryLog } from './log.ts'
+import type { DeliveryLog, LogFilter } from './log.ts'
 import { attemptFields, deliveryFields } from './records.ts'
 import { reading, webhookOf, writing } from './routes.ts'
 import type { WebhookStore } from './store.ts'
@@ -50,24 +50,25 @@ export function deliveryPart(kinds: readonly Kind[]) {
     deliveredAt: exampleTime,
   }
 
+  const filters = {
+    ...paging,
+    status: word(['pending', 'succeeded', 'failed'], 'Has this status.'),
+    eventType: word([...types, 'ping'], 'Tells of this.'),
+  }
+  const aPage = {
+    description: 'A page of deliveries.',
+    schema: ref('DeliveryPage'),
+    examples: () => ({ page: exampleList(pending) }),
+  }
+
   const listDeliveries = route({
     ...reading,
     method: 'get',
     path: '/v1/webhooks/{id}/deliveries',
     id: 'listDeliveries',
     summary: 'The delivery log, newest first',
-    query: {
-      ...paging,
-      status: word(['pending', 'succeeded', 'failed'], 'Has this status.'),
-      eventType: word([...types, 'ping'], 'Tells of this.'),
-    },
-    answers: {
-      200: {
-        description: 'A page of deliveries.',
-        schema: ref('DeliveryPage'),
-        examples: () => ({ page: exampleList(pending) }),
-      },
-    },
+    query: filters,
+    answers: { 200: aPage },
     errors: ['not_found'],
     async handle(services, call) {
       const { organizationId } = call.caller
@@ -75,13 +76,26 @@ export function deliveryPart(kinds: readonly Kind[]) {
       if (!webhook.ok) return refused(webhook.error)
       const query = call.query()
       if (!query.ok) return refused(query.error)
-      const { limit, offset, ...filter } = query.value
-      const of = { organizationId, webhookId: webhook.value.id }
-      const found = await services.deliveries.page(of, filter, { limit, offset }, since(services))
-      const { rows, total, totalIsExact, hasMore } = found
-      const records = rows.map((row) => JSON.stringify(deliveryRecord(organizationId, row))).join(',')
-      const exactness = totalIsExact ? {} : { totalIsExact }
-      return done(listBody(records, { total, limit, offset, hasMore, ...exactness }))
+      return done(await pageOfLog(services, { organizationId, webhookId: webhook.value.id }, query.value))
+    },
+  })
+
+  const listAllDeliveries = route({
+    ...reading,
+    method: 'get',
+    path: '/v1/deliveries',
+    id: 'listAllDeliveries',
+    summary: 'The delivery log of all endpoints, newest first',
+    query: {
+      ...filters,
+      webhookId: anId('Goes to this endpoint; to one that does not exist, nothing does.', null),
+    },
+    answers: { 200: aPage },
+    async handle(services, call) {
+      const query = call.query()
+      if (!query.ok) return refused(query.error)
+      const { webhookId, ...asked } = query.value
+      return done(await pageOfLog(services, { organizationId: call.caller.organizationId, webhookId }, asked))
     },
   })
 
@@ -104,7 +118,7 @@ export function deliveryPart(kinds: readonly Kind[]) {
 
   return {
     tags: [],
-    routes: [pingWebhook, listDeliveries, readDelivery, listAttempts, retryDelivery],
+    routes: [pingWebhook, listAllDeliveries, listDeliveries, readDelivery, listAttempts, retryDelivery],
     schemas: () => ({
       Delivery: recordSchema(
         'One event on its way to one endpoint. It never holds the payload.',
@@ -226,6 +240,19 @@ const retryDelivery = route({
     return done(answer)
   },
 })
+
+/** A page of the log as it is sent: of one endpoint, or of all. */
+async function pageOfLog(
+  services: DeliveryServices,
+  of: Parameters<DeliveryLog['page']>[0],
+  { limit, offset, ...filter }: LogFilter & Page,
+): Promise<Buffer> {
+  const found = await services.deliveries.page(of, filter, { limit, offset }, since(services))
+  const { rows, total, totalIsExact, hasMore } = found
+  const records = rows.map((row) => JSON.stringify(deliveryRecord(of.organizationId, row))).join(',')
+  const exactness = totalIsExact ? {} : { totalIsExact }
+  return listBody(records, { total, limit, offset, hasMore, ...exactness })
+}
 
 type OfDelivery = Pick<Call<'id' | 'deliveryId'>, 'caller' | 'params'>
 

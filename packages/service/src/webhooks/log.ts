@@ -25,9 +25,12 @@ export interface LogPage {
 }
 
 export interface DeliveryLog {
-  /** `since`: rows made before this, in milliseconds, are not shown, pending ones apart. */
+  /**
+   * Of all endpoints where `webhookId` is null; of one that does not exist, nothing. `since`: rows made before this, in
+   * milliseconds, are not shown, pending ones apart.
+   */
   page(
-    endpoint: { readonly organizationId: string; readonly webhookId: string },
+    of: { readonly organizationId: string; readonly webhookId: string | null },
     filter: LogFilter,
     page: { readonly limit: number; readonly offset: number },
     since: number,
@@ -41,22 +44,16 @@ export interface DeliveryLog {
 
 export function createDeliveryLog(database: Pick<Database, 'of'>): DeliveryLog {
   return {
-    async page(endpoint, filter, { limit, offset }, since) {
-      const asked = [
-        endpoint.organizationId,
-        endpoint.webhookId,
-        filter.status,
-        filter.eventType,
-        formatTimestamp(since),
-      ]
+    async page({ organizationId, webhookId }, filter, { limit, offset }, since) {
+      const asked = [organizationId, webhookId, filter.status, filter.eventType, formatTimestamp(since)]
       const [{ rows }, total] = await Promise.all([
         database
-          .of(endpoint.organizationId)
+          .of(organizationId)
           .query<DeliveryRow>(
             `select ${deliveryColumns} from ${readLogFunction.name}($1, $2, $3, $4, $5, $6, $7) d`,
             [...asked, limit + 1, offset],
           ),
-        callFunction<string>(database.of(endpoint.organizationId), countLogFunction, asked),
+        callFunction<string>(database.of(organizationId), countLogFunction, asked),
       ])
       const found = Number(total)
       return {

@@ -5,6 +5,7 @@
 import type { DeliveryErrorCode } from '../delivery/model.ts'
 import { count, field, nullable, type Shown, text, time, uuid, words } from '../kinds/shown-field.ts'
 import { constant } from '../openapi/part.ts'
+import type { StatsPoint } from './stats.ts'
 import type { attemptRecord, deliveryRecord, recoveryRecord, WebhookRecord } from './webhook.ts'
 
 const errorCodes = {
@@ -111,4 +112,25 @@ export const recoveryFields: Shown<ReturnType<typeof recoveryRecord>> = {
   created: field(count, 'Deliveries that were missing and have been made, so far.'),
   createdAt: field(time, 'When it was asked for.'),
   finishedAt: field(nullable(time), 'When it was done; deliveries may still be pending then.'),
+}
+
+const counts = { type: 'object', additionalProperties: count }
+const nullableCount = { type: ['integer', 'null'], minimum: 0 }
+
+export const statsFields: Shown<StatsPoint> = {
+  at: field(time, 'When the step began. It is as long as was asked for.'),
+  succeeded: field(count, 'Deliveries that arrived.'),
+  failed: field(
+    counts,
+    'Attempts that failed, and deliveries that failed without one, by the code of the error; without those that did not happen.',
+  ),
+  p50: field(
+    nullableCount,
+    'How long half of the attempts took at most, in milliseconds, from counts by duration; null where none was made.',
+  ),
+  p95: field(nullableCount, 'How long 95 of 100 attempts took at most, likewise.'),
+  changes: field(
+    counts,
+    'Objects that were created, changed or removed, by their kind, each where its latest change is; without kinds of which none was.',
+  ),
 }

@@ -60,7 +60,7 @@ test('every row of every table comes back, in the partitions that it was in', as
   const weeks = await logWeeks(empty.pool)
   expect(weeks.length).toBeGreaterThan(9)
   expect(weeks).toEqual(await logWeeks(pool))
-  for (const parent of ['events', 'deliveries', 'attempts']) {
+  for (const parent of ['events', 'deliveries', 'attempts', 'delivery_stats']) {
     const perPartition = `select t.tableoid::regclass::text as partition, count(*) from ${parent} t group by 1 order by 1`
     const { rows } = await pool.query(perPartition)
     expect(rows.length).toBeGreaterThan(1)

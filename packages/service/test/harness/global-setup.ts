@@ -2,8 +2,10 @@
  * One real PostgreSQL for the run, and in it one migrated template that every test's database is cloned from.
  * A test that leaves a database or a connection behind fails the run.
  */
+import { execFile } from 'node:child_process'
 import { chmod, mkdtemp } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
 import { type EmbeddedConnection, startEmbedded } from '../../src/db/embedded/index.ts'
@@ -33,7 +35,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Hundreds of processes load the same modules: each is compiled once in a run, also for other accounts and by npm itself.
   process.env.NODE_COMPILE_CACHE = await mkdtemp(join(scratch.path, 'compiled-'))
   await chmod(process.env.NODE_COMPILE_CACHE, 0o1777)
-  const database = await startEmbedded({ dataDir: join(scratch.path, 'run'), log: () => {} })
+  const [database] = await Promise.all([
+    startEmbedded({ dataDir: join(scratch.path, 'run'), log: () => {} }),
+    // What the service serves at /console: built where its sources are others than those of the last build.
+    promisify(execFile)(process.execPath, [
+      resolve(import.meta.dirname, '../../../../scripts/build-console.ts'),
+    ]),
+  ])
   await surviveNothing(database.connection)
   await administer(database.connection, `create database ${templateName}`)
   const pool = createPool(

@@ -57,6 +57,17 @@ test('no answer and no line of the log shows a token but the one that makes it',
   }
 })
 
+test('any key reads itself, and no other', async () => {
+  const api = await shared().newOrganization()
+  const key = await shared().newKey(api.organizationId, ['tickets:read'])
+  const own = await key.get('/v1/api-keys/self')
+  expect(own.status).toBe(200)
+  expect(own.json).toMatchObject({ object: 'api_key', scopes: ['tickets:read'], last4: key.token.slice(-4) })
+  expect(own.text).not.toContain(key.token)
+  expect((await key.get(`/v1/api-keys/${own.json.id}`)).json.code).toBe('insufficient_scope')
+  expect((await shared().withToken(null).get('/v1/api-keys/self')).json.code).toBe('unauthorized')
+})
+
 describe('the list', () => {
   test('has the newest first, by pages, between times of creation', async () => {
     const api = await shared().newOrganization()

@@ -1,10 +1,10 @@
-/** The log stays quick as it grows: pages and totals are read by index, whatever the filter, and touch few blocks. */
+/** The log stays quick as it grows: pages and totals of one endpoint and of all are read by index, whatever the filter, and touch few blocks. */
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { createPool, endPool } from '../../src/db/pool.ts'
 import { makeLogWeeks } from '../../src/retention/log-weeks.ts'
-import { createDeliveryLog, type LogFilter } from '../../src/webhooks/log.ts'
+import { createDeliveryLog } from '../../src/webhooks/log.ts'
 import { testDatabase } from '../harness/database.ts'
 import { day } from '../harness/hooks.ts'
 
@@ -14,6 +14,8 @@ const endpoint = {
   organizationId: '01980000-0000-7000-8000-000000000001',
   webhookId: '01980000-0000-7000-8000-000000000002',
 }
+
+const beside = '01980000-0000-7000-8000-000000000003'
 
 interface Plan {
   readonly 'Shared Hit Blocks': number
@@ -41,6 +43,17 @@ async function seed(pool: Pool, analyzed: 'before it' | 'after it'): Promise<voi
       [new Date(now).toISOString(), (29 * day) / count, count],
     )
   const other = "md5((r.n % 2000)::text || '')::uuid"
+  // Beside it, of its organization, another that has a few, and one that has none.
+  await pool.query(
+    `insert into organizations (organization_id, name, created_at, updated_at) values ($1, 'a', now(), now())`,
+    [endpoint.organizationId],
+  )
+  await pool.query(
+    `insert into webhooks (organization_id, id, url, events, status, api_key_id, created_at, updated_at)
+      select $1, e.id, 'https://example.com', '{customer.created}', 'active', $1, now(), now() from unnest($2::uuid[]) e(id)`,
+    [endpoint.organizationId, [endpoint.webhookId, beside, endpoint.organizationId]],
+  )
+  await insert(`'${endpoint.organizationId}'`, `'${beside}'`, 100)
   await insert(other, other, 20_000)
   if (analyzed === 'before it') await pool.query('analyze deliveries')
   await insert(`'${endpoint.organizationId}'`, `'${endpoint.webhookId}'`, rows)
@@ -69,25 +82,31 @@ test.each(['before it', 'after it'] as const)(
     await using _end = { [Symbol.asyncDispose]: () => endPool(one) }
     const asked = [null, 'pending', 'succeeded', 'failed'].flatMap((status) =>
       [null, 'customer.created', 'ticket.deleted'].flatMap((eventType) =>
-        [0, 5000].map((offset): [LogFilter, number] => [{ status, eventType }, offset]),
+        [0, 5000].flatMap((offset) =>
+          [endpoint.webhookId, null].map((webhookId) => ({
+            filter: { status, eventType },
+            offset,
+            webhookId,
+          })),
+        ),
       ),
     )
-    for (const [filter, offset] of asked) {
+    for (const { filter, offset, webhookId } of asked) {
       const { pool, plans } = explaining(one)
       const page = await createDeliveryLog(unshared(pool)).page(
-        endpoint,
+        { ...endpoint, webhookId },
         filter,
         { limit: 20, offset },
         now - 30 * day,
       )
-      const what = JSON.stringify({ filter, offset })
+      const what = JSON.stringify({ filter, offset, webhookId })
       expect(page.rows.length, what).toBe(Math.max(0, Math.min(20, page.total - offset)))
       const ids = page.rows.map(({ id }) => id)
       expect(ids, what).toEqual(ids.toSorted().reverse())
       for (const plan of plans) {
         const blocks = plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
         // All the rows are in some 2,500 blocks, and each of their indexes in some 1,000.
-        expect(blocks, `${what} ${JSON.stringify(plan).slice(0, 400)}`).toBeLessThan(400)
+        expect(blocks, `${what} ${JSON.stringify(plan).slice(0, 400)}`).toBeLessThan(500)
       }
     }
   },

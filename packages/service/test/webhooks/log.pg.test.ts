@@ -96,6 +96,53 @@ describe('filters', () => {
   })
 })
 
+describe('of all endpoints', () => {
+  const all = async (api: Api, query = '') => {
+    const answer = await api.get(`/v1/deliveries${query}`)
+    expect(answer.status).toBe(200)
+    return answer.json
+  }
+
+  test('it is the logs of each, newest first, by pages and by the same filters', async () => {
+    const api = await shared().newOrganization()
+    const other = await shared().newOrganization()
+    await seed(other, (await makeWebhook(other)).id, 1)
+    const [first, second] = [(await makeWebhook(api)).id, (await makeWebhook(api)).id]
+    await seed(api, first, 8, { apart: 3 })
+    await seed(api, second, 4, { apart: 5, status: 'failed' })
+    await seed(api, second, 3, { apart: 4, status: 'pending' })
+    await makeWebhook(api)
+    const each = [...(await deliveriesOf(api, first)), ...(await deliveriesOf(api, second))]
+    const sorted = each.toSorted((a, b) => (a.id < b.id ? 1 : -1))
+    const seen = []
+    for (let offset = 0; offset < 15; offset += 6) {
+      const { data, pagination } = await all(api, `?limit=6&offset=${offset}`)
+      expect(pagination).toEqual({ total: 15, limit: 6, offset, hasMore: offset + 6 < 15 })
+      seen.push(...data)
+    }
+    expect(seen).toEqual(sorted)
+    expect((await all(api, '?status=failed')).data).toEqual(
+      sorted.filter(({ status }) => status === 'failed'),
+    )
+    const narrow = await all(api, `?webhookId=${second}&status=pending&eventType=customer.created&limit=2`)
+    expect(narrow).toEqual(await pageOf(api, second, '?status=pending&eventType=customer.created&limit=2'))
+    expect(narrow.pagination.total).toBe(3)
+    expect((await all(api, '?eventType=ping')).data).toEqual([])
+    expect((await all(api, `?webhookId=${other.organizationId}`)).data).toEqual([])
+    await api.delete(`/v1/webhooks/${second}`)
+    expect((await all(api)).data).toEqual(sorted.filter(({ webhookId }) => webhookId === first))
+  })
+
+  test.each(['webhookId=x', 'webhookId=', 'status=done', 'eventType=x', 'cursor=abc', 'limit=0'])(
+    '%s is 400',
+    async (query) => {
+      const answer = await (await shared().newOrganization()).get(`/v1/deliveries?${query}`)
+      expect([answer.status, answer.json.code]).toEqual([400, 'invalid_parameter'])
+      expect(answer.json.detail).toContain(query.split('=')[0])
+    },
+  )
+})
+
 describe('pages', () => {
   test('hold the newest first, each row once, also where many were made in one millisecond', async () => {
     const api = await shared().newOrganization()

@@ -403,3 +403,27 @@ export const signatureMigrations: readonly Migration[] = [
     ],
   },
 ]
+
+// What becomes of deliveries, counted: the minute that is counted stands with the endpoint's health, those that are over by themselves.
+
+export const statsMigrations: readonly Migration[] = [
+  {
+    id: '20261123-57-delivery-stats',
+    statements: [
+      'alter table webhook_health add column tally_at timestamptz(3), add column tally integer[]',
+      `create table delivery_stats (
+        organization_id uuid not null,
+        webhook_id uuid not null,
+        -- How long it counts, from \`at\` on.
+        minutes smallint not null check (minutes in (1, 60)),
+        at timestamptz(3) not null,
+        -- What is counted, and how often. A slot may be there twice: it is the sum that counts.
+        slots smallint[] not null,
+        counts integer[] not null,
+        primary key (organization_id, webhook_id, minutes, at)
+      ) partition by range (at)`,
+      'create table delivery_stats_default partition of delivery_stats default',
+      'create index delivery_stats_default_age on delivery_stats_default (at)',
+    ],
+  },
+]

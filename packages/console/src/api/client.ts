@@ -1,0 +1,84 @@
+/**
+ * The one way to the API: typed by openapi.json, with the key of the session. `await answerOf(api.GET('/v1/webhooks'))` is the
+ * answer, or throws ApiProblem or Unreachable; a 401 ends the session on the way.
+ */
+import createClient from 'openapi-fetch'
+import type { components, paths } from '../generated/api.ts'
+import { endSession, sessionToken } from '../session/store.ts'
+import { ApiProblem, Unreachable } from './problem.ts'
+
+type Schemas = components['schemas']
+export type Webhook = Schemas['Webhook']
+export type Delivery = Schemas['Delivery']
+export type Attempt = Schemas['Attempt']
+export type Recovery = Schemas['Recovery']
+export type ApiKey = Schemas['ApiKey']
+export type Organization = Schemas['Organization']
+export type { components, paths }
+
+export const api = createClient<paths>({ baseUrl: window.location.origin })
+
+api.use({
+  onRequest({ request }) {
+    const token = sessionToken()
+    if (token !== null) request.headers.set('authorization', `Bearer ${token}`)
+    return request
+  },
+})
+
+interface Answer {
+  readonly data?: unknown
+  readonly error?: unknown
+  readonly response: Response
+}
+
+/** The answer of a call. Throws ApiProblem where it is refused, Unreachable where nothing comes back. */
+export async function answerOf<T extends Answer>(call: Promise<T>): Promise<NonNullable<T['data']>> {
+  let answer: T
+  try {
+    answer = await call
+  } catch (error) {
+    // Whoever has left does not want to know.
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new Unreachable(error)
+  }
+  const { data, error, response } = answer
+  if (response.ok) return data as NonNullable<T['data']>
+  const body = typeof error === 'object' && error !== null ? error : {}
+  const problem = new ApiProblem(response.status, body, response.headers)
+  if (problem.status === 401) endSession(problem.message)
+  throw problem
+}
+
+/** For the Idempotency-Key of a creation: the same for each try of one intent. */
+export function newIntent(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** A call as it can be shown, and repeated from a shell. */
+export interface ShownCall {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** From /v1 on, filled in. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly body?: unknown
+}
+
+/** The call for a POSIX shell that has the key in DESKWIRE_KEY: the key itself is never shown. */
+export function curlOf({ method, path, query = {}, body }: ShownCall): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  const url = `${window.location.origin}${path}${search === '' ? '' : `?${search}`}`
+  return [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(url)}`,
+    '  -H "Authorization: Bearer $DESKWIRE_KEY"',
+    ...(body === undefined
+      ? []
+      : ["  -H 'Content-Type: application/json'", `  --data ${quoted(JSON.stringify(body, null, 2))}`]),
+  ].join(' \\\n')
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

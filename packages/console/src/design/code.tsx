@@ -1,0 +1,89 @@
+/** Text of programs, to look at and to copy. What comes from elsewhere is text here and never anything else. */
+import { Popover } from '@base-ui/react/popover'
+import { curlOf, type ShownCall } from '../api/client.ts'
+import { Button } from './button.tsx'
+import css from './code.module.css'
+import { CopyButton } from './copy.tsx'
+
+export function Code({ text, label }: { readonly text: string; readonly label: string }) {
+  return (
+    <figure className={css.code}>
+      <figcaption>
+        <span>{label}</span>
+        <CopyButton text={text} />
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
+      <pre tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+    </figure>
+  )
+}
+
+/** A value of JSON with its parts told apart. */
+export function Json({ value, label }: { readonly value: unknown; readonly label: string }) {
+  const text = JSON.stringify(value, null, 2) ?? 'null'
+  return (
+    <figure className={css.code}>
+      <figcaption>
+        <span>{label}</span>
+        <CopyButton text={text} />
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
+      <pre tabIndex={0}>
+        <code>{coloured(text)}</code>
+      </pre>
+    </figure>
+  )
+}
+
+/** Names, texts and other values, as JSON.stringify writes them. */
+const token = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|-?\d[\d.eE+-]*/g
+
+/** Beyond this it is one text: each part is an element of the page. */
+const colouredUpTo = 40_000
+
+function coloured(text: string) {
+  if (text.length > colouredUpTo) return text
+  const parts = []
+  let from = 0
+  for (const match of text.matchAll(token)) {
+    const [whole, quoted, colon] = match
+    if (match.index > from) parts.push(text.slice(from, match.index))
+    const kind = quoted === undefined ? css.value : colon === undefined ? css.string : css.name
+    parts.push(
+      <span key={match.index} className={kind}>
+        {quoted ?? whole}
+      </span>,
+    )
+    from = match.index + (quoted ?? whole).length
+  }
+  parts.push(text.slice(from))
+  return parts
+}
+
+/** Shows what a screen asks, or would ask, as a command: nothing here is done that the API does not do. */
+export function AsCurl({ calls }: { readonly calls: readonly ShownCall[] }) {
+  return (
+    <Popover.Root>
+      <Popover.Trigger render={<Button kind="quiet" />}>As curl</Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Positioner sideOffset={6} align="end">
+          <Popover.Popup className={css.popover}>
+            <Popover.Title className={css.title}>The same by the API</Popover.Title>
+            <Popover.Description className={css.about}>
+              With your key in <code>DESKWIRE_KEY</code>.
+            </Popover.Description>
+            {calls.map((call) => (
+              <Code
+                key={`${call.method} ${call.path}`}
+                label={`${call.method} ${call.path}`}
+                text={curlOf(call)}
+              />
+            ))}
+          </Popover.Popup>
+        </Popover.Positioner>
+      </Popover.Portal>
+    </Popover.Root>
+  )
+}

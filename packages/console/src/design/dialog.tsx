@@ -1,0 +1,102 @@
+/** What has to be answered before anything else: a form, or whether something is really meant. */
+import { AlertDialog } from '@base-ui/react/alert-dialog'
+import { Dialog as Primitive } from '@base-ui/react/dialog'
+import { type ReactNode, useState } from 'react'
+import { Button } from './button.tsx'
+import css from './dialog.module.css'
+import { ErrorState } from './states.tsx'
+
+export interface DialogProps {
+  readonly isOpen: boolean
+  readonly close: () => void
+  readonly title: string
+  readonly about?: ReactNode
+  readonly children: ReactNode
+  /** For what has much in it. */
+  readonly isWide?: boolean
+}
+
+/** Closes by Escape, by its button and by a press beside it; what had the focus gets it back. */
+export function Dialog({ isOpen, close, title, about, children, isWide = false }: DialogProps) {
+  return (
+    <Primitive.Root open={isOpen} onOpenChange={(open) => open || close()}>
+      <Primitive.Portal>
+        <Primitive.Backdrop className={css.backdrop} />
+        <Primitive.Popup className={css.popup} data-wide={isWide || undefined}>
+          <header className={css.head}>
+            <Primitive.Title className={css.title}>{title}</Primitive.Title>
+            <Primitive.Close className={css.close} aria-label="Close">
+              ×
+            </Primitive.Close>
+          </header>
+          {about !== undefined && (
+            <Primitive.Description className={css.about}>{about}</Primitive.Description>
+          )}
+          {children}
+        </Primitive.Popup>
+      </Primitive.Portal>
+    </Primitive.Root>
+  )
+}
+
+export function DialogActions({ children }: { readonly children: ReactNode }) {
+  return <div className={css.actions}>{children}</div>
+}
+
+export interface ConfirmProps {
+  readonly isOpen: boolean
+  readonly close: () => void
+  /** A question: `Delete this endpoint?` */
+  readonly title: string
+  /** What will have happened then. */
+  readonly children: ReactNode
+  /** What the button does: `Delete`. */
+  readonly verb: string
+  readonly kind?: 'danger' | 'primary'
+  /** Done once it resolves; what it throws is shown, and the dialog stays. */
+  readonly act: () => Promise<unknown>
+}
+
+export function Confirm({ isOpen, close, title, children, verb, kind = 'danger', act }: ConfirmProps) {
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<Error | null>(null)
+  async function run(): Promise<void> {
+    setBusy(true)
+    setError(null)
+    try {
+      await act()
+      close()
+    } catch (thrown) {
+      setError(thrown instanceof Error ? thrown : new Error(String(thrown)))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <AlertDialog.Root
+      open={isOpen}
+      onOpenChange={(open) => {
+        if (open) return
+        setError(null)
+        close()
+      }}
+    >
+      <AlertDialog.Portal>
+        <AlertDialog.Backdrop className={css.backdrop} />
+        <AlertDialog.Popup className={css.popup}>
+          <AlertDialog.Title className={css.title}>{title}</AlertDialog.Title>
+          <AlertDialog.Description className={css.about} render={<div />}>
+            {children}
+          </AlertDialog.Description>
+          {error !== null && <ErrorState error={error} />}
+          <DialogActions>
+            <AlertDialog.Close render={<Button />}>Cancel</AlertDialog.Close>
+            <Button kind={kind} isBusy={isBusy} onClick={() => void run()}>
+              {verb}
+            </Button>
+          </DialogActions>
+        </AlertDialog.Popup>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
+  )
+}

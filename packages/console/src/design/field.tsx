@@ -1,0 +1,139 @@
+/** Fields of forms and of filters. Each has a label; what is wrong with it stands at it, and is read with it. */
+import { Field as Primitive } from '@base-ui/react/field'
+import type { ComponentProps, ReactNode } from 'react'
+import type { FieldValues, Path, UseFormSetError } from 'react-hook-form'
+import { ApiProblem } from '../api/problem.ts'
+import css from './field.module.css'
+
+export interface FieldProps {
+  readonly label: string
+  readonly hint?: ReactNode
+  /** What is wrong with it: the end of the sentence that begins with its label, or a sentence. */
+  readonly error?: string | undefined
+  readonly children: ReactNode
+}
+
+/** A label, one of the controls below, and what there is to say of it. */
+export function Field({ label, hint, error, children }: FieldProps) {
+  return (
+    <Primitive.Root className={css.field} invalid={error !== undefined}>
+      <Primitive.Label className={css.label}>{label}</Primitive.Label>
+      {children}
+      {hint !== undefined && <Primitive.Description className={css.hint}>{hint}</Primitive.Description>}
+      {error !== undefined && (
+        <Primitive.Error match className={css.error}>
+          {error}
+        </Primitive.Error>
+      )}
+    </Primitive.Root>
+  )
+}
+
+interface Mono {
+  readonly mono?: boolean
+}
+
+export function TextInput({ mono, ...rest }: ComponentProps<'input'> & Mono) {
+  return (
+    <Primitive.Control render={<input {...rest} className={css.control} data-mono={mono || undefined} />} />
+  )
+}
+
+export function TextArea({ mono, ...rest }: ComponentProps<'textarea'> & Mono) {
+  return (
+    <Primitive.Control
+      render={<textarea rows={3} {...rest} className={css.control} data-mono={mono || undefined} />}
+    />
+  )
+}
+
+/** The browser's own: it is at home on every device. */
+export function Select(props: ComponentProps<'select'>) {
+  return <Primitive.Control render={<select {...props} className={css.control} />} />
+}
+
+/** A filter of a list: its name stands before it. An empty value is every one. */
+export function FilterSelect({
+  label,
+  value,
+  options,
+  onChange,
+  every = 'any',
+}: {
+  readonly label: string
+  readonly value: string | undefined
+  readonly options: readonly (string | readonly [value: string, words: string])[]
+  readonly onChange: (value: string | undefined) => void
+  readonly every?: string
+}) {
+  return (
+    <label className={css.filter} data-set={value !== undefined || undefined}>
+      <span>{label}</span>
+      <select value={value ?? ''} onChange={(event) => onChange(event.currentTarget.value || undefined)}>
+        <option value="">{every}</option>
+        {options.map((option) => {
+          const [of, words] = typeof option === 'string' ? [option, option] : option
+          return (
+            <option key={of} value={of}>
+              {words}
+            </option>
+          )
+        })}
+      </select>
+    </label>
+  )
+}
+
+/** Some of several. */
+export function Checkbox({ label, ...rest }: ComponentProps<'input'> & { readonly label: ReactNode }) {
+  return (
+    <label className={css.check}>
+      <input type="checkbox" {...rest} />
+      <span>{label}</span>
+    </label>
+  )
+}
+
+/**
+ * Puts what the service says of fields to the fields: `/url` to `url`. What it says of none that the form has, or of all, is
+ * left for the form as a whole. For `catch` around the call of a form.
+ */
+export function fieldErrors<T extends FieldValues>(
+  error: unknown,
+  setError: UseFormSetError<T>,
+  names: readonly Path<T>[],
+  /** Codes of problems that are about one field. */
+  byCode: Readonly<Partial<Record<string, Path<T>>>> = {},
+): void {
+  const whole = error instanceof Error ? error : new Error(String(error))
+  if (!(error instanceof ApiProblem)) {
+    setError('root', { message: whole.message })
+    return
+  }
+  const about = byCode[error.code]
+  if (about !== undefined) {
+    setError(about, { message: error.message }, { shouldFocus: true })
+    return
+  }
+  const left = error.errors.filter(({ pointer, detail }) => {
+    const name = names.find((known) => pointer === `/${known}` || pointer.startsWith(`/${known}/`))
+    if (name !== undefined) setError(name, { message: detail }, { shouldFocus: true })
+    return name === undefined
+  })
+  if (error.errors.length === 0) setError('root', { message: error.message })
+  else if (left.length > 0)
+    setError('root', { message: left.map(({ pointer, detail }) => `${pointer} ${detail}`).join(' ') })
+}
+
+/** What is wrong with a form as a whole. */
+export function FormError({ message }: { readonly message: string | undefined }) {
+  return (
+    <p className={css.error} role="alert">
+      {message}
+    </p>
+  )
+}
+
+export function Form(props: ComponentProps<'form'>) {
+  return <form noValidate {...props} className={css.form} />
+}

@@ -1,0 +1,25 @@
+/** Something that somebody has to know before all else on a page, with what can be done about it. */
+import type { ReactNode } from 'react'
+import css from './notice.module.css'
+
+export function Notice({
+  tone,
+  title,
+  children,
+  actions,
+}: {
+  readonly tone: 'wait' | 'bad'
+  readonly title: string
+  readonly children?: ReactNode
+  readonly actions?: ReactNode
+}) {
+  return (
+    <section className={css.notice} data-tone={tone} aria-label={title}>
+      <div className={css.words}>
+        <h2>{title}</h2>
+        {children}
+      </div>
+      {actions !== undefined && <div className={css.actions}>{actions}</div>}
+    </section>
+  )
+}

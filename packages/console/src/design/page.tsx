@@ -1,0 +1,76 @@
+/** The one shape of a screen: where it is, what it is called, what can be done, what is filtered, and its body. */
+import type { ReactNode } from 'react'
+import css from './page.module.css'
+
+export interface PageProps {
+  readonly title: string
+  /** Above the title, where this is part of something: a link to that. */
+  readonly trail?: ReactNode
+  /** Beside the title: a state, an id. */
+  readonly beside?: ReactNode
+  /** Under the title: a sentence, where one helps. */
+  readonly about?: ReactNode
+  readonly actions?: ReactNode
+  readonly filters?: ReactNode
+  readonly children: ReactNode
+}
+
+export function Page({ title, trail, beside, about, actions, filters, children }: PageProps) {
+  return (
+    <main className={css.page} id="content" tabIndex={-1}>
+      <title>{`${title} · Deskwire`}</title>
+      <header className={css.head}>
+        <div className={css.naming}>
+          {trail !== undefined && <nav aria-label="Where this is">{trail}</nav>}
+          <div className={css.titles}>
+            <h1>{title}</h1>
+            {beside}
+          </div>
+          {about !== undefined && <p className={css.about}>{about}</p>}
+        </div>
+        {actions !== undefined && <div className={css.actions}>{actions}</div>}
+      </header>
+      {filters !== undefined && (
+        <search className={css.filters} aria-label={`Filters of ${title}`}>
+          {filters}
+        </search>
+      )}
+      {children}
+    </main>
+  )
+}
+
+/** A part of a page with a title of its own. */
+export function Panel({
+  title,
+  actions,
+  children,
+}: {
+  readonly title: string
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}) {
+  return (
+    <section className={css.panel} aria-label={title}>
+      <header className={css.panelHead}>
+        <h2>{title}</h2>
+        {actions}
+      </header>
+      {children}
+    </section>
+  )
+}
+
+/** Facts: each a name and what it is. */
+export function Facts({ of }: { readonly of: readonly (readonly [name: string, value: ReactNode])[] }) {
+  return (
+    <dl className={css.facts}>
+      {of.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

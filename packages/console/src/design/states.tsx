@@ -1,0 +1,125 @@
+/** What a screen shows instead of its content: nothing yet, nothing, nothing that matches, not allowed, not now. */
+import type { ReactNode } from 'react'
+import { ApiProblem, Unreachable } from '../api/problem.ts'
+import { Button } from './button.tsx'
+import { CopyText } from './copy.tsx'
+import css from './states.module.css'
+import { useDelay } from './time.tsx'
+
+/** Lines where content will be. Nothing in the first 200 ms: most answers are there before. */
+export function Loading({ lines = 6 }: { readonly lines?: number }) {
+  const isLate = useDelay(200)
+  return (
+    <div className={css.loading} aria-busy="true">
+      <span className="unseen" role="status">
+        {isLate ? 'Loading' : ''}
+      </span>
+      {isLate &&
+        Array.from({ length: lines }, (_, n) => n).map((n) => (
+          <div key={n} className={css.line} aria-hidden="true" />
+        ))}
+    </div>
+  )
+}
+
+interface StateProps {
+  readonly title: string
+  readonly children?: ReactNode
+  readonly actions?: ReactNode
+  readonly tone?: 'quiet' | 'wait' | 'bad'
+  readonly role?: 'status' | 'alert'
+}
+
+function State({ title, children, actions, tone = 'quiet', role }: StateProps) {
+  return (
+    <div className={css.state} data-tone={tone} role={role}>
+      <h2>{title}</h2>
+      {children}
+      {actions !== undefined && <div className={css.actions}>{actions}</div>}
+    </div>
+  )
+}
+
+/** There is nothing at all: says what would be here, and how it comes. */
+export function Empty({ title, children, actions }: Omit<StateProps, 'tone' | 'role'>) {
+  return (
+    <State title={title} actions={actions}>
+      {children}
+    </State>
+  )
+}
+
+/** There is something, and the filters show nothing of it. */
+export function NoMatch({ clear }: { readonly clear: () => void }) {
+  return (
+    <State title="Nothing matches" role="status" actions={<Button onClick={clear}>Clear the filters</Button>}>
+      <p>There is nothing with these filters.</p>
+    </State>
+  )
+}
+
+/** The key may not do this. `scope` is what it would need. */
+export function Forbidden({ scope }: { readonly scope: string }) {
+  return (
+    <State title="Not with this key">
+      <p>
+        This needs a key with the scope <code>{scope}</code>. Whoever manages the keys of this organization
+        can add it.
+      </p>
+    </State>
+  )
+}
+
+/** Whatever a call came to that is no answer: each with what can be done about it. */
+export function ErrorState({ error, retry }: { readonly error: Error; readonly retry?: () => void }) {
+  const again = retry && <Button onClick={retry}>Try again</Button>
+  if (error instanceof Unreachable) {
+    return (
+      <State title="The service cannot be reached" tone="wait" role="alert" actions={again}>
+        <p>
+          {navigator.onLine
+            ? 'It may be starting, or a proxy in between may not let this through.'
+            : 'This device is offline.'}{' '}
+          What you had entered is still here.
+        </p>
+      </State>
+    )
+  }
+  if (error instanceof ApiProblem) {
+    const { title, message, code, errors, requestId, retryAfter } = error
+    return (
+      <State
+        title={title}
+        tone={error.status >= 500 || error.status === 429 ? 'wait' : 'bad'}
+        role="alert"
+        actions={again}
+      >
+        <p>{message}</p>
+        {errors.length > 0 && (
+          <ul className={css.fields}>
+            {errors.map(({ pointer, detail }) => (
+              <li key={pointer}>
+                <code>{pointer}</code> {detail}
+              </li>
+            ))}
+          </ul>
+        )}
+        {retryAfter !== null && <p>It can be tried again in {retryAfter} s.</p>}
+        <p className={css.reference}>
+          <a href={`/docs/errors/${encodeURIComponent(code)}`}>{code}</a>
+          {requestId !== null && (
+            <>
+              {' · request '}
+              <CopyText text={requestId} />
+            </>
+          )}
+        </p>
+      </State>
+    )
+  }
+  return (
+    <State title="The console has failed" tone="bad" role="alert" actions={again}>
+      <p>{error.message}</p>
+    </State>
+  )
+}

@@ -1,0 +1,34 @@
+import './theme.ts'
+import './design/base.css'
+import { CSPProvider } from '@base-ui/react/csp-provider'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { isPassing } from './api/problem.ts'
+import { Toasts } from './design/toasts.tsx'
+import { router } from './router/router.ts'
+
+const client = new QueryClient({
+  defaultOptions: {
+    // What passes by itself is tried twice more; what is refused is shown at once.
+    queries: {
+      retry: (count, error) => count < 2 && isPassing(error),
+      staleTime: 5000,
+      refetchOnWindowFocus: true,
+    },
+    mutations: { retry: false },
+  },
+})
+
+createRoot(document.getElementById('root') as HTMLElement).render(
+  <StrictMode>
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={client}>
+        <Toasts>
+          <RouterProvider router={router} />
+        </Toasts>
+      </QueryClientProvider>
+    </CSPProvider>
+  </StrictMode>,
+)

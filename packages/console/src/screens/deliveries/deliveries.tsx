@@ -1,0 +1,114 @@
+/** The delivery log of all endpoints, newest first, by the filters that stand in the address. */
+import { getRouteApi } from '@tanstack/react-router'
+import { answerOf, api, type Delivery } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { AsCurl } from '../../design/code.tsx'
+import { type Column, DataTable } from '../../design/data-table.tsx'
+import { FilterSelect } from '../../design/field.tsx'
+import { Page } from '../../design/page.tsx'
+import { Empty } from '../../design/states.tsx'
+import { Tag } from '../../design/status.tsx'
+import { sayMilliseconds, Time } from '../../design/time.tsx'
+import { hostOf, useEndpoints } from '../endpoints/endpoint-list.ts'
+import { eventTypes } from '../endpoints/event-types.ts'
+import { DeliveryStatus } from './delivery-status.tsx'
+import { whatFailed } from './errors.ts'
+
+const route = getRouteApi('/deliveries')
+
+/** Milliseconds between looks for new deliveries. */
+const every = 2000
+
+export function Deliveries() {
+  const { status, type, endpoint } = route.useSearch()
+  const navigate = route.useNavigate()
+  const endpoints = useEndpoints()
+  const query = {
+    status: status as (Delivery['status'] & ('pending' | 'succeeded' | 'failed')) | undefined,
+    eventType: type as (typeof eventTypes)[number] | undefined,
+    webhookId: endpoint,
+  }
+  const list = useList({
+    key: ['deliveries', query],
+    load: (page, signal) =>
+      answerOf(api.GET('/v1/deliveries', { params: { query: { ...query, ...page } }, signal })),
+    every,
+  })
+  const filter = (change: Record<string, string | undefined>) =>
+    void navigate({ search: (held) => ({ ...held, ...change }), replace: true })
+  const isFiltered = status !== undefined || type !== undefined || endpoint !== undefined
+
+  const columns: readonly Column<Delivery>[] = [
+    {
+      title: 'Event',
+      cell: ({ eventType }) => <code>{eventType}</code>,
+    },
+    { title: 'Status', cell: (delivery) => <DeliveryStatus delivery={delivery} /> },
+    {
+      title: 'What happened',
+      isWide: true,
+      isExtra: true,
+      cell: (delivery) => whatFailed(delivery) ?? '',
+    },
+    {
+      title: 'Endpoint',
+      cell: ({ webhookId }) => hostOf(endpoints.byId.get(webhookId)?.url) ?? <Tag>deleted</Tag>,
+    },
+    {
+      title: 'Took',
+      align: 'end',
+      isExtra: true,
+      cell: ({ durationMs }) => (durationMs === null ? '' : sayMilliseconds(durationMs)),
+    },
+    { title: 'Made', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  ]
+
+  return (
+    <Page
+      title="Deliveries"
+      actions={<AsCurl calls={[{ method: 'GET', path: '/v1/deliveries', query }]} />}
+      filters={
+        <>
+          <FilterSelect
+            label="Status"
+            value={status}
+            options={['pending', 'succeeded', 'failed']}
+            onChange={(value) => filter({ status: value })}
+          />
+          <FilterSelect
+            label="Event"
+            value={type}
+            options={eventTypes}
+            onChange={(value) => filter({ type: value })}
+          />
+          <FilterSelect
+            label="Endpoint"
+            value={endpoint}
+            options={endpoints.all.map(({ id, url }) => [id, hostOf(url) ?? url] as const)}
+            onChange={(value) => filter({ endpoint: value })}
+          />
+        </>
+      }
+    >
+      <DataTable
+        caption="Deliveries, newest first"
+        list={list}
+        columns={columns}
+        to={({ id, webhookId }) => ({
+          to: '/deliveries/$id',
+          params: { id },
+          search: { endpoint: webhookId },
+        })}
+        clearFilters={isFiltered ? () => void navigate({ search: {} }) : null}
+        empty={
+          <Empty title="No deliveries yet">
+            <p>
+              One is made for each event and each endpoint that is subscribed to it. Ping an endpoint to see
+              the first.
+            </p>
+          </Empty>
+        }
+      />
+    </Page>
+  )
+}

@@ -1,0 +1,26 @@
+import type { Delivery } from '../../api/client.ts'
+import { Status, type Tone } from '../../design/status.tsx'
+import { Countdown } from '../../design/time.tsx'
+
+const tones: Readonly<Record<string, Tone>> = { succeeded: 'good', failed: 'bad' }
+const words: Readonly<Record<string, string>> = { succeeded: 'Delivered', failed: 'Failed' }
+
+/** Where a delivery stands; of one that is tried again, when. */
+export function DeliveryStatus({
+  delivery: { status, attemptCount, nextAttemptAt },
+}: {
+  readonly delivery: Delivery
+}) {
+  if (status !== 'pending') return <Status tone={tones[status] ?? 'quiet'}>{words[status] ?? status}</Status>
+  return (
+    <Status tone={attemptCount === 0 ? 'quiet' : 'wait'}>
+      {attemptCount === 0 || nextAttemptAt === null ? (
+        'Pending'
+      ) : (
+        <span>
+          Again in <Countdown to={nextAttemptAt} />
+        </span>
+      )}
+    </Status>
+  )
+}

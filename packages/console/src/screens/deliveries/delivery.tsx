@@ -1,0 +1,188 @@
+/** One delivery as what happened to it: each attempt in turn, and the next. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { type Attempt, answerOf, api, type Delivery, newIntent } from '../../api/client.ts'
+import { Button } from '../../design/button.tsx'
+import { AsCurl, Code } from '../../design/code.tsx'
+import { CopyText } from '../../design/copy.tsx'
+import { Facts, Page, Panel } from '../../design/page.tsx'
+import { Empty, ErrorState, Loading } from '../../design/states.tsx'
+import { Sign } from '../../design/status.tsx'
+import { Countdown, sayMilliseconds, Time } from '../../design/time.tsx'
+import { say, sayProblem } from '../../design/toasts.tsx'
+import { useCaller } from '../../session/caller.tsx'
+import { useEndpoints } from '../endpoints/endpoint-list.ts'
+import css from './delivery.module.css'
+import { DeliveryStatus } from './delivery-status.tsx'
+import { failureOf, helpFor } from './errors.ts'
+
+const route = getRouteApi('/deliveries/$id')
+
+export function OneDelivery() {
+  const { id: deliveryId } = route.useParams()
+  const { endpoint: id } = route.useSearch()
+  if (id === undefined) {
+    return (
+      <Page title="Delivery" trail={<Link to="/deliveries">Deliveries</Link>}>
+        <Empty title="Of which endpoint?">
+          <p>
+            The address of a delivery names its endpoint. Find it in the <Link to="/deliveries">list</Link>.
+          </p>
+        </Empty>
+      </Page>
+    )
+  }
+  return <Known path={{ id, deliveryId }} />
+}
+
+function Known({ path }: { readonly path: { readonly id: string; readonly deliveryId: string } }) {
+  const { may } = useCaller()
+  const client = useQueryClient()
+  const endpoint = useEndpoints().byId.get(path.id)
+  const delivery = useQuery({
+    queryKey: ['delivery', path],
+    queryFn: ({ signal }) =>
+      answerOf(api.GET('/v1/webhooks/{id}/deliveries/{deliveryId}', { params: { path }, signal })),
+    refetchInterval: ({ state }) => (state.data?.status === 'pending' ? 1000 : 15_000),
+  })
+  const attempts = useQuery({
+    // Each attempt is read once: the list is another when there is one more.
+    queryKey: ['delivery', path, 'attempts', delivery.data?.attemptCount],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.GET('/v1/webhooks/{id}/deliveries/{deliveryId}/attempts', {
+          params: { path, query: { limit: 100 } },
+          signal,
+        }),
+      ),
+    enabled: delivery.isSuccess,
+    placeholderData: (held) => held,
+  })
+  const retry = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.POST('/v1/webhooks/{id}/deliveries/{deliveryId}/retry', {
+          params: { path, header: { 'Idempotency-Key': newIntent() } },
+        }),
+      ),
+    onSuccess: () => {
+      say('It is being sent again.')
+      return client.invalidateQueries({ queryKey: ['delivery', path] })
+    },
+    onError: (error) => sayProblem('It was not sent again', error),
+  })
+
+  const trail = <Link to="/deliveries">Deliveries</Link>
+  if (delivery.isPending) {
+    return (
+      <Page title="Delivery" trail={trail}>
+        <Loading />
+      </Page>
+    )
+  }
+  if (delivery.error !== null && delivery.data === undefined) {
+    return (
+      <Page title="Delivery" trail={trail}>
+        <ErrorState error={delivery.error} retry={() => void delivery.refetch()} />
+      </Page>
+    )
+  }
+  const shown = delivery.data
+  const base = `/v1/webhooks/${path.id}/deliveries/${path.deliveryId}`
+  return (
+    <Page
+      title={shown.eventType}
+      trail={trail}
+      beside={<DeliveryStatus delivery={shown} />}
+      actions={
+        <>
+          <AsCurl
+            calls={[
+              { method: 'GET', path: `${base}/attempts` },
+              { method: 'POST', path: `${base}/retry` },
+            ]}
+          />
+          {may('webhooks:write') && shown.status === 'failed' && (
+            <Button kind="primary" isBusy={retry.isPending} onClick={() => retry.mutate()}>
+              Send again
+            </Button>
+          )}
+        </>
+      }
+    >
+      <Panel title="What it is">
+        <Facts
+          of={[
+            [
+              'Endpoint',
+              endpoint === undefined ? (
+                <CopyText key="endpoint" text={shown.webhookId} />
+              ) : (
+                <Link key="endpoint" to="/endpoints/$id" params={{ id: endpoint.id }}>
+                  {endpoint.url}
+                </Link>
+              ),
+            ],
+            ['Event', <CopyText key="event" text={shown.eventId} short />],
+            ['Delivery', <CopyText key="delivery" text={shown.id} short />],
+            ['Made', <Time key="made" at={shown.createdAt} />],
+          ]}
+        />
+      </Panel>
+      <Panel title="Attempts">
+        {attempts.error !== null && attempts.data === undefined && (
+          <ErrorState error={attempts.error} retry={() => void attempts.refetch()} />
+        )}
+        {attempts.isPending && <Loading lines={3} />}
+        {attempts.data !== undefined && <Timeline delivery={shown} attempts={attempts.data.data} />}
+      </Panel>
+    </Page>
+  )
+}
+
+/** The attempts on a wire, the newest first, and above them what comes next. */
+function Timeline({
+  delivery,
+  attempts,
+}: {
+  readonly delivery: Delivery
+  readonly attempts: readonly Attempt[]
+}) {
+  const { status, nextAttemptAt, attemptCount, maxAttempts } = delivery
+  const newest = [...attempts].sort((a, b) => b.number - a.number)
+  return (
+    <ol className={css.wire}>
+      {status === 'pending' && nextAttemptAt !== null && (
+        <li data-next>
+          <Sign tone="quiet" />
+          <p>
+            Attempt {attemptCount + 1} of {maxAttempts} in <Countdown to={nextAttemptAt} />
+          </p>
+        </li>
+      )}
+      {newest.map((attempt) => {
+        const failure = failureOf(attempt)
+        const help = attempt.error === null ? null : helpFor(attempt.error.code)
+        return (
+          <li key={attempt.number}>
+            <Sign tone={failure === null ? 'good' : 'bad'} />
+            <div className={css.attempt}>
+              <p className={css.line}>
+                <strong>{failure ?? `Delivered: ${attempt.responseStatus}`}</strong>
+                <span>
+                  attempt {attempt.number}, <Time at={attempt.at} />, took{' '}
+                  {sayMilliseconds(attempt.durationMs)}
+                </span>
+              </p>
+              {attempt.error !== null && <p>{attempt.error.message}</p>}
+              {help !== null && attempt === newest[0] && <p className={css.help}>{help}</p>}
+              {attempt.responseBody !== null && attempt.responseBody !== '' && (
+                <Code label="What the receiver answered, its first KiB" text={attempt.responseBody} />
+              )}
+            </div>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}

@@ -1,0 +1,26 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { rootRoute } from '../../router/root-route.tsx'
+import type { Screen } from '../../router/screen.ts'
+import { textsNamed } from '../../router/search.ts'
+
+export const screen: Screen = {
+  path: '/deliveries',
+  title: 'Deliveries',
+  group: 'Delivery',
+  scope: 'webhooks:read',
+}
+
+export const routes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/deliveries',
+    validateSearch: textsNamed('status', 'type', 'endpoint'),
+    component: lazyRouteComponent(() => import('./deliveries.tsx'), 'Deliveries'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/deliveries/$id',
+    validateSearch: textsNamed('endpoint'),
+    component: lazyRouteComponent(() => import('./delivery.tsx'), 'OneDelivery'),
+  }),
+] as const

@@ -1,0 +1,117 @@
+/** Registering an endpoint, and changing one: what the service says of the address stands at the address. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useRef } from 'react'
+import { useForm } from 'react-hook-form'
+import { answerOf, api, newIntent, type Webhook } from '../../api/client.ts'
+import { Button } from '../../design/button.tsx'
+import { Dialog, DialogActions } from '../../design/dialog.tsx'
+import { Checkbox, Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
+import { EventPicker } from './event-picker.tsx'
+import { type EventType, subscribable } from './event-types.ts'
+
+interface Values {
+  url: string
+  description: string
+  events: EventType[]
+  signatures: boolean
+}
+
+/** Problems that are about the address alone. */
+const ofAddress = { url_not_https: 'url', url_not_public: 'url', url_not_resolvable: 'url' } as const
+
+export interface EndpointFormProps {
+  readonly isOpen: boolean
+  readonly close: () => void
+  /** The one that is changed; null to register another. */
+  readonly endpoint: Webhook | null
+  /** Told of a new one, with the secret that is shown this once. */
+  readonly onCreated?: (id: string, secret: string) => void
+}
+
+export function EndpointForm({ isOpen, close, endpoint, onCreated }: EndpointFormProps) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      close={close}
+      isWide
+      title={endpoint === null ? 'Register an endpoint' : 'Change the endpoint'}
+      about="It is told of each of these events by a POST, signed, and again until it answers with 2xx."
+    >
+      {/* Anew each time it opens. */}
+      {isOpen && <Fields close={close} endpoint={endpoint} onCreated={onCreated} />}
+    </Dialog>
+  )
+}
+
+function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'>) {
+  const client = useQueryClient()
+  const form = useForm<Values>({
+    defaultValues: {
+      url: endpoint?.url ?? '',
+      description: endpoint?.description ?? '',
+      events: subscribable.filter((type) => endpoint?.events.includes(type)),
+      signatures: endpoint?.signatures.includes('standard') ?? true,
+    },
+  })
+  const { errors, isSubmitting } = form.formState
+  // What is sent again without a change, after no answer came, is the same intent.
+  const intents = useRef({ of: '', key: '' })
+  function intentOf(body: object): string {
+    const of = JSON.stringify(body)
+    if (intents.current.of !== of) intents.current = { of, key: newIntent() }
+    return intents.current.key
+  }
+
+  async function send({ url, description, events, signatures }: Values): Promise<void> {
+    const body = {
+      url: url.trim(),
+      description: description.trim() === '' ? null : description.trim(),
+      events,
+      signatures: signatures ? ['service' as const, 'standard' as const] : ['service' as const],
+    }
+    try {
+      if (endpoint === null) {
+        const params = { header: { 'Idempotency-Key': intentOf(body) } }
+        const made = await answerOf(api.POST('/v1/webhooks', { params, body }))
+        onCreated?.(made.id, made.secret)
+      } else {
+        await answerOf(api.PATCH('/v1/webhooks/{id}', { params: { path: { id: endpoint.id } }, body }))
+      }
+      await client.invalidateQueries({ queryKey: ['endpoints'] })
+      close()
+    } catch (error) {
+      fieldErrors(error, form.setError, ['url', 'description', 'events', 'signatures'], ofAddress)
+    }
+  }
+
+  return (
+    <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
+      <Field
+        label="Address"
+        hint="https, and reachable from the public network. It is checked before it is taken."
+        error={errors.url?.message}
+      >
+        <TextInput mono type="url" placeholder="https://example.com/hooks" {...form.register('url')} />
+      </Field>
+      <Field label="What it is for" error={errors.description?.message}>
+        <TextInput {...form.register('description')} />
+      </Field>
+      <EventPicker
+        chosen={form.watch('events')}
+        onChange={(events) => form.setValue('events', events)}
+        error={errors.events?.message}
+      />
+      <Checkbox
+        label="Sign by Standard Webhooks as well, which libraries in many languages verify"
+        {...form.register('signatures')}
+      />
+      <FormError message={errors.root?.message ?? errors.signatures?.message} />
+      <DialogActions>
+        <Button onClick={close}>Cancel</Button>
+        <Button kind="primary" type="submit" isBusy={isSubmitting}>
+          {endpoint === null ? 'Register' : 'Save'}
+        </Button>
+      </DialogActions>
+    </Form>
+  )
+}

@@ -1,0 +1,32 @@
+/** The endpoints of the organization, for whatever names one: read once for all screens, and kept current. */
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { answerOf, api, type Webhook } from '../../api/client.ts'
+
+/** As many as an organization has, in all but rare cases; the rest are named by their ids. */
+const named = 100
+
+export const endpointsQuery = queryOptions({
+  queryKey: ['endpoints', 'named'],
+  queryFn: ({ signal }) => answerOf(api.GET('/v1/webhooks', { params: { query: { limit: named } }, signal })),
+  refetchInterval: 10_000,
+})
+
+export function useEndpoints(): {
+  readonly all: readonly Webhook[]
+  readonly byId: ReadonlyMap<string, Webhook>
+} {
+  const { data } = useQuery(endpointsQuery)
+  const all = data?.data ?? []
+  return { all, byId: new Map(all.map((endpoint) => [endpoint.id, endpoint])) }
+}
+
+/** The host of an address, by which people know it; its path where that tells. */
+export function hostOf(url: string | undefined): string | null {
+  if (url === undefined) return null
+  try {
+    const { host, pathname } = new URL(url)
+    return pathname === '/' ? host : `${host}${pathname}`
+  } catch {
+    return url
+  }
+}

@@ -1,0 +1,343 @@
+/** One endpoint: how it is, what is wrong with it, and what can be done about that. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answerOf, api, newIntent, type Webhook } from '../../api/client.ts'
+import { Button } from '../../design/button.tsx'
+import { AsCurl } from '../../design/code.tsx'
+import { CopyText } from '../../design/copy.tsx'
+import { Confirm } from '../../design/dialog.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
+import { Notice } from '../../design/notice.tsx'
+import { Facts, Page, Panel } from '../../design/page.tsx'
+import { ErrorState, Loading } from '../../design/states.tsx'
+import { Tag } from '../../design/status.tsx'
+import { Countdown, Time } from '../../design/time.tsx'
+import { say, sayProblem } from '../../design/toasts.tsx'
+import { useCaller } from '../../session/caller.tsx'
+import { DeliveryStatus } from '../deliveries/delivery-status.tsx'
+import { helpFor, whatFailed } from '../deliveries/errors.ts'
+import css from './endpoint.module.css'
+import { EndpointForm } from './endpoint-form.tsx'
+import { hostOf } from './endpoint-list.ts'
+import { disabledReasons, EndpointStatus, healthOf } from './endpoint-status.tsx'
+import { RecoverDialog, Recoveries } from './recover.tsx'
+import { SecretOnce } from './secret.tsx'
+
+const route = getRouteApi('/endpoints/$id')
+
+export function OneEndpoint() {
+  const { id } = route.useParams()
+  const endpoint = useQuery({
+    queryKey: ['endpoints', id],
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/webhooks/{id}', { params: { path: { id } }, signal })),
+    refetchInterval: 5000,
+  })
+  if (endpoint.data !== undefined) return <Known endpoint={endpoint.data} />
+  return (
+    <Page title="Endpoint" trail={<Link to="/endpoints">Endpoints</Link>}>
+      {endpoint.error === null ? (
+        <Loading />
+      ) : (
+        <ErrorState error={endpoint.error} retry={() => void endpoint.refetch()} />
+      )}
+    </Page>
+  )
+}
+
+type Open = 'edit' | 'recover' | 'disable' | 'rotate' | 'delete' | 'end-overlap' | null
+
+function Known({ endpoint }: { readonly endpoint: Webhook }) {
+  const { id, url, description, status, previousSecretExpiresAt } = endpoint
+  const path = { id }
+  const { may } = useCaller()
+  const mayWrite = may('webhooks:write')
+  const navigate = route.useNavigate()
+  const client = useQueryClient()
+  const [open, setOpen] = useState<Open>(null)
+  const [secret, setSecret] = useState<string | null>(null)
+  const close = () => setOpen(null)
+  const renew = () => client.invalidateQueries({ queryKey: ['endpoints'] })
+
+  const ping = useMutation({
+    mutationFn: () =>
+      answerOf(
+        api.POST('/v1/webhooks/{id}/ping', { params: { path, header: { 'Idempotency-Key': newIntent() } } }),
+      ),
+    onSuccess: (delivery) =>
+      navigate({ to: '/deliveries/$id', params: { id: delivery.id }, search: { endpoint: id } }),
+    onError: (error) => sayProblem('It was not pinged', error),
+  })
+  const put = useMutation({
+    mutationFn: (next: 'active' | 'disabled') =>
+      answerOf(api.PATCH('/v1/webhooks/{id}', { params: { path }, body: { status: next } })),
+    onSuccess: ({ status: now }) => {
+      say(now === 'active' ? 'It is enabled. New events are sent from now on.' : 'It is disabled.')
+      return renew()
+    },
+    onError: (error) => sayProblem('It stays as it was', error),
+  })
+
+  return (
+    <Page
+      title={hostOf(url) ?? url}
+      trail={<Link to="/endpoints">Endpoints</Link>}
+      beside={<EndpointStatus endpoint={endpoint} />}
+      about={description ?? undefined}
+      actions={
+        <>
+          <AsCurl
+            calls={[
+              { method: 'GET', path: `/v1/webhooks/${id}` },
+              ...(mayWrite ? [{ method: 'POST', path: `/v1/webhooks/${id}/ping` } as const] : []),
+            ]}
+          />
+          {mayWrite && (
+            <>
+              {status === 'active' && (
+                <Button isBusy={ping.isPending} onClick={() => ping.mutate()}>
+                  Ping
+                </Button>
+              )}
+              <Button onClick={() => setOpen('edit')}>Change</Button>
+              <ActionMenu
+                label="More to do with this endpoint"
+                actions={[
+                  { title: 'Send again what it has missed', run: () => setOpen('recover') },
+                  { title: 'Rotate the secret', run: () => setOpen('rotate') },
+                  status === 'active'
+                    ? { title: 'Disable', run: () => setOpen('disable') }
+                    : { title: 'Enable', run: () => put.mutate('active') },
+                  { title: 'Delete', run: () => setOpen('delete'), isDangerous: true },
+                ]}
+              />
+            </>
+          )}
+        </>
+      }
+    >
+      <Trouble
+        endpoint={endpoint}
+        recover={mayWrite && status === 'active' ? () => setOpen('recover') : null}
+        enable={mayWrite ? () => put.mutate('active') : null}
+      />
+      {previousSecretExpiresAt !== null && (
+        <Notice
+          tone="wait"
+          title="Two secrets sign"
+          actions={mayWrite && <Button onClick={() => setOpen('end-overlap')}>End it now</Button>}
+        >
+          <p>
+            The replaced secret signs as well for <Countdown to={previousSecretExpiresAt} />. Bring the new
+            one to your receiver before then.
+          </p>
+        </Notice>
+      )}
+      <Panel title="What it is">
+        <Facts
+          of={[
+            ['Address', <CopyText key="address" text={url} />],
+            ['Id', <CopyText key="id" text={id} short />],
+            [
+              'Last success',
+              endpoint.lastSuccessAt === null ? 'never' : <Time key="s" at={endpoint.lastSuccessAt} />,
+            ],
+            ['Registered', <Time key="registered" at={endpoint.createdAt} />],
+            [
+              'Signed by',
+              endpoint.signatures.includes('standard')
+                ? 'its own header and Standard Webhooks'
+                : 'its own header',
+            ],
+          ]}
+        />
+        <ul className={css.events} aria-label="Events">
+          {endpoint.events.map((type) => (
+            <li key={type}>
+              <Tag>{type}</Tag>
+            </li>
+          ))}
+        </ul>
+      </Panel>
+      <Latest id={id} />
+      <Recoveries id={id} />
+
+      <EndpointForm isOpen={open === 'edit'} close={close} endpoint={endpoint} />
+      <RecoverDialog isOpen={open === 'recover'} close={close} endpoint={endpoint} />
+      <SecretOnce secret={secret} close={() => setSecret(null)} />
+      <Confirm
+        isOpen={open === 'disable'}
+        close={close}
+        title="Disable this endpoint?"
+        verb="Disable"
+        kind="primary"
+        act={() => put.mutateAsync('disabled')}
+      >
+        <p>
+          It is told of nothing until somebody enables it. What it misses meanwhile can be sent again then.
+        </p>
+      </Confirm>
+      <Confirm
+        isOpen={open === 'rotate'}
+        close={close}
+        title="Replace the secret?"
+        verb="Rotate"
+        kind="primary"
+        act={async () => {
+          const params = { path, header: { 'Idempotency-Key': newIntent() } }
+          const rotated = await answerOf(api.POST('/v1/webhooks/{id}/rotate-secret', { params }))
+          setSecret(rotated.secret)
+          await renew()
+        }}
+      >
+        <p>
+          There will be a new one, shown once. Both sign for a while, so that your receiver can change over
+          without missing anything.
+        </p>
+      </Confirm>
+      <Confirm
+        isOpen={open === 'end-overlap'}
+        close={close}
+        title="End the replaced secret?"
+        verb="End it"
+        act={async () => {
+          await answerOf(api.DELETE('/v1/webhooks/{id}/previous-secret', { params: { path } }))
+          await renew()
+        }}
+      >
+        <p>
+          From the next delivery on only the newest secret signs. A receiver that has the old one refuses
+          everything then.
+        </p>
+      </Confirm>
+      <Confirm
+        isOpen={open === 'delete'}
+        close={close}
+        title="Delete this endpoint?"
+        verb="Delete"
+        act={async () => {
+          await answerOf(api.DELETE('/v1/webhooks/{id}', { params: { path } }))
+          say('It is deleted.')
+          await navigate({ to: '/endpoints', search: {} })
+          await renew()
+        }}
+      >
+        <p>
+          <strong>{url}</strong> is told of nothing more, and its delivery log goes with it. This cannot be
+          taken back.
+        </p>
+      </Confirm>
+    </Page>
+  )
+}
+
+/** What is wrong with it, if anything is: since when, why, and what to do. */
+function Trouble({
+  endpoint,
+  recover,
+  enable,
+}: {
+  readonly endpoint: Webhook
+  readonly recover: (() => void) | null
+  readonly enable: (() => void) | null
+}) {
+  const health = healthOf(endpoint)
+  const { id, failingSince, failureCount, disabledAt, disabledReason } = endpoint
+  const last = useQuery({
+    queryKey: ['deliveries', 'last failure', id],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query: { limit: 20 } }, signal }),
+      ),
+    enabled: health === 'failing' || disabledReason === 'failing',
+    refetchInterval: 10_000,
+  })
+  const failed = last.data?.data.find(({ lastError }) => lastError !== null)
+  const why = failed === undefined ? null : whatFailed(failed)
+  const help = failed?.lastError == null ? null : helpFor(failed.lastError.code)
+  const log = (
+    <Link to="/deliveries" search={{ endpoint: id }}>
+      See its deliveries
+    </Link>
+  )
+  if (health === 'failing' && failingSince !== null) {
+    return (
+      <Notice
+        tone="bad"
+        title={why ?? 'Deliveries fail'}
+        actions={recover !== null && <Button onClick={recover}>Send again what it has missed</Button>}
+      >
+        {help !== null && <p>{help}</p>}
+        <p>
+          Failing since <Time at={failingSince} />: {failureCount}{' '}
+          {failureCount === 1 ? 'attempt' : 'attempts'} without a success. An endpoint that fails for too
+          long, three days unless this installation says otherwise, is disabled. {log}
+        </p>
+      </Notice>
+    )
+  }
+  if (health !== 'disabled') return null
+  return (
+    <Notice
+      tone="wait"
+      title={disabledReasons[disabledReason ?? ''] ?? 'It is disabled.'}
+      actions={enable !== null && <Button onClick={enable}>Enable</Button>}
+    >
+      {why !== null && (
+        <p>
+          {why}. {help}
+        </p>
+      )}
+      <p>
+        It has been told of nothing
+        {disabledAt !== null && (
+          <>
+            {' since '}
+            <Time at={disabledAt} />
+          </>
+        )}
+        . Enable it, then send again what it has missed. {log}
+      </p>
+    </Notice>
+  )
+}
+
+/** The newest deliveries, as many as a look takes in. */
+function Latest({ id }: { readonly id: string }) {
+  const latest = useQuery({
+    queryKey: ['deliveries', 'latest', id],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.GET('/v1/webhooks/{id}/deliveries', { params: { path: { id }, query: { limit: 8 } }, signal }),
+      ),
+    refetchInterval: 3000,
+  })
+  const rows = latest.data?.data ?? []
+  return (
+    <Panel
+      title="Latest deliveries"
+      actions={
+        <Link to="/deliveries" search={{ endpoint: id }} aria-label="All deliveries of this endpoint">
+          All
+        </Link>
+      }
+    >
+      {latest.isPending && <Loading lines={4} />}
+      {latest.isSuccess && rows.length === 0 && (
+        <p className={css.none}>Nothing was sent to it yet. Ping it to try it.</p>
+      )}
+      <ol className={css.latest}>
+        {rows.map((delivery) => (
+          <li key={delivery.id}>
+            <Link to="/deliveries/$id" params={{ id: delivery.id }} search={{ endpoint: id }}>
+              <code>{delivery.eventType}</code>
+            </Link>
+            <DeliveryStatus delivery={delivery} />
+            <span>{whatFailed(delivery)}</span>
+            <Time at={delivery.createdAt} />
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  )
+}

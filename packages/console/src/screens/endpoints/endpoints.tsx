@@ -1,0 +1,100 @@
+/** Every endpoint, how it is, and since when. */
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { answerOf, api, type Webhook } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { Button } from '../../design/button.tsx'
+import { AsCurl } from '../../design/code.tsx'
+import { type Column, DataTable } from '../../design/data-table.tsx'
+import { FilterSelect } from '../../design/field.tsx'
+import { Page } from '../../design/page.tsx'
+import { Empty } from '../../design/states.tsx'
+import { Time } from '../../design/time.tsx'
+import { useCaller } from '../../session/caller.tsx'
+import { EndpointForm } from './endpoint-form.tsx'
+import { hostOf } from './endpoint-list.ts'
+import { EndpointStatus } from './endpoint-status.tsx'
+import { SecretOnce } from './secret.tsx'
+
+const route = getRouteApi('/endpoints')
+
+export function Endpoints() {
+  const { status } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { may } = useCaller()
+  const [isOpen, setOpen] = useState(false)
+  const [made, setMade] = useState<{ readonly id: string; readonly secret: string } | null>(null)
+  const query = { status: status as 'active' | 'disabled' | undefined }
+  const list = useList({
+    key: ['endpoints', query],
+    load: (page, signal) =>
+      answerOf(api.GET('/v1/webhooks', { params: { query: { ...query, ...page } }, signal })),
+    every: 5000,
+  })
+  const register = may('webhooks:write') && (
+    <Button kind="primary" onClick={() => setOpen(true)}>
+      Register an endpoint
+    </Button>
+  )
+  const columns: readonly Column<Webhook>[] = [
+    { title: 'Endpoint', isWide: true, cell: ({ url }) => hostOf(url) },
+    { title: 'Status', cell: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
+    { title: 'Events', align: 'end', isExtra: true, cell: ({ events }) => events.length },
+    {
+      title: 'Failing since',
+      align: 'end',
+      cell: ({ failingSince }) => (failingSince === null ? '' : <Time at={failingSince} />),
+    },
+    {
+      title: 'Last success',
+      align: 'end',
+      isExtra: true,
+      cell: ({ lastSuccessAt }) => (lastSuccessAt === null ? 'never' : <Time at={lastSuccessAt} />),
+    },
+  ]
+  return (
+    <Page
+      title="Endpoints"
+      actions={
+        <>
+          <AsCurl calls={[{ method: 'GET', path: '/v1/webhooks', query }]} />
+          {register}
+        </>
+      }
+      filters={
+        <FilterSelect
+          label="Status"
+          value={status}
+          options={['active', 'disabled']}
+          onChange={(value) => void navigate({ search: { status: value }, replace: true })}
+        />
+      }
+    >
+      <DataTable
+        caption="Endpoints"
+        list={list}
+        columns={columns}
+        to={({ id }) => ({ to: '/endpoints/$id', params: { id } })}
+        clearFilters={status === undefined ? null : () => void navigate({ search: {} })}
+        empty={
+          <Empty title="No endpoints yet" actions={register}>
+            <p>An endpoint is an address of yours that is told of changes, signed and at least once.</p>
+          </Empty>
+        }
+      />
+      <EndpointForm
+        isOpen={isOpen}
+        close={() => setOpen(false)}
+        endpoint={null}
+        onCreated={(id, secret) => setMade({ id, secret })}
+      />
+      <SecretOnce
+        secret={made?.secret ?? null}
+        close={() => {
+          if (made !== null) void navigate({ to: '/endpoints/$id', params: { id: made.id } })
+          setMade(null)
+        }}
+      />
+    </Page>
+  )
+}

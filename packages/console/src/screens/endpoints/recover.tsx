@@ -1,0 +1,129 @@
+/** Sending again what an endpoint has missed: everything since a moment, as one job that is watched here. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useForm } from 'react-hook-form'
+import { answerOf, api, newIntent, type Recovery, type Webhook } from '../../api/client.ts'
+import { Button } from '../../design/button.tsx'
+import { Dialog, DialogActions } from '../../design/dialog.tsx'
+import { Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
+import { Panel } from '../../design/page.tsx'
+import { Status } from '../../design/status.tsx'
+import { Time } from '../../design/time.tsx'
+import { say } from '../../design/toasts.tsx'
+import css from './recover.module.css'
+
+const hour = 3_600_000
+
+export function RecoverDialog({
+  isOpen,
+  close,
+  endpoint,
+}: {
+  readonly isOpen: boolean
+  readonly close: () => void
+  readonly endpoint: Webhook
+}) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      close={close}
+      title="Send again what it has missed"
+      about="Every event since then that was not delivered is sent again, in the order in which it happened: what failed, and what was never tried while the endpoint was disabled. What has arrived is left alone."
+    >
+      {isOpen && <RecoverForm close={close} endpoint={endpoint} />}
+    </Dialog>
+  )
+}
+
+function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly endpoint: Webhook }) {
+  const client = useQueryClient()
+  const since = endpoint.failingSince ?? endpoint.disabledAt ?? new Date(Date.now() - 24 * hour).toISOString()
+  const form = useForm({ defaultValues: { since: localOf(since) } })
+  const { errors, isSubmitting } = form.formState
+
+  async function send(values: { since: string }): Promise<void> {
+    const from = new Date(values.since)
+    if (Number.isNaN(from.getTime())) {
+      form.setError('since', { message: 'is no date: give a day and a time.' })
+      return
+    }
+    try {
+      await answerOf(
+        api.POST('/v1/webhooks/{id}/recover', {
+          params: { path: { id: endpoint.id }, header: { 'Idempotency-Key': newIntent() } },
+          body: { since: from.toISOString() },
+        }),
+      )
+      say('What it has missed is being sent.')
+      await client.invalidateQueries({ queryKey: ['recoveries', endpoint.id] })
+      close()
+    } catch (error) {
+      fieldErrors(error, form.setError, ['since'])
+    }
+  }
+
+  return (
+    <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
+      <Field label="Since" hint="In your time zone." error={errors.since?.message}>
+        <TextInput type="datetime-local" step="1" {...form.register('since')} />
+      </Field>
+      <FormError message={errors.root?.message} />
+      <DialogActions>
+        <Button onClick={close}>Cancel</Button>
+        <Button kind="primary" type="submit" isBusy={isSubmitting}>
+          Send again
+        </Button>
+      </DialogActions>
+    </Form>
+  )
+}
+
+/** What a field for a local time holds: the whole second before, so that the moment itself is in it. */
+function localOf(at: string): string {
+  const moment = new Date(Math.floor(Date.parse(at) / 1000) * 1000)
+  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+}
+
+/** The latest recoveries of an endpoint, those under way as they go on. */
+export function Recoveries({ id }: { readonly id: string }) {
+  const { data } = useQuery({
+    queryKey: ['recoveries', id],
+    queryFn: ({ signal }) =>
+      answerOf(
+        api.GET('/v1/webhooks/{id}/recoveries', { params: { path: { id }, query: { limit: 5 } }, signal }),
+      ),
+    refetchInterval: ({ state }) =>
+      state.data?.data.some(({ status }) => status === 'running') ? 1000 : 30_000,
+  })
+  if (data === undefined || data.data.length === 0) return null
+  return (
+    <Panel title="Recoveries">
+      <ol className={css.list}>
+        {data.data.map((recovery) => (
+          <li key={recovery.id}>
+            <Progress recovery={recovery} />
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  )
+}
+
+function Progress({
+  recovery: { status, retried, created, since, createdAt },
+}: {
+  readonly recovery: Recovery
+}) {
+  const count = retried + created
+  return (
+    <>
+      <Status tone={status === 'done' ? 'good' : 'wait'}>{status === 'done' ? 'Done' : 'Looking'}</Status>
+      <span className="number">
+        {count === 0 ? 'nothing to send again' : `${count.toLocaleString('en')} sent again`}
+        {created > 0 && `, ${created.toLocaleString('en')} of them for the first time`}
+      </span>
+      <span>
+        since <Time at={since} />, asked for <Time at={createdAt} />
+      </span>
+    </>
+  )
+}

@@ -1,0 +1,25 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { rootRoute } from '../../router/root-route.tsx'
+import type { Screen } from '../../router/screen.ts'
+import { textsNamed } from '../../router/search.ts'
+
+export const screen: Screen = {
+  path: '/endpoints',
+  title: 'Endpoints',
+  group: 'Delivery',
+  scope: 'webhooks:read',
+}
+
+export const routes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/endpoints',
+    validateSearch: textsNamed('status'),
+    component: lazyRouteComponent(() => import('./endpoints.tsx'), 'Endpoints'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/endpoints/$id',
+    component: lazyRouteComponent(() => import('./endpoint.tsx'), 'OneEndpoint'),
+  }),
+] as const

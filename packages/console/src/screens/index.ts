@@ -1,0 +1,9 @@
+/** Every screen: one line among the screens, in the order of the sidebar, and one among the routes. */
+import type { Screen } from '../router/screen.ts'
+import * as deliveries from './deliveries/screen.ts'
+import * as endpoints from './endpoints/screen.ts'
+import * as overview from './overview/screen.ts'
+
+export const screens: readonly Screen[] = [overview.screen, endpoints.screen, deliveries.screen]
+
+export const routes = [...overview.routes, ...endpoints.routes, ...deliveries.routes] as const

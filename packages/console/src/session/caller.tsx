@@ -1,0 +1,54 @@
+/** Who calls, once it is known, for all screens: the organization, the key, and what the key may do. */
+import { useQuery } from '@tanstack/react-query'
+import { createContext, type ReactNode, useContext } from 'react'
+import { type ApiKey, answerOf, api, type Organization } from '../api/client.ts'
+import { ErrorState } from '../design/states.tsx'
+import { SignIn } from './sign-in.tsx'
+import { useSession } from './store.ts'
+
+export interface Caller {
+  readonly organization: Organization
+  readonly key: ApiKey
+  /** Whether the key has this scope: `webhooks:write`. Write does not imply read. */
+  readonly may: (scope: string) => boolean
+}
+
+const CallerContext = createContext<Caller | null>(null)
+
+/** Throws outside of a session: a mistake of ours. */
+export function useCaller(): Caller {
+  const caller = useContext(CallerContext)
+  if (caller === null) throw new Error('nobody is signed in')
+  return caller
+}
+
+/** Shows what is inside to whoever is signed in, and to others where they can be. */
+export function SignedIn({ children }: { readonly children: ReactNode }) {
+  const { token, ended } = useSession()
+  const known = useQuery({
+    queryKey: ['caller', token],
+    queryFn: ({ signal }) => recognize(signal),
+    enabled: token !== null,
+    staleTime: 60_000,
+    refetchInterval: 60_000,
+  })
+  if (token === null) return <SignIn reason={ended} />
+  if (known.data !== undefined) return <CallerContext value={known.data}>{children}</CallerContext>
+  if (known.error !== null) {
+    return (
+      <main className="alone">
+        <ErrorState error={known.error} retry={() => void known.refetch()} />
+      </main>
+    )
+  }
+  return <main className="alone" aria-busy="true" />
+}
+
+async function recognize(signal: AbortSignal): Promise<Caller> {
+  const [organization, key] = await Promise.all([
+    answerOf(api.GET('/v1/organization', { signal })),
+    answerOf(api.GET('/v1/api-keys/self', { signal })),
+  ])
+  const may = (scope: string) => key.scopes.includes('*') || key.scopes.includes(scope)
+  return { organization, key, may }
+}

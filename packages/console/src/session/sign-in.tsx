@@ -1,0 +1,87 @@
+/** The way in: an API key, tried before it is kept. Whoever was somewhere comes back to the same place. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ApiProblem } from '../api/problem.ts'
+import { Button } from '../design/button.tsx'
+import { Field, TextInput } from '../design/field.tsx'
+import { Mark } from '../shell/mark.tsx'
+import css from './sign-in.module.css'
+import { beginSession } from './store.ts'
+
+export function SignIn({ reason }: { readonly reason: string | null }) {
+  const client = useQueryClient()
+  const [token, setToken] = useState('')
+  const [error, setError] = useState<string | null>(null)
+  const [isTrying, setTrying] = useState(false)
+
+  async function signIn(): Promise<void> {
+    const given = token.trim()
+    if (given === '') return setError('Paste an API key: it begins with dwk_.')
+    setTrying(true)
+    const refusal = await refusalOf(given)
+    setTrying(false)
+    setError(refusal)
+    if (refusal !== null) return
+    client.clear()
+    beginSession(given)
+  }
+
+  return (
+    <main className={css.page}>
+      <title>Sign in · Deskwire</title>
+      <form
+        className={css.card}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          void signIn()
+        }}
+      >
+        <Mark />
+        <h1>Sign in</h1>
+        {reason !== null && (
+          <p className={css.reason} role="status">
+            {reason}
+          </p>
+        )}
+        <Field
+          label="API key"
+          hint="It is kept for this tab, until you close it or sign out. The console offers what the key’s scopes allow."
+          error={error ?? undefined}
+        >
+          <TextInput
+            type="password"
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="dwk_…"
+            mono
+            value={token}
+            onChange={(event) => setToken(event.currentTarget.value)}
+          />
+        </Field>
+        <Button kind="primary" type="submit" isBusy={isTrying}>
+          Sign in
+        </Button>
+        <p className={css.help}>
+          The first start prints a key; <code>deskwire org create</code> and <code>deskwire keys create</code>{' '}
+          make others. <a href="/docs/guides/keys.md">About keys</a>
+        </p>
+      </form>
+    </main>
+  )
+}
+
+/** Why this key does not open the console; null when it does. */
+async function refusalOf(token: string): Promise<string | null> {
+  try {
+    const answer = await fetch('/v1/organization', { headers: { authorization: `Bearer ${token}` } })
+    if (answer.ok) return null
+    const problem = new ApiProblem(answer.status, await answer.json().catch(() => ({})), answer.headers)
+    return problem.message
+  } catch (error) {
+    // What cannot stand in a header was never a key.
+    return /[^\x21-\x7e]/.test(token)
+      ? 'This is not an API key: one begins with dwk_ and has letters and figures alone.'
+      : `The service could not be reached. ${error instanceof Error ? error.message : ''}`
+  }
+}

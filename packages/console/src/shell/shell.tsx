@@ -1,0 +1,161 @@
+/** What stands around every screen: where one can go, whose desk it is, and the palette. */
+import { Menu } from '@base-ui/react/menu'
+import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
+import { Button } from '../design/button.tsx'
+import { screens } from '../screens/index.ts'
+import { useCaller } from '../session/caller.tsx'
+import { endSession } from '../session/store.ts'
+import { setTheme, type Theme, themes, useTheme } from '../theme.ts'
+import { Mark } from './mark.tsx'
+import css from './shell.module.css'
+
+const Palette = lazy(() => import('./palette.tsx'))
+const groups = ['Delivery', 'Desk', 'Access'] as const
+
+export function Shell() {
+  const { may } = useCaller()
+  const [isPaletteOpen, setPaletteOpen] = useState(false)
+  const [isNavOpen, setNavOpen] = useState(false)
+  const { pathname } = useLocation()
+  usePaletteKey(() => setPaletteOpen((open) => !open))
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it closes because one has gone elsewhere
+  useEffect(() => setNavOpen(false), [pathname])
+
+  const offered = screens.filter(({ scope }) => scope === null || may(scope))
+  return (
+    <div className={css.shell}>
+      <a className={css.skip} href="#content">
+        Skip to the content
+      </a>
+      <header className={css.side} data-open={isNavOpen || undefined}>
+        <div className={css.top}>
+          <Link to="/" className={css.brand} aria-label="Deskwire, overview">
+            <Mark />
+          </Link>
+          <Button
+            kind="quiet"
+            className={css.toggle}
+            aria-expanded={isNavOpen}
+            aria-controls="screens"
+            onClick={() => setNavOpen(!isNavOpen)}
+          >
+            Menu
+          </Button>
+        </div>
+        <div className={css.fold} id="screens">
+          <button type="button" className={css.search} onClick={() => setPaletteOpen(true)}>
+            Find or do <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+          </button>
+          <nav aria-label="Screens" className={css.nav}>
+            {groups.map((group) => {
+              const inGroup = offered.filter((screen) => screen.group === group)
+              if (inGroup.length === 0) return null
+              return (
+                <section key={group} aria-label={group}>
+                  <h2>{group}</h2>
+                  <ul>
+                    {inGroup.map(({ path, title }) => (
+                      <li key={path}>
+                        <Link to={path as '/'} activeOptions={{ exact: path === '/', includeSearch: false }}>
+                          {title}
+                        </Link>
+                      </li>
+                    ))}
+                  </ul>
+                </section>
+              )
+            })}
+          </nav>
+          <Account />
+        </div>
+      </header>
+      <div className={css.main}>
+        <Offline />
+        <Outlet />
+      </div>
+      {isPaletteOpen && (
+        <Suspense>
+          <Palette close={() => setPaletteOpen(false)} />
+        </Suspense>
+      )}
+    </div>
+  )
+}
+
+const themeWords: Readonly<Record<Theme, string>> = { system: 'As the system', light: 'Light', dark: 'Dark' }
+
+function Account() {
+  const { organization, key } = useCaller()
+  const theme = useTheme()
+  return (
+    <Menu.Root>
+      <Menu.Trigger className={css.account}>
+        <span>{organization.name}</span>
+        <small>{key.name}</small>
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner sideOffset={6} align="start" side="top">
+          <Menu.Popup className={css.menu}>
+            <Menu.RadioGroup value={theme} onValueChange={setTheme}>
+              <Menu.GroupLabel className={css.menuLabel}>Colours</Menu.GroupLabel>
+              {themes.map((each) => (
+                <Menu.RadioItem key={each} value={each} className={css.menuItem} closeOnClick>
+                  {themeWords[each]}
+                  <Menu.RadioItemIndicator aria-hidden="true">✓</Menu.RadioItemIndicator>
+                </Menu.RadioItem>
+              ))}
+            </Menu.RadioGroup>
+            <Menu.Separator className={css.menuLine} />
+            <Menu.Item className={css.menuItem} render={<a href="/docs">Documentation</a>} />
+            <Menu.Item className={css.menuItem} onClick={() => endSession(null)}>
+              Sign out
+            </Menu.Item>
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  )
+}
+
+/** Says so while the device is offline: what is shown may be old. */
+function Offline() {
+  const isOnline = useSyncExternalStore(
+    (listener) => {
+      window.addEventListener('online', listener)
+      window.addEventListener('offline', listener)
+      return () => {
+        window.removeEventListener('online', listener)
+        window.removeEventListener('offline', listener)
+      }
+    },
+    () => navigator.onLine,
+  )
+  return (
+    <div role="status">
+      {!isOnline && (
+        <p className={css.offline}>This device is offline. What you see is what was there before.</p>
+      )}
+    </div>
+  )
+}
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent)
+
+function usePaletteKey(toggle: () => void): void {
+  useEffect(() => {
+    function onKey(event: KeyboardEvent): void {
+      if (
+        event.key.toLowerCase() !== 'k' ||
+        !(event.metaKey || event.ctrlKey) ||
+        event.shiftKey ||
+        event.altKey
+      )
+        return
+      event.preventDefault()
+      toggle()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  })
+}

@@ -1,0 +1,42 @@
+/** The console is there, lets in who has a key, and shows what happens: the little that every run looks at. */
+import { expect, test } from 'vitest'
+import { consoleBench } from './harness.ts'
+
+const bench = consoleBench()
+
+test('one signs in, and finds why a delivery failed', async () => {
+  const { api } = await bench().seeded()
+  const { page, audit } = await bench().open(null, '/deliveries?status=pending', { expected: [401] })
+  await page.getByLabel('API key').fill('dwk_mistyped')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page
+    .getByText('not a valid API key')
+    .or(page.getByText(/API key/).nth(1))
+    .first()
+    .waitFor()
+  await audit()
+  await page.getByLabel('API key').fill(api.token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
+  await page.getByRole('link', { name: 'customer.created' }).first().click()
+  await page.getByRole('heading', { level: 1, name: 'customer.created' }).waitFor()
+  await page.getByText('Refused with 500').waitFor()
+  expect(await page.getByText('the database of the receiver is away').count()).toBe(1)
+  await audit()
+})
+
+test.each(['light', 'dark'] as const)('every screen is whole, here in %s', async (scheme) => {
+  const { api, failing } = await bench().seeded()
+  const { page, audit } = await bench().open(api, '/', { scheme })
+  const shown = [
+    ['/', 'Overview'],
+    ['/endpoints', 'Endpoints'],
+    [`/endpoints/${failing.id}`, /localhost/],
+    ['/deliveries', 'Deliveries'],
+  ] as const
+  for (const [address, name] of shown) {
+    await page.goto(`${bench().service.url}/console${address}`)
+    await page.getByRole('heading', { level: 1, name }).waitFor()
+    await audit()
+  }
+})

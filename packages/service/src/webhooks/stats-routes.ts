@@ -1,0 +1,138 @@
+/** The routes of what is counted: of one endpoint and of all, in steps of time (specification 11.5). */
+import type { Caller } from '../access/directory.ts'
+import { grants } from '../access/scopes.ts'
+import type { Database } from '../db/fair-pool.ts'
+import { time, word } from '../http/list-parameters.ts'
+import { done, refused } from '../http/replies.ts'
+import { type Answered, routesOf } from '../http/route.ts'
+import { problem } from '../kernel/errors.ts'
+import type { Clock } from '../kernel/timestamps.ts'
+import type { Kind } from '../kinds/kind.ts'
+import { recordSchema } from '../kinds/shown-field.ts'
+import { exampleTime } from '../openapi/examples.ts'
+import { type ApiPart, ref } from '../openapi/part.ts'
+import type { Endpoints } from './endpoints.ts'
+import { statsFields } from './records.ts'
+import { reading, webhookOf } from './routes.ts'
+import { type AskedSteps, mostSteps, readStats, stepLengths, stepsOf, stepsUnlessAsked } from './stats.ts'
+
+export interface StatsServices {
+  readonly endpoints: Endpoints
+  readonly database: Pick<Database, 'ofLong'>
+  readonly clock: Clock
+  /** How long the log goes back, in milliseconds. */
+  readonly retention: number
+}
+
+const route = routesOf<StatsServices>()
+
+const query = {
+  from: time(`The first step holds it; ${stepsUnlessAsked} steps before the last unless given.`),
+  to: time('The last step ends with it, or holds it; now unless given.'),
+  step: word(Object.keys(stepLengths), `How long steps are, at most ${mostSteps} of them; 1m unless given.`),
+}
+
+const shared = {
+  ...reading,
+  method: 'get',
+  query,
+  answers: {
+    200: {
+      description: 'Every step, the earliest first.',
+      schema: ref('Stats'),
+      examples: () => ({ steps: { data: [examplePoint, quietPoint] } }),
+    },
+  },
+} as const
+
+/** What is counted of deliveries and changes. */
+export function statsPart(kinds: readonly Kind[]) {
+  const organizationStats = route({
+    ...shared,
+    path: '/v1/stats',
+    id: 'getStats',
+    summary: 'What became of deliveries, and what changed, in steps of time',
+    description:
+      'Steps are whole, in UTC: none before the one that the delivery log begins in, none after now. Changes are of the kinds that the key may read, each object where its latest change is.',
+    async handle(services, call) {
+      const asked = call.query()
+      if (!asked.ok) return refused(asked.error)
+      return answer(services, call.caller, null, kinds, asked.value)
+    },
+  })
+
+  const endpointStats = route({
+    ...shared,
+    path: '/v1/webhooks/{id}/stats',
+    id: 'getWebhookStats',
+    summary: "What became of an endpoint's deliveries in steps of time",
+    description:
+      'As GET /v1/stats. Changes are of the kinds that it is subscribed to and the key may read, whether or not the endpoint was told of them.',
+    errors: ['not_found'],
+    async handle(services, call) {
+      const webhook = await webhookOf(services.endpoints, call.caller, call.params)
+      if (!webhook.ok) return refused(webhook.error)
+      const asked = call.query()
+      if (!asked.ok) return refused(asked.error)
+      const { id, events } = webhook.value
+      const subscribed = kinds.filter((kind) =>
+        Object.keys(kind.events).some((type) => events.includes(type)),
+      )
+      return answer(services, call.caller, id, subscribed, asked.value)
+    },
+  })
+
+  return {
+    tags: [],
+    routes: [organizationStats, endpointStats],
+    schemas: () => ({
+      StatsPoint: recordSchema('What is counted in one step.', statsFields, examplePoint),
+      Stats: {
+        type: 'object',
+        description: 'What is counted, step by step.',
+        required: ['data'],
+        properties: {
+          data: { type: 'array', items: ref('StatsPoint'), description: 'Every step, the earliest first.' },
+        },
+      },
+    }),
+  } satisfies ApiPart
+}
+
+async function answer(
+  { database, clock, retention }: StatsServices,
+  { organizationId, scopes }: Caller,
+  webhookId: string | null,
+  kinds: readonly Kind[],
+  asked: AskedSteps,
+): Promise<Answered> {
+  const steps = stepsOf(asked, clock.now(), retention)
+  if (!steps.ok) return refused(steps.error)
+  const readable = kinds.filter(({ plural }) => grants(scopes, `${plural}:read`))
+  const tables = readable.map(({ table }) => table)
+  const data = await readStats(database, { organizationId, webhookId }, tables, steps.value)
+  return data === 'too_long' ? refused(tooLong) : done({ data })
+}
+
+const tooLong = problem(
+  'unavailable',
+  'Counting took too long. Ask for a shorter span, or again when less is going on.',
+)
+
+const examplePoint = {
+  at: exampleTime,
+  succeeded: 118,
+  failed: { timeout: 1, non_2xx: 3 },
+  p50: 42,
+  p95: 310,
+  changes: { customer: 40, ticket: 21 },
+}
+
+const quietPoint = {
+  at: '2026-01-31T09:31:00.000Z',
+  succeeded: 0,
+  failed: {},
+  p50: null,
+  p95: null,
+  changes: {},
+}

@@ -1,0 +1,143 @@
+/** What became of deliveries and what changed, in steps of time (specification 11.5): which steps, and what is counted in each. */
+import type { Database } from '../db/fair-pool.ts'
+import { milliseconds, queryTextWithin } from '../db/text-query.ts'
+import { countedRows, durationBounds, meaningOf, quantile } from '../delivery/tally.ts'
+import { type ChangeCount, countChanges, type Steps, stepOf } from '../journal/change-counts.ts'
+import type { StreamTable } from '../journal/stream-table.ts'
+import { type Problem, problem } from '../kernel/errors.ts'
+import { fail, ok, type Result } from '../kernel/result.ts'
+import { formatTimestamp } from '../kernel/timestamps.ts'
+
+/** How long steps may be, by the words that ask for them, in milliseconds. */
+export const stepLengths = { '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000 } as const
+type Step = keyof typeof stepLengths
+
+/** Steps that one answer has at most: a day of minutes and a little. */
+export const mostSteps = 1_500
+/** Steps before the end, where a beginning is not asked for. */
+export const stepsUnlessAsked = 60
+/** How long the database may work on one answer, in milliseconds. */
+const longestAnswer = 20_000
+
+/** What a query asks for; null where it does not say. */
+export interface AskedSteps {
+  readonly from: string | null
+  readonly to: string | null
+  readonly step: string | null
+}
+
+/**
+ * The whole steps that hold what is between `from` and `to`, as far as there is anything to say of them: none before the one
+ * that the log begins in, none after now. `now` and `retention`, how far the log goes back, in milliseconds.
+ */
+export function stepsOf(asked: AskedSteps, now: number, retention: number): Result<Steps, Problem> {
+  const word = (asked.step ?? '1m') as Step
+  const length = stepLengths[word]
+  const begin = (time: number) => Math.floor(time / length) * length
+  const end = (time: number) => Math.ceil(time / length) * length
+  const now1 = begin(now) + length
+  const to = asked.to === null ? now1 : end(Date.parse(asked.to))
+  const from = asked.from === null ? to - stepsUnlessAsked * length : begin(Date.parse(asked.from))
+  if (asked.from !== null && asked.to !== null && Date.parse(asked.from) > Date.parse(asked.to))
+    return fail(problem('invalid_parameter', 'from must not be later than to.'))
+  const steps = { from: Math.max(from, begin(now - retention)), to: Math.min(to, now1), length }
+  const count = (steps.to - steps.from) / length
+  if (count <= mostSteps) return ok(count > 0 ? steps : { ...steps, to: steps.from })
+  const longer = word === '1m' ? '1h or 1d' : '1d'
+  const detail = `from and to are ${count} steps of ${word} apart; an answer has at most ${mostSteps}. Ask for a shorter span, or for a step of ${longer}.`
+  return fail(problem('invalid_parameter', detail))
+}
+
+/** What is counted in one step. What did not happen is left out of `failed` and `changes`. */
+export interface StatsPoint {
+  readonly at: string
+  readonly succeeded: number
+  readonly failed: Readonly<Record<string, number>>
+  readonly p50: number | null
+  readonly p95: number | null
+  readonly changes: Readonly<Record<string, number>>
+}
+
+/** Reads them: of one endpoint, or of all where `webhookId` is null; with changes of these kinds. */
+export async function readStats(
+  database: Pick<Database, 'ofLong'>,
+  { organizationId, webhookId }: { readonly organizationId: string; readonly webhookId: string | null },
+  tables: readonly StreamTable[],
+  steps: Steps,
+): Promise<readonly StatsPoint[] | 'too_long'> {
+  const values = [
+    organizationId,
+    webhookId,
+    formatTimestamp(steps.from),
+    formatTimestamp(steps.to),
+    `${steps.length} milliseconds`,
+  ]
+  const [deliveries, changes] = await Promise.all([
+    queryTextWithin(database.ofLong(organizationId), longestAnswer, statement, values),
+    countChanges(database, organizationId, tables, steps, longestAnswer),
+  ])
+  if (deliveries === 'too_long' || changes === 'too_long') return 'too_long'
+  const counted = deliveries.map(([at, slot, count]) => ({
+    at: Number(at),
+    slot: Number(slot),
+    count: Number(count),
+  }))
+  return pointsOf(steps, counted, changes)
+}
+
+const endpoints = `webhook_health h`
+const statement = `with asked as materialized (select h.organization_id, h.webhook_id, h.tally_at, h.tally from ${endpoints}
+    where h.organization_id = $1::uuid and ($2::uuid is null or h.webhook_id = $2::uuid))
+  select ${milliseconds(stepOf('$5::interval', 'c.at'))} as step, u.slot, sum(u.count)
+    from (${countedRows('asked h', '$3::timestamptz', '$4::timestamptz', `$5::interval >= interval '1 hour'`)}) c
+      cross join lateral unnest(c.slots, c.counts) as u(slot, count)
+    where u.count > 0 group by 1, 2`
+
+/** What is counted at one slot of a tally in a step. */
+export interface DeliveryCount {
+  /** When the step began, in milliseconds since the Unix epoch. */
+  readonly at: number
+  readonly slot: number
+  readonly count: number
+}
+
+/** Every step, also those in which nothing happened. */
+export function pointsOf(
+  { from, to, length }: Steps,
+  deliveries: readonly DeliveryCount[],
+  changes: readonly ChangeCount[],
+): readonly StatsPoint[] {
+  const deliveriesAt = Map.groupBy(deliveries, ({ at }) => at)
+  const changesAt = Map.groupBy(changes, ({ at }) => at)
+  return Array.from({ length: (to - from) / length }, (_, n) => {
+    const at = from + n * length
+    const changed = (changesAt.get(at) ?? []).map(({ kind, count }) => [kind, count])
+    return {
+      at: formatTimestamp(at),
+      ...outcomesOf(deliveriesAt.get(at) ?? []),
+      changes: Object.fromEntries(changed),
+    }
+  })
+}
+
+function outcomesOf(counts: readonly DeliveryCount[]): Omit<StatsPoint, 'at' | 'changes'> {
+  let succeeded = 0
+  const failed: Record<string, number> = {}
+  const durations = new Array<number>(durationBounds.length + 1).fill(0)
+  for (const { slot, count } of counts) {
+    const meaning = meaningOf(slot)
+    switch (meaning?.counts) {
+      case 'succeeded':
+        succeeded += count
+        break
+      case 'failed':
+        failed[meaning.code] = count
+        break
+      case 'duration':
+        durations[meaning.bucket] = count
+        break
+      case undefined: // Of a later release.
+    }
+  }
+  return { succeeded, failed, p50: quantile(durations, 0.5), p95: quantile(durations, 0.95) }
+}

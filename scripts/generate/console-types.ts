@@ -1,0 +1,49 @@
+/** The types with which the console calls the API, made of openapi.json by openapi-typescript. */
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+
+// Of the console: it makes types with a compiler that the rest of the repository does not have.
+const ofConsole = createRequire(new URL('../../packages/console/package.json', import.meta.url))
+const generator = pathToFileURL(ofConsole.resolve('openapi-typescript')).href.replace('.cjs', '.mjs')
+
+interface Operation {
+  responses: Record<string, { content?: object }>
+  parameters?: { in?: string; $ref?: string }[]
+}
+
+/** What is called below /v1, without what is said of it for people: a quarter of the whole document. */
+export async function consoleTypes(document: object): Promise<string> {
+  const { openapi, info, paths, components } = structuredClone(document) as {
+    openapi: string
+    info: object
+    paths: Record<string, Record<string, Operation>>
+    components: { schemas: object; parameters?: object }
+  }
+  const called = Object.entries(paths).filter(([path]) => path.startsWith('/v1/'))
+  for (const operation of called.flatMap(([, item]) => Object.values(item))) {
+    const answers = Object.entries(operation.responses).filter(([status]) => status < '3')
+    operation.responses = {
+      ...Object.fromEntries(answers.map(([status, { content }]) => [status, { description: '', content }])),
+      default: {
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
+    } as Operation['responses']
+  }
+  const { default: openapiTS, astToString } = await import(generator)
+  const { schemas, parameters = {} } = components
+  const shown = { openapi, info, paths: Object.fromEntries(called), components: { schemas, parameters } }
+  const text: string = astToString(await openapiTS(withoutWords(shown)))
+  const lines = text.split('\n').filter((line) => !/^\s+\w+\??: never;$/.test(line))
+  return `/** Made of openapi.json by \`npm run generate\`. */\n${lines.join('\n')}`
+}
+
+function withoutWords<T>(value: T): T {
+  const words = new Set(['summary', 'examples', 'example', 'x-scope', 'x-events', 'x-examples'])
+  return JSON.parse(
+    JSON.stringify(value, (name, part) =>
+      words.has(name) || (name === 'description' && typeof part === 'string' && part !== '')
+        ? undefined
+        : part,
+    ),
+  )
+}
