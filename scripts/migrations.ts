@@ -9,10 +9,12 @@ import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import type { PoolClient } from 'pg'
 import { startEmbedded } from '../packages/service/src/db/embedded/index.ts'
 import { apply, migrate } from '../packages/service/src/db/migrate.ts'
 import type { Migration } from '../packages/service/src/db/migration.ts'
 import { createPool, endPool } from '../packages/service/src/db/pool.ts'
+import { allowStatements } from '../packages/service/src/db/silence.ts'
 import { schemaOf } from '../packages/service/src/schema.ts'
 import { createEarlierOrganization } from '../packages/service/test/harness/earlier-organization.ts'
 
@@ -33,6 +35,8 @@ interface Measured {
   readonly milliseconds: number
   /** The longest that a write took meanwhile. */
   readonly longest: number
+  /** The statement of the migration that was under way as it ended. */
+  readonly beside: string
   readonly writes: number
 }
 
@@ -40,22 +44,25 @@ const directory = await mkdtemp(join(tmpdir(), 'deskwire-migrations-'))
 const database = await startEmbedded({ dataDir: directory, log: () => {} })
 const pool = createPool(database.connection, { max: 4, onIdleError: () => {} })
 const measured: Measured[] = []
+/** The statement of the migrations that is under way. */
+let underWay = ''
 try {
   const { migrations } = schemaOf()
   const isBefore = ({ id }: Migration) => id < oldest
   await migrate(pool, { migrations: migrations.filter(isBefore), functions: [] })
   const { organizationId } = await createEarlierOrganization(pool, 'Large')
-  await plant(organizationId)
-  const writer = startWriter(organizationId)
   const client = await pool.connect()
+  await client.query('set statement_timeout = 0')
+  allowStatements(client, 0)
+  await plant(client, organizationId)
+  const writer = startWriter(organizationId)
   try {
-    await client.query('set statement_timeout = 0')
     for (const migration of migrations
       .filter((one) => !isBefore(one))
       .toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
       const since = performance.now()
       writer.begin()
-      await apply(client, migration)
+      await apply(watched(client), migration)
       const milliseconds = performance.now() - since
       measured.push({ id: migration.id, milliseconds, ...(await writer.end()) })
     }
@@ -75,8 +82,8 @@ const lines = [
   `- ${rows.toLocaleString('en')} customers of one organization; ${measured.length} migrations in ${seconds(measured.reduce((sum, one) => sum + one.milliseconds, 0))}`,
   `- the longest that a write of it took meanwhile: ${Math.round(worst)} ms`,
   ...notable.map(
-    ({ id, milliseconds, longest, writes }) =>
-      `- ${id}: ${seconds(milliseconds)}, ${writes} writes meanwhile, the slowest ${Math.round(longest)} ms`,
+    ({ id, milliseconds, longest, beside, writes }) =>
+      `- ${id}: ${seconds(milliseconds)}, ${writes} writes meanwhile, the slowest ${Math.round(longest)} ms, beside \`${beside}\``,
   ),
 ]
 console.log(lines.join('\n'))
@@ -87,10 +94,20 @@ function seconds(milliseconds: number): string {
   return `${(milliseconds / 1_000).toFixed(1)} s`
 }
 
-async function plant(organizationId: string): Promise<void> {
+async function plant(client: Pick<PoolClient, 'query'>, organizationId: string): Promise<void> {
   const piece = 50_000
+  // Made after the rows, indexes take a fraction of the time.
+  const { rows: indexes } = await client.query<{ drop: string; create: string }>(
+    `select case when c.oid is null then format('drop index %s', i.indexrelid::regclass)
+         else format('alter table %s drop constraint %I', i.indrelid::regclass, c.conname) end as drop,
+       case when c.oid is null then pg_get_indexdef(i.indexrelid)
+         else format('alter table %s add constraint %I %s', i.indrelid::regclass, c.conname, pg_get_constraintdef(c.oid)) end as create
+       from pg_index i left join pg_constraint c on c.conindid = i.indexrelid and c.conrelid = i.indrelid
+       where i.indrelid in ('customers'::regclass, 'customers_words'::regclass)`,
+  )
+  for (const { drop } of indexes) await client.query(drop)
   for (let made = 0; made < rows; made += piece)
-    await pool.query(
+    await client.query(
       `with made as (
          insert into customers (organization_id, id, created_at, updated_at, body)
            select $1, gen_random_uuid(), now(), now(), repeat('x', 300) from generate_series(1, $2::int) returning id)
@@ -98,18 +115,29 @@ async function plant(organizationId: string): Promise<void> {
          select $1, m.id, '{vip}', 'ada lovelace ' || left(m.id::text, 8) from made m`,
       [organizationId, Math.min(piece, rows - made)],
     )
-  await pool.query(
+  await client.query(
     `insert into kind_counters (organization_id, kind, live_count, digest, last_number) values ($1, 'customer', $2, 0, 0)`,
     [organizationId, rows],
   )
-  await pool.query('vacuum analyze customers')
-  await pool.query('vacuum analyze customers_words')
+  for (const { create } of indexes) await client.query(create)
+  await client.query('vacuum analyze customers')
+  await client.query('vacuum analyze customers_words')
+}
+
+/** Keeps in mind what it is asked. */
+function watched(client: PoolClient): Pick<PoolClient, 'query'> {
+  const query = (text: string, values?: unknown[]) => {
+    underWay = text.split(/\s+/).slice(0, 4).join(' ')
+    return client.query(text, values)
+  }
+  return { query } as Pick<PoolClient, 'query'>
 }
 
 /** Writes all the time, one commit after the other. */
 function startWriter(organizationId: string) {
   let going = true
   let longest = 0
+  let beside = ''
   let writes = 0
   const done = (async () => {
     while (going) {
@@ -121,7 +149,11 @@ function startWriter(organizationId: string) {
          insert into customers_words (organization_id, id, tags, search) select $1, m.id, '{late}', 'grace' from made m`,
         [organizationId],
       )
-      longest = Math.max(longest, performance.now() - since)
+      const took = performance.now() - since
+      if (took > longest) {
+        longest = took
+        beside = underWay
+      }
       writes++
     }
   })()
@@ -136,7 +168,7 @@ function startWriter(organizationId: string) {
     async end() {
       const before = writes
       while (writes === before) await Promise.race([done, delay(1)])
-      return { longest, writes }
+      return { longest, beside, writes }
     },
     async stop() {
       going = false

@@ -65,8 +65,6 @@ export function reviseSearchTable(table: string): Omit<Migration, 'id'> {
           terms text not null,
           constraint ${next}_pkey primary key (organization_id, id)
         )`,
-        `create index if not exists ${next}_found on ${next} using gin (search_vector(organization_id, terms))
-          with (gin_pending_list_limit = 1024)`,
         `create or replace function ${table}_words_through() returns trigger language plpgsql as $function$
 begin
   if tg_op = 'DELETE' then
@@ -82,8 +80,9 @@ end;
 $function$`,
         `create or replace trigger ${table}_words_through after insert or update or delete on ${table}_words
           for each row execute function ${table}_words_through()`,
-        // Nobody of the organization writes while a piece of it is under way: each takes the clock first. Rows are looked up one by
-        // one, whatever statistics say: a join may read the whole table. A page that is not full is the last: what comes later
+        // Nobody of the organization writes while a piece of it is under way: each takes the clock first, and what the piece reads was
+        // read before, so that it need not come from a disk meanwhile. Rows are looked up one by one, whatever statistics say: a join
+        // may read the whole table. A page that is not full is the last: what comes later
         // comes through the trigger, and somebody who writes all the time would keep a page from ever being empty.
         `create or replace function ${table}_words_piece(p_after text) returns text language plpgsql as $function$
 declare
@@ -95,10 +94,15 @@ begin
     select o.organization_id into v_organization_id from organization_clocks o order by o.organization_id limit 1;
     v_after := '00000000-0000-0000-0000-000000000000';
   end if;
+  perform w.tags, w.search, t.created_at
+    from (select s.id, s.tags, s.search from ${table}_words s
+        where s.organization_id = v_organization_id and s.id > v_after order by s.id limit 200) w
+      cross join lateral (
+        select r.created_at from ${table} r where r.organization_id = v_organization_id and r.id = w.id limit 1) t;
   perform 1 from organization_clocks c where c.organization_id = v_organization_id for update;
   with page as materialized (
       select w.id, w.tags, w.search from ${table}_words w
-        where w.organization_id = v_organization_id and w.id > v_after order by w.id limit 1000),
+        where w.organization_id = v_organization_id and w.id > v_after order by w.id limit 200),
     put as (
       insert into ${next} (organization_id, id, created_at, terms)
         select v_organization_id, p.id, t.created_at, ${termsOf('p.tags', 'p.search')}
@@ -106,7 +110,7 @@ begin
             select r.created_at from ${table} r where r.organization_id = v_organization_id and r.id = p.id limit 1) t
         on conflict (organization_id, id) do nothing)
     select (array_agg(p.id order by p.id desc))[1], count(*) into v_after, v_rows from page p;
-  if v_rows = 1000 then
+  if v_rows = 200 then
     return v_organization_id || ' ' || v_after;
   end if;
   select o.organization_id into v_organization_id from organization_clocks o
@@ -116,6 +120,12 @@ end;
 $function$`,
       ],
       piece: `select ${table}_words_piece($1) as next`,
+      // After the pieces: a piece that kept it would now and then empty its list of new entries, all over the index, under the clock.
+      indexes: [
+        `drop index concurrently if exists ${next}_found`,
+        `create index concurrently ${next}_found on ${next} using gin (search_vector(organization_id, terms))
+          with (gin_pending_list_limit = 1024)`,
+      ],
     },
     statements: [
       `drop table ${table}_words`,
