@@ -38,7 +38,7 @@ import {
 export interface DuckDbOptions {
   /** The file; it is made if it is not there. */
   readonly file: string
-  /** Settings of DuckDB, for example `{ memory_limit: '1GB', threads: '2' }`. */
+  /** Settings of DuckDB, for example `{ memory_limit: '1GB', threads: '2' }`; `checkpoint_threshold` is 256 MB unless told. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
@@ -85,6 +85,12 @@ const rowsOfPiece = 10_000
 /** What a chunk of DuckDB holds at most. */
 const rowsOfChunk = 2_048
 
+/**
+ * The length of the log from which DuckDB writes it into the file. Each time it compresses the last rows of a table again, up to 122,880
+ * of them: at its own 16 MB, loading takes two to three times the processor time.
+ */
+const checkpointThreshold = '256MB'
+
 /** Writers of a file, all of which are of this process: of two at once DuckDB would refuse one. */
 const writers = new Map<string, Queue>()
 
@@ -125,6 +131,8 @@ export class DuckDbStore implements Store {
       instance.closeSync()
       return false
     }
+    if (settings.checkpoint_threshold === undefined)
+      await writer.run(`set global checkpoint_threshold = '${checkpointThreshold}'`)
     await writer.run(
       'create table if not exists deskwire_mirror (name varchar primary key, value varchar not null)',
     )
