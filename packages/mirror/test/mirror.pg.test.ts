@@ -1,5 +1,5 @@
 /** A mirror of a real service: what it holds, whatever happens meanwhile. */
-import { type Client, createClient } from '@deskwire/sdk'
+import { type BatchAnswer, type Client, createClient } from '@deskwire/sdk'
 import { describe, expect, test } from 'vitest'
 import { tellRestored } from '../../service/src/backup/restored.ts'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
@@ -20,42 +20,50 @@ const plurals = ['teammates', 'customers', 'conversations', 'messages', 'tickets
 const optionsOf = ({ token }: Api) => ({ baseUrl: `${shared().url}/v1`, apiKey: token })
 const clientOf = (api: Api) => createClient(optionsOf(api))
 
-/** Some of everything. */
+/** Some of everything: a teammate, and so many of each other kind. */
 async function furnish(client: Client, count = 2): Promise<{ customerIds: string[] }> {
   const { id: assigneeId } = await client.teammates.create({ name: 'Grace' })
-  const customerIds: string[] = []
-  for (let n = 0; n < count; n++) {
-    const customAttributes = { plan: 'team "é"\\', seats: n, ratio: 1e-7, more: 1e21, 'a b': true }
-    const customer = await client.customers.create({
-      name: `Ada\t${n}\n`,
-      tags: ['a, b', '{x}'],
-      customAttributes,
-    })
-    const customerId = customer.id
-    customerIds.push(customerId)
-    const { id: conversationId } = await client.conversations.create({
-      customerId,
-      channel: 'email',
-      subject: `No. ${n}`,
-    })
-    await client.messages.create({
-      conversationId,
-      direction: 'inbound',
-      author: { type: 'customer' },
-      body: 'Hello',
-    })
-    await client.tickets.create({ customerId, conversationId, subject: `Ticket ${n}`, assigneeId })
-    await client.bookings.create({
-      customerId,
-      title: 'A visit',
-      startAt: '2026-03-01T10:00:00Z',
-      endAt: '2026-03-01T10:30:00.120Z',
-      timezone: 'Europe/Zurich',
-      location: { type: 'phone', value: '+41' },
-    })
-  }
+  const customAttributes = { plan: 'team "é"\\', ratio: 1e-7, more: 1e21, 'a b': true }
+  const tags = ['a, b', '{x}']
+  const each = <T>(make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n))
+  const customerIds = idsOf(
+    await client.customers.batch(
+      each((n) => ({ name: `Ada\t${n}\n`, tags, customAttributes: { ...customAttributes, seats: n } })),
+    ),
+  )
+  const of = (n: number) => ({ customerId: customerIds[n] as string })
+  const conversationIds = idsOf(
+    await client.conversations.batch(each((n) => ({ ...of(n), channel: 'email', subject: `No. ${n}` }))),
+  )
+  const conversation = (n: number) => ({ conversationId: conversationIds[n] as string })
+  const author = { type: 'customer' } as const
+  idsOf(
+    await client.messages.batch(
+      each((n) => ({ ...conversation(n), direction: 'inbound', author, body: 'Hello' })),
+    ),
+  )
+  idsOf(
+    await client.tickets.batch(
+      each((n) => ({ ...of(n), ...conversation(n), subject: `Ticket ${n}`, assigneeId })),
+    ),
+  )
+  const visit = {
+    title: 'A visit',
+    startAt: '2026-03-01T10:00:00Z',
+    endAt: '2026-03-01T10:30:00.120Z',
+    timezone: 'Europe/Zurich',
+    location: { type: 'phone', value: '+41' },
+  } as const
+  idsOf(await client.bookings.batch(each((n) => ({ ...of(n), ...visit }))))
   await client.teammates.update(assigneeId, { active: false })
   return { customerIds }
+}
+
+function idsOf({ data }: BatchAnswer): string[] {
+  return data.map((outcome) => {
+    if (outcome.outcome === 'refused') throw new Error(JSON.stringify(outcome))
+    return outcome.id
+  })
 }
 
 const mirrorOf = (client: Client, store: Store, options: Partial<MirrorOptions> = {}) =>

@@ -88,15 +88,9 @@ async function duckDbPlace(): Promise<Place> {
 
 async function postgresPlace(connection: ClientConfig): Promise<Place> {
   const schema = `copy_${randomUUID().replaceAll('-', '')}`
-  const sql = async (text: string) => {
-    const client = new Client({ ...connection, options: `-c search_path=${schema}` })
-    await client.connect()
-    try {
-      return (await client.query(text)).rows
-    } finally {
-      await client.end()
-    }
-  }
+  const client = new Client({ ...connection, options: `-c search_path=${schema}` })
+  await client.connect()
+  const sql = async (text: string) => (await client.query(text)).rows
   return {
     address: { connection, schema },
     store: () => storeAt({ connection, schema }),
@@ -109,6 +103,7 @@ async function postgresPlace(connection: ClientConfig): Promise<Place> {
       ),
     async [Symbol.asyncDispose]() {
       await sql(`drop schema if exists ${schema} cascade`)
+      await client.end()
     },
   }
 }
