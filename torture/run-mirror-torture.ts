@@ -134,6 +134,7 @@ export async function runMirrorTorture(options: {
       if (type === 'mended') mended++
     },
   })
+  await last.catchUp()
   const { exact, rows } = await last.verify()
   await last.close()
   const differences = await differencesByHand(createClient(client), target.sql, plurals)

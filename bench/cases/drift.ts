@@ -22,7 +22,7 @@ export async function* drift({ full, shelf }: Scale): AsyncGenerator<Result> {
   const directory = await mkdtemp(join(tmpdir(), 'deskwire-bench-'))
   const { order, remove } = await newPlace(installation, seeded, 'PostgreSQL', directory)
   const sql = new Client(order.connection)
-  const spent = { calls: 0, bytes: 0 }
+  const spent = nothingSpent()
   const client = createClient({ baseUrl: `${order.url}/v1`, apiKey: order.token, fetch: counting(spent) })
   const mirror = new Mirror({ client, store: new PostgresStore({ connection: order.connection }) })
   try {
@@ -36,7 +36,7 @@ export async function* drift({ full, shelf }: Scale): AsyncGenerator<Result> {
       const touched = await touch(sql, count)
       const writing = write(order.url, order.token)
       await mirror.catchUp()
-      Object.assign(spent, { calls: 0, bytes: 0 })
+      Object.assign(spent, nothingSpent())
       const since = performance.now()
       const { differences } = await mirror.verify()
       const run: Run = { value: (performance.now() - since) / 1_000 }
@@ -47,6 +47,7 @@ export async function* drift({ full, shelf }: Scale): AsyncGenerator<Result> {
         calls: spent.calls,
         bytes: spent.bytes,
         'of the bytes of all rows': share,
+        'beside them, bytes of what others changed': spent.streamed,
       }
       const found = differences.map(({ id }) => id).sort()
       if (found.join() !== touched.sort().join())
@@ -121,13 +122,25 @@ function write(url: string, token: string): { stop(): Promise<number> } {
   }
 }
 
+interface Spent {
+  calls: number
+  bytes: number
+  /** Of calls for the stream, which brings what writers do meanwhile. */
+  streamed: number
+}
+
+const nothingSpent = (): Spent => ({ calls: 0, bytes: 0, streamed: 0 })
+
 /** Counts calls, and bytes of their answers before compression. */
-function counting(spent: { calls: number; bytes: number }): Fetch {
+function counting(spent: Spent): Fetch {
   return async (url, init) => {
     const response = await fetch(url, init)
     const body = await response.arrayBuffer()
-    spent.calls++
-    spent.bytes += body.byteLength
+    if (url.includes('/changes')) spent.streamed += body.byteLength
+    else {
+      spent.calls++
+      spent.bytes += body.byteLength
+    }
     return new Response(body, response)
   }
 }

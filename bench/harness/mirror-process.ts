@@ -1,4 +1,4 @@
-/** A mirror in a process of its own: keeps a first copy, and verifies it. Says in one line of JSON what that took. */
+/** A mirror in a process of its own: keeps a first copy and verifies it, or writes an export. Says in one line of JSON what that took. */
 import { Mirror, type Store } from '@deskwire/mirror'
 import { MemoryStore } from '@deskwire/mirror/memory'
 import { PostgresStore } from '@deskwire/mirror/postgres'
@@ -8,18 +8,37 @@ import type { MirrorOrder, MirrorReport } from './mirror.ts'
 
 const order: MirrorOrder = JSON.parse(process.argv[2] ?? '{}')
 const client = createClient({ baseUrl: `${order.url}/v1`, apiKey: order.token })
-const mirror = new Mirror({ client, store: await storeOf(order) })
-const loaded = await secondsOf(() => mirror.catchUp())
-const megabytes = Math.round(process.resourceUsage().maxRSS / 1024)
-let isExact = false
-const verified = await secondsOf(async () => {
-  isExact = (await mirror.verify()).exact
-})
-await mirror.close()
-const report: MirrorReport = { loaded, verified, megabytes, isExact }
+const store = await storeOf(order)
+const report = store === null ? await exported() : await mirrored(store)
 process.stdout.write(`${JSON.stringify(report)}\n`)
 
-async function storeOf({ store, file, connection }: MirrorOrder): Promise<Store> {
+async function exported(): Promise<MirrorReport> {
+  const options = { client, directory: order.file }
+  const write =
+    order.store === 'NDJSON'
+      ? (await import('@deskwire/mirror/ndjson')).exportNdjson
+      : (await import('@deskwire/mirror/parquet')).exportParquet
+  const loaded = await secondsOf(() => write(options))
+  return { loaded, verified: 0, megabytes: mostMegabytes(), isExact: true }
+}
+
+async function mirrored(store: Store): Promise<MirrorReport> {
+  const mirror = new Mirror({ client, store })
+  const loaded = await secondsOf(() => mirror.catchUp())
+  const megabytes = mostMegabytes()
+  let isExact = false
+  const verified = await secondsOf(async () => {
+    isExact = (await mirror.verify()).exact
+  })
+  await mirror.close()
+  return { loaded, verified, megabytes, isExact }
+}
+
+function mostMegabytes(): number {
+  return Math.round(process.resourceUsage().maxRSS / 1024)
+}
+
+async function storeOf({ store, file, connection }: MirrorOrder): Promise<Store | null> {
   switch (store) {
     case 'memory':
       return new MemoryStore()
@@ -31,10 +50,13 @@ async function storeOf({ store, file, connection }: MirrorOrder): Promise<Store>
       const { DuckDbStore } = await import('@deskwire/mirror/duckdb')
       return new DuckDbStore({ file })
     }
+    case 'NDJSON':
+    case 'Parquet':
+      return null
   }
 }
 
-async function secondsOf(work: () => Promise<void>): Promise<number> {
+async function secondsOf(work: () => Promise<unknown>): Promise<number> {
   const since = performance.now()
   await work()
   return (performance.now() - since) / 1_000

@@ -66,6 +66,11 @@ const reaches: readonly Reach[] = [
   },
   { of: /^stall: (?!peak)/, text: '≤ 50 ms', met: ({ value }) => value <= 50 },
   { of: /^stall: peak/, text: '≤ 400 MB', met: ({ value }) => value <= 400 },
+  {
+    of: /^mirror: .* rows first/,
+    text: '≥ 50 % of the slower bare limit',
+    met: ({ ratio = 0 }) => ratio >= 0.5,
+  },
   { of: /^import: customers/, text: '≥ 10,000/s', met: ({ value }) => value >= 10_000 },
   { of: /^import: peak memory of the service/, text: '≤ 250 MB', met: ({ value }) => value <= 250 },
   { of: /^import: peak memory of the importer/, text: '≤ 300 MB', met: ({ value }) => value <= 300 },

@@ -9,6 +9,7 @@ import { duckDb } from '../../mirror/test/duckdb.ts'
 import { testDatabase } from '../../service/test/harness/database.ts'
 import { sharedService } from '../../service/test/harness/shared-service.ts'
 import { mirrorCommand } from '../src/commands/mirror.ts'
+import { repairCommand } from '../src/commands/repair.ts'
 import { verifyCommand } from '../src/commands/verify.ts'
 import { CommandFailure } from '../src/failure.ts'
 import { needing, readPlace } from '../src/mirror/place.ts'
@@ -149,6 +150,12 @@ test('no copy is begun to be verified, and an export is no copy', async () => {
   await expect(verifyCommand.run(['--to', none, ...at])).rejects.toThrow(`there is no copy in ${none}`)
   sql(none, 'create table mine (x)')
   await expect(verifyCommand.run(['--to', none, ...at])).rejects.toThrow(`there is no copy in ${none}`)
+  const { host, port, user, database } = shared().database.connection
+  const server = `postgres://${user}@${encodeURIComponent(host)}:${port}/${database}`
+  for (const { run } of [verifyCommand, repairCommand])
+    await expect(run(['--to', server, ...at])).rejects.toThrow(/^there is no copy in postgres:/)
+  const schemas = "select 1 from pg_namespace where nspname = 'deskwire'"
+  expect((await shared().database.pool.query(schemas)).rows).toEqual([])
   await expect(verifyCommand.run(['--to', 'parquet:out', ...at])).rejects.toThrow(UsageError)
 })
 

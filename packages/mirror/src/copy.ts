@@ -25,6 +25,12 @@ interface Place {
   readonly id: string
 }
 
+/** A row as it came, and what JSON.parse made of it. */
+interface ServedRow {
+  readonly text: string
+  readonly members: Members
+}
+
 /** What is noted of a copy with each transaction. */
 interface Position {
   /** Raised when what is noted here takes another form. */
@@ -220,7 +226,7 @@ export class Copy {
     const plural = this.#plural(kind)
     const { asOf, kinds } = this.#position.loading ?? { asOf: '', kinds: {} }
     const from = kinds[kind] ?? null
-    let batch: { text: string; members: Members }[] = []
+    let batch: ServedRow[] = []
     let characters = 0
     let isCurrent = true
     let writing: Promise<void> | undefined
@@ -233,18 +239,14 @@ export class Copy {
       // Awaited with the next batch: while the store writes this one, that is read.
       writing?.catch(() => {})
     }
-    const write = async (rows: typeof batch, isEnd: boolean) => {
+    const write = async (rows: readonly ServedRow[], isEnd: boolean) => {
       await this.#learn(kind, rows)
       isCurrent = await this.#write(async (tx) => {
         const { position, tables } = this.#noted
         const { loading } = position
         const table = this.#table(kind)
         const sums = this.sumsOf(kind)
-        const stored = rows.map(({ text, members }) => {
-          sums.count(members.id as string, updatedAtOf(members), text)
-          return storedRow(table, text, members)
-        })
-        if (stored.length > 0) await tx.append(table, stored)
+        if (rows.length > 0) await tx.append(table, counted(table, rows, sums))
         const { [kind]: _, ...others } = loading?.kinds ?? {}
         const last = rows.at(-1)?.members as Place | undefined
         const place = last ? { updatedAt: last.updatedAt, id: last.id } : (loading?.kinds[kind] ?? null)
@@ -284,7 +286,7 @@ export class Copy {
    * is another's.
    */
   async apply(from: string, page: SyncPage<AnyRow, unknown>): Promise<boolean> {
-    const kinds = new Map<string, Map<string, Removal | { text: string; members: Members }>>()
+    const kinds = new Map<string, Map<string, Removal | ServedRow>>()
     for (const change of page.changes) {
       const [kind, id] =
         change.type === 'upsert' ? [change.row.object, change.row.id] : [change.resource, change.id]
@@ -466,8 +468,9 @@ export class Copy {
   }
 }
 
-/** Whether an open store holds a copy that was begun. */
+/** Whether a store holds a copy that was begun. Opens it for that where something is there, and makes nothing. */
 export async function hasCopy(store: Store): Promise<boolean> {
+  if (!(await store.open({ creates: false }))) return false
   return await store.read(async (at) => (await notedOf('live', at)) !== undefined)
 }
 
@@ -502,6 +505,14 @@ async function note(
 ): Promise<void> {
   await tx.setNote(name, noted ? JSON.stringify(noted.position) : null)
   if (withTables) await tx.setNote(`${name} tables`, noted ? JSON.stringify(noted.tables) : null)
+}
+
+/** Rows as they are stored, each made and counted when it is taken. */
+function* counted(table: Table, rows: readonly ServedRow[], sums: Sums): Generator<StoredRow> {
+  for (const { text, members } of rows) {
+    sums.count(members.id as string, updatedAtOf(members), text)
+    yield storedRow(table, text, members)
+  }
 }
 
 /** The end of the stream of all kinds that the key may read, and how many rows they have. */

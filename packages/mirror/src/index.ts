@@ -20,6 +20,7 @@ export {
   type Cell,
   type Column,
   type ColumnType,
+  type OpenOptions,
   type Removal,
   type Store,
   type StoredRow,

@@ -8,7 +8,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type AnyRow, type Change, type Client, DeskwireError } from '@deskwire/sdk'
 import { type ComparedKind, type CopyDifference, compareCopy } from './compare.ts'
-import { Copy, CopyGone, type CopyOptions, endOf } from './copy.ts'
+import { Copy, CopyGone, type CopyOptions, endOf, hasCopy } from './copy.ts'
 import { MirrorError } from './error.ts'
 import { type Store, StoreUnavailable } from './store.ts'
 
@@ -160,9 +160,10 @@ export class Mirror {
   /**
    * Compares every row of the copy, its text and each column, with the service, after catching up. The service tells digests of ranges
    * of ids, so that calls and bytes grow with the differences; nothing is written, and writers on both sides may go on. Throws
-   * as `catchUp`.
+   * as `catchUp`, and MirrorError where the store holds no copy: none is begun.
    */
   async verify({ signal }: CallOptions = {}): Promise<Verification> {
+    await this.#requireCopy()
     await this.#advanced(signal, undefined)
     const compared = await this.#compared(signal)
     const differences = compared.flatMap((kind) => kind.differences)
@@ -170,8 +171,9 @@ export class Mirror {
     return { exact: differences.length === 0, rows, differences }
   }
 
-  /** Fetches the rows that `verify` finds, and no others, and answers what they were. */
+  /** Fetches the rows that `verify` finds, and no others, and answers what they were. Throws as `verify`. */
   async repair({ signal }: CallOptions = {}): Promise<readonly CopyDifference[]> {
+    await this.#requireCopy()
     await this.#advanced(signal, undefined)
     const copy = await this.#opened(signal)
     const compared = await this.#compared(signal)
@@ -190,6 +192,13 @@ export class Mirror {
     this.#copy = undefined
     this.#isExtended = false
     await this.#options.store.close()
+  }
+
+  /** Somebody who verifies means a copy that is there: in the wrong place none is to be made. */
+  async #requireCopy(): Promise<void> {
+    if (this.#copy !== undefined || (await hasCopy(this.#options.store))) return
+    await this.#options.store.close()
+    throw new MirrorError('There is no copy in the store. catchUp() makes one.')
   }
 
   /** Answers how many rows have changed. */

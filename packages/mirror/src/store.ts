@@ -74,8 +74,11 @@ export interface StoreWriter extends StoreReader {
   define(table: Table): Promise<void>
   /** Makes the indexes that the table lacks: called once rows are loaded, as they load faster without. */
   index(table: Table): Promise<void>
-  /** Adds rows that the table does not have: as fast as the store can. */
-  append(table: Table, rows: readonly StoredRow[]): Promise<void>
+  /**
+   * Adds rows that the table does not have: as fast as the store can. They are made as they are taken, so a store that takes
+   * some and writes them before it takes more has both done at once.
+   */
+  append(table: Table, rows: Iterable<StoredRow>): Promise<void>
   /** Adds rows, or replaces those with the same ids, marked ones included. No id comes twice in a call. */
   put(table: Table, rows: readonly StoredRow[]): Promise<void>
   /** Deletes or marks those of these rows that it has. */
@@ -90,9 +93,17 @@ export interface StoreWriter extends StoreReader {
   drop(table: Table): Promise<void>
 }
 
+export interface OpenOptions {
+  /** True, unless told. */
+  readonly creates?: boolean
+}
+
 export interface Store {
-  /** Connects, and readies what notes need. To be called before anything else, and again after a failure if one likes. */
-  open(): Promise<void>
+  /**
+   * Connects, and makes what notes need where it is not there. With `creates: false` it makes and changes nothing, and answers false
+   * and stays closed where nothing is there. To be called before anything else, and again after a failure if one likes.
+   */
+  open(options?: OpenOptions): Promise<boolean>
   /**
    * Runs one transaction: commits when `work` has settled, and rolls back and throws what it throws. Writers of one copy go one after
    * the other, also those of other processes. A StoreUnavailable says that it may be tried again.

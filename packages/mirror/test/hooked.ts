@@ -7,7 +7,7 @@ export type Hook = (step: string) => void | Promise<void>
 export function hooked(store: Store, hook: Hook): Store {
   const { shown } = store
   return {
-    open: () => store.open(),
+    open: (options) => store.open(options),
     close: () => store.close(),
     read: (work) => store.read((at) => work(withHook(at, hook))),
     async write(work) {

@@ -3,12 +3,13 @@ import { type Client, createClient } from '@deskwire/sdk'
 import { expect, test } from 'vitest'
 import { tellRestored } from '../../service/src/backup/restored.ts'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
-import { testService } from '../../service/test/harness/service.ts'
+import { sharedService } from '../../service/test/harness/shared-service.ts'
 import { Mirror } from '../src/index.ts'
 import { differencesByHand } from './by-hand.ts'
 import { Fault, hooked } from './hooked.ts'
 import { type Place, places } from './stores.ts'
 
+const shared = sharedService()
 const plurals = ['customers', 'tickets']
 
 /** The same client, which asks but once for what does not change here. */
@@ -25,9 +26,9 @@ const strides = { SQLite: 1, PostgreSQL: 9, DuckDB: 11 }
 
 test.each(Object.entries(places))('in %s', async (name, place) => {
   const stride = strides[name as keyof typeof strides]
-  await using service = await testService()
-  await using at = await place()
-  const { organizationId, token } = service.api
+  const service = shared()
+  await using at = await place(service.database.connection)
+  const { organizationId, token } = await service.newOrganization()
   const all = createClient({ baseUrl: `${service.url}/v1`, apiKey: token })
   const { id: customerId } = await all.customers.create({ name: 'Ada', tags: ['a'] })
   await all.tickets.create({ customerId, subject: 'The engine halts' })

@@ -21,7 +21,7 @@ function killedAt(order: KilledOrder): Promise<string | undefined> {
 }
 
 test.each(Object.entries(places))('in %s', async (_, place) => {
-  await using at = await place()
+  await using at = await place(shared().database.connection)
   const { token } = await shared().newOrganization()
   const options = { baseUrl: `${shared().url}/v1`, apiKey: token }
   const client = createClient(options)

@@ -1,10 +1,10 @@
 /** A mirror of a real service: what it holds, whatever happens meanwhile. */
-import { type Client, createClient } from '@deskwire/sdk'
+import { type BatchAnswer, type Client, createClient } from '@deskwire/sdk'
 import { describe, expect, test } from 'vitest'
 import { tellRestored } from '../../service/src/backup/restored.ts'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
 import { eventually } from '../../service/test/harness/locks.ts'
-import { type Api, testService } from '../../service/test/harness/service.ts'
+import type { Api } from '../../service/test/harness/service.ts'
 import { sharedService } from '../../service/test/harness/shared-service.ts'
 import { parcelWithUrgency } from '../../service/test/upgrade/parcel.fixture.ts'
 import { makeParcels, startRelease } from '../../service/test/upgrade/releases.fixture.ts'
@@ -17,50 +17,60 @@ import { type Place, places } from './stores.ts'
 const shared = sharedService()
 const plurals = ['teammates', 'customers', 'conversations', 'messages', 'tickets', 'bookings']
 
-const clientOf = ({ token }: Api, url = shared().url) => createClient({ baseUrl: `${url}/v1`, apiKey: token })
+const optionsOf = ({ token }: Api) => ({ baseUrl: `${shared().url}/v1`, apiKey: token })
+const clientOf = (api: Api) => createClient(optionsOf(api))
 
-/** Some of everything. */
+/** Some of everything: a teammate, and so many of each other kind. */
 async function furnish(client: Client, count = 2): Promise<{ customerIds: string[] }> {
   const { id: assigneeId } = await client.teammates.create({ name: 'Grace' })
-  const customerIds: string[] = []
-  for (let n = 0; n < count; n++) {
-    const customAttributes = { plan: 'team "é"\\', seats: n, ratio: 1e-7, more: 1e21, 'a b': true }
-    const customer = await client.customers.create({
-      name: `Ada\t${n}\n`,
-      tags: ['a, b', '{x}'],
-      customAttributes,
-    })
-    const customerId = customer.id
-    customerIds.push(customerId)
-    const { id: conversationId } = await client.conversations.create({
-      customerId,
-      channel: 'email',
-      subject: `No. ${n}`,
-    })
-    await client.messages.create({
-      conversationId,
-      direction: 'inbound',
-      author: { type: 'customer' },
-      body: 'Hello',
-    })
-    await client.tickets.create({ customerId, conversationId, subject: `Ticket ${n}`, assigneeId })
-    await client.bookings.create({
-      customerId,
-      title: 'A visit',
-      startAt: '2026-03-01T10:00:00Z',
-      endAt: '2026-03-01T10:30:00.120Z',
-      timezone: 'Europe/Zurich',
-      location: { type: 'phone', value: '+41' },
-    })
-  }
+  const customAttributes = { plan: 'team "é"\\', ratio: 1e-7, more: 1e21, 'a b': true }
+  const tags = ['a, b', '{x}']
+  const each = <T>(make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n))
+  const customerIds = idsOf(
+    await client.customers.batch(
+      each((n) => ({ name: `Ada\t${n}\n`, tags, customAttributes: { ...customAttributes, seats: n } })),
+    ),
+  )
+  const of = (n: number) => ({ customerId: customerIds[n] as string })
+  const conversationIds = idsOf(
+    await client.conversations.batch(each((n) => ({ ...of(n), channel: 'email', subject: `No. ${n}` }))),
+  )
+  const conversation = (n: number) => ({ conversationId: conversationIds[n] as string })
+  const author = { type: 'customer' } as const
+  idsOf(
+    await client.messages.batch(
+      each((n) => ({ ...conversation(n), direction: 'inbound', author, body: 'Hello' })),
+    ),
+  )
+  idsOf(
+    await client.tickets.batch(
+      each((n) => ({ ...of(n), ...conversation(n), subject: `Ticket ${n}`, assigneeId })),
+    ),
+  )
+  const visit = {
+    title: 'A visit',
+    startAt: '2026-03-01T10:00:00Z',
+    endAt: '2026-03-01T10:30:00.120Z',
+    timezone: 'Europe/Zurich',
+    location: { type: 'phone', value: '+41' },
+  } as const
+  idsOf(await client.bookings.batch(each((n) => ({ ...of(n), ...visit }))))
   await client.teammates.update(assigneeId, { active: false })
   return { customerIds }
+}
+
+function idsOf({ data }: BatchAnswer): string[] {
+  return data.map((outcome) => {
+    if (outcome.outcome === 'refused') throw new Error(JSON.stringify(outcome))
+    return outcome.id
+  })
 }
 
 const mirrorOf = (client: Client, store: Store, options: Partial<MirrorOptions> = {}) =>
   new Mirror({ client, store, ...options })
 
-describe.each(Object.entries(places))('in %s', (_, place) => {
+describe.each(Object.entries(places))('in %s', (_, placeOf) => {
+  const place = () => placeOf(shared().database.connection)
   const exact = (client: Client, at: Place) =>
     expect(differencesByHand(client, at.sql, plurals)).resolves.toEqual([])
 
@@ -189,10 +199,76 @@ describe.each(Object.entries(places))('in %s', (_, place) => {
     await mirror.close()
   })
 
-  test('after a restore a new copy takes the place of the old one, which is never empty', async () => {
-    await using service = await testService()
+  test('what writers do between any two calls of a verification and a repair is no difference', async () => {
     await using at = await place()
-    const client = clientOf(service.api, service.url)
+    const api = await shared().newOrganization()
+    const client = clientOf(api)
+    const { customerIds } = await furnish(client, 12)
+    const [changing, touched] = [customerIds.slice(0, 6), customerIds.slice(6)]
+    const made: string[] = []
+    let changes = 0
+    const write = async () => {
+      const n = changes++
+      if (n % 3 === 0) made.push((await client.customers.create({ name: `Made ${n}` })).id)
+      else if (n % 3 === 1) await client.customers.update(changing[n % 6] as string, { name: `Changed ${n}` })
+      else await client.customers.remove(made.shift() as string)
+    }
+    let isWriting = false
+    const disturbed = createClient({
+      ...optionsOf(api),
+      fetch: async (url, init) => {
+        if (isWriting) await write()
+        return fetch(url, init)
+      },
+    })
+    const mirror = mirrorOf(disturbed, at.store())
+    await mirror.catchUp()
+    await at.sql(`update customers set name = 'Mallory' where id = '${touched[0]}'`)
+    await at.sql(`update customers set _body = '{}' where id = '${touched[1]}'`)
+    await at.sql(`delete from customers where id = '${touched[2]}'`)
+    isWriting = true
+    const { differences } = await mirror.verify()
+    const found = differences.map(({ id, type, columns }) => `${touched.indexOf(id)} ${type} ${columns}`)
+    expect(found.sort()).toEqual(['0 changed name', '1 changed _body', '2 missing '])
+    const before = changes
+    expect(await mirror.repair()).toHaveLength(3)
+    expect(changes - before).toBeGreaterThan(6)
+    expect((await mirror.verify()).exact).toBe(true)
+    isWriting = false
+    await mirror.catchUp()
+    await exact(client, at)
+    await mirror.close()
+  })
+
+  test('who verifies or repairs where there is no copy is told so, and nothing is made', async () => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
+    const nothing = async () => {
+      const mirror = mirrorOf(client, at.store())
+      await expect(mirror.verify()).rejects.toThrow(
+        new MirrorError('There is no copy in the store. catchUp() makes one.'),
+      )
+      await expect(mirror.repair()).rejects.toThrow(MirrorError)
+      await mirror.close()
+    }
+    const before = await at.look()
+    await nothing()
+    expect(await at.look()).toEqual(before)
+    // Nor in what is somebody else's.
+    await at.occupy()
+    const occupied = await at.look()
+    await nothing()
+    expect(await at.look()).toEqual(occupied)
+    // From then on there is one, and it is found.
+    const mirror = mirrorOf(client, at.store())
+    await mirror.catchUp()
+    expect((await mirror.verify()).exact).toBe(true)
+    await mirror.close()
+  })
+
+  test('after a restore a new copy takes the place of the old one, which is never empty', async () => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
     const { customerIds } = await furnish(client, 4)
     const counts: number[] = []
     const watched = hooked(at.store(), async () => {
@@ -205,7 +281,7 @@ describe.each(Object.entries(places))('in %s', (_, place) => {
     // What the backup did not have, and what it had otherwise.
     await at.sql("insert into customers (id, _body) values ('01980000-0000-7000-8000-000000000001', '{}')")
     await at.sql(`update customers set name = 'Lost' where id = '${customerIds[0]}'`)
-    await tellRestored(service.database.pool, systemClock)
+    await tellRestored(shared().database.pool, systemClock)
     await client.customers.create({ name: 'After' })
     isWatched = true
     await mirror.catchUp()
@@ -216,31 +292,6 @@ describe.each(Object.entries(places))('in %s', (_, place) => {
     await client.customers.create({ name: 'Later' })
     expect(await mirror.verify()).toMatchObject({ exact: true, rows: { customer: 6 } })
     await exact(client, at)
-    await mirror.close()
-  })
-
-  test('a field of a later release becomes a column while the mirror runs', async () => {
-    await using releases = await startRelease()
-    await using at = await place()
-    let { url } = releases.older
-    const client = createClient({
-      baseUrl: 'http://desk.invalid/v1',
-      apiKey: releases.api.token,
-      fetch: (asked, init) => fetch(asked.replace('http://desk.invalid', url), init),
-    })
-    const [id = ''] = await makeParcels(releases.api, 3)
-    const mirror = mirrorOf(client, at.store())
-    await mirror.catchUp()
-    expect(Object.keys((await at.sql('select * from parcels'))[0] ?? {})).not.toContain('urgent')
-    const { service, api, backfill } = await releases.upgradeTo(parcelWithUrgency)
-    url = service.url
-    await api.patch(`/v1/parcels/${id}`, { urgent: true })
-    await mirror.catchUp()
-    const urgent = await at.sql(`select id from parcels where urgent = true`)
-    expect(urgent).toEqual([{ id }])
-    await backfill.run()
-    expect(await mirror.verify()).toMatchObject({ exact: true, rows: { parcel: 3 } })
-    await expect(differencesByHand(client, at.sql, ['parcels'])).resolves.toEqual([])
     await mirror.close()
   })
 
@@ -281,6 +332,39 @@ describe.each(Object.entries(places))('in %s', (_, place) => {
     expect(troubles).toEqual([])
     await Promise.all(both.map((mirror) => mirror.close()))
   })
+})
+
+test('a field of a later release becomes a column while mirrors run', async () => {
+  await using releases = await startRelease()
+  await using stack = new AsyncDisposableStack()
+  let { url } = releases.older
+  const client = createClient({
+    baseUrl: 'http://desk.invalid/v1',
+    apiKey: releases.api.token,
+    fetch: (asked, init) => fetch(asked.replace('http://desk.invalid', url), init),
+  })
+  const [id = ''] = await makeParcels(releases.api, 3)
+  const copies: { at: Place; mirror: Mirror }[] = []
+  for (const place of Object.values(places)) {
+    const at = stack.use(await place(shared().database.connection))
+    const mirror = mirrorOf(client, at.store())
+    stack.defer(() => mirror.close())
+    copies.push({ at, mirror })
+    await mirror.catchUp()
+    expect(Object.keys((await at.sql('select * from parcels'))[0] ?? {})).not.toContain('urgent')
+  }
+  const { service, api, backfill } = await releases.upgradeTo(parcelWithUrgency)
+  url = service.url
+  await api.patch(`/v1/parcels/${id}`, { urgent: true })
+  for (const { at, mirror } of copies) {
+    await mirror.catchUp()
+    expect(await at.sql(`select id from parcels where urgent = true`)).toEqual([{ id }])
+  }
+  await backfill.run()
+  for (const { at, mirror } of copies) {
+    expect(await mirror.verify()).toMatchObject({ exact: true, rows: { parcel: 3 } })
+    await expect(differencesByHand(client, at.sql, ['parcels'])).resolves.toEqual([])
+  }
 })
 
 describe('following', () => {

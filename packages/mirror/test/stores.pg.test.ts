@@ -1,5 +1,6 @@
 /** What every store promises, of each. */
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type TestDatabase, testDatabase } from '../../service/test/harness/database.ts'
 import { type StoredRow, type StoreReader, StoreUnavailable, type Table } from '../src/index.ts'
 import { MemoryStore } from '../src/stores/memory.ts'
 import { PostgresStore } from '../src/stores/postgres.ts'
@@ -60,12 +61,23 @@ const memory = async () => {
   return { store: () => store, [Symbol.asyncDispose]: async () => {} }
 }
 
-const stores: Record<string, () => Promise<Pick<Place, 'store'> & Partial<Place> & AsyncDisposable>> = {
+let database: TestDatabase
+beforeAll(async () => {
+  database = await testDatabase({ template: null })
+})
+afterAll(() => database[Symbol.asyncDispose]())
+
+const stores: Record<
+  string,
+  (connection: TestDatabase['connection']) => Promise<Pick<Place, 'store'> & Partial<Place> & AsyncDisposable>
+> = {
   memory,
   ...places,
 }
 
-describe.each(Object.entries(stores))('%s', (_, place) => {
+describe.each(Object.entries(stores))('%s', (_, placeOf) => {
+  const place = () => placeOf(database.connection)
+
   test('keeps rows and notes', async () => {
     await using held = await place()
     const store = held.store()
@@ -234,7 +246,7 @@ test('a store that cannot be reached, or is written to by another for too long, 
 })
 
 test('tables of PostgreSQL have comments and indexes, and no foreign keys', async () => {
-  await using held = await places.PostgreSQL()
+  await using held = await places.PostgreSQL(database.connection)
   const store = held.store()
   await store.open()
   const things = table('things', true)

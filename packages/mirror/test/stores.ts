@@ -1,5 +1,6 @@
 /** The stores that a mirror is tried with, each fresh, and plain SQL beside the mirror. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -19,9 +20,15 @@ export interface Place extends AsyncDisposable {
   store(): Store
   /** Statements in the SQL that both databases have in common; tables need no schema. */
   sql(text: string): Promise<Row[]>
+  /** Puts a table there that is no mirror's. */
+  occupy(): Promise<unknown>
+  /** What is there, to be compared with what was: tables, or the bytes of files. */
+  look(): Promise<unknown>
 }
 
-export type Address = { readonly file: string } | { readonly connection: ClientConfig }
+export type Address =
+  | { readonly file: string }
+  | { readonly connection: ClientConfig; readonly schema?: string }
 
 /** A file is one of DuckDB or of SQLite by its ending. */
 export function storeAt(address: Address): Store {
@@ -29,72 +36,74 @@ export function storeAt(address: Address): Store {
   return address.file.endsWith('.duckdb') ? duckDbStore(address.file) : new SqliteStore(address)
 }
 
+/** Makes a place, which is gone when it is disposed of; that of PostgreSQL is a schema of this database. */
 export const places = {
   SQLite: sqlitePlace,
   PostgreSQL: postgresPlace,
   ...(duckDb && { DuckDB: duckDbPlace }),
 }
 
-async function sqlitePlace(): Promise<Place> {
+/** A file in a directory of its own, read and changed by this. */
+function filePlace(name: string, sqlOf: (file: string) => Place['sql']): Place {
   const directory = mkdtempSync(join(tmpdir(), 'deskwire-mirror-'))
-  const file = join(directory, 'copy.db')
+  const file = join(directory, name)
+  const sql = sqlOf(file)
   return {
     address: { file },
     store: () => storeAt({ file }),
-    async sql(text) {
-      const database = new DatabaseSync(file)
-      try {
-        return database.prepare(text).all() as Row[]
-      } finally {
-        database.close()
-      }
-    },
+    sql,
+    occupy: () => sql('create table mine (x integer)'),
+    look: async () =>
+      readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), 'base64')]),
     async [Symbol.asyncDispose]() {
       rmSync(directory, { recursive: true })
     },
   }
+}
+
+async function sqlitePlace(): Promise<Place> {
+  return filePlace('copy.db', (file) => async (text) => {
+    const database = new DatabaseSync(file)
+    try {
+      return database.prepare(text).all() as Row[]
+    } finally {
+      database.close()
+    }
+  })
 }
 
 async function duckDbPlace(): Promise<Place> {
   const { DuckDBInstance } = duckDb as DuckDb
-  const directory = mkdtempSync(join(tmpdir(), 'deskwire-mirror-'))
-  const file = join(directory, 'copy.duckdb')
-  return {
-    address: { file },
-    store: () => storeAt({ file }),
-    async sql(text) {
-      const instance = await DuckDBInstance.fromCache(file)
-      const connection = await instance.connect()
-      try {
-        return (await connection.runAndReadAll(text)).getRowObjectsJS() as Row[]
-      } finally {
-        connection.closeSync()
-        instance.closeSync()
-      }
-    },
-    async [Symbol.asyncDispose]() {
-      rmSync(directory, { recursive: true })
-    },
-  }
+  return filePlace('copy.duckdb', (file) => async (text) => {
+    const instance = await DuckDBInstance.fromCache(file)
+    const connection = await instance.connect()
+    try {
+      return (await connection.runAndReadAll(text)).getRowObjectsJS() as Row[]
+    } finally {
+      connection.closeSync()
+      instance.closeSync()
+    }
+  })
 }
 
-async function postgresPlace(): Promise<Place> {
-  // What runs outside of a test has no use for it.
-  const { testDatabase } = await import('../../service/test/harness/database.ts')
-  const database = await testDatabase({ template: null })
-  const { connection } = database
+async function postgresPlace(connection: ClientConfig): Promise<Place> {
+  const schema = `copy_${randomUUID().replaceAll('-', '')}`
+  const client = new Client({ ...connection, options: `-c search_path=${schema}` })
+  await client.connect()
+  const sql = async (text: string) => (await client.query(text)).rows
   return {
-    address: { connection },
-    store: () => storeAt({ connection }),
-    async sql(text) {
-      const client = new Client({ ...connection, options: '-c search_path=deskwire' })
-      await client.connect()
-      try {
-        return (await client.query(text)).rows
-      } finally {
-        await client.end()
-      }
+    address: { connection, schema },
+    store: () => storeAt({ connection, schema }),
+    sql,
+    occupy: () => sql(`create schema ${schema}; create table mine (x integer)`),
+    look: () =>
+      sql(
+        `select n.nspname, c.relname from pg_namespace n left join pg_class c on c.relnamespace = n.oid
+          where n.nspname = '${schema}'`,
+      ),
+    async [Symbol.asyncDispose]() {
+      await sql(`drop schema if exists ${schema} cascade`)
+      await client.end()
     },
-    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   }
 }

@@ -1,5 +1,4 @@
 /** Where `--to` points: a store for a copy, or a directory for an export. Its client is loaded when it is named. */
-import { existsSync } from 'node:fs'
 import type { Mirror, Store } from '@deskwire/mirror'
 import type { ExportManifest, ExportOptions } from '@deskwire/mirror/ndjson'
 import { clientOf, requireTarget } from '../client.ts'
@@ -17,8 +16,6 @@ export type Place =
       readonly type: 'copy'
       /** As it may be printed: without a password. */
       readonly name: string
-      /** The file; null where it is no file. */
-      readonly file: string | null
       store(): Promise<Store>
     }
   | {
@@ -43,7 +40,7 @@ export function readPlace(command: string, given: { to?: string; schema?: string
       const { PostgresStore } = await needing('pg pg-copy-streams', () => import('@deskwire/mirror/postgres'))
       return new PostgresStore({ connection: to, ...(schema === undefined ? {} : { schema }) })
     }
-    return { type: 'copy', name: `postgres://${host}${pathname}`, file: null, store }
+    return { type: 'copy', name: `postgres://${host}${pathname}`, store }
   }
   const [, form, directory] = /^(ndjson|parquet):(.+)$/.exec(to) ?? []
   if (directory !== undefined) {
@@ -57,14 +54,14 @@ export function readPlace(command: string, given: { to?: string; schema?: string
   }
   if (/\.(db|sqlite3?)$/.test(to)) {
     const store = async () => new (await import('@deskwire/mirror/sqlite')).SqliteStore({ file: to })
-    return { type: 'copy', name: to, file: to, store }
+    return { type: 'copy', name: to, store }
   }
   if (/\.(duckdb|ddb)$/.test(to)) {
     const store = async () => {
       const { DuckDbStore } = await needing('@duckdb/node-api', () => import('@deskwire/mirror/duckdb'))
       return new DuckDbStore({ file: to })
     }
-    return { type: 'copy', name: to, file: to, store }
+    return { type: 'copy', name: to, store }
   }
   throw new UsageError(`--to: ${JSON.stringify(to)} is not accepted; there are ${accepted}`)
 }
@@ -79,14 +76,10 @@ export async function openCopy(command: string, place: Place): Promise<Store> {
       `${command} needs a copy: an export is of one moment, and its manifest.json has the proof`,
     )
   }
-  const none = new CommandFailure(`there is no copy in ${place.name}: deskwire mirror --to makes one`)
-  // To open it would make it.
-  if (place.file !== null && !existsSync(place.file)) throw none
   const [store, { hasCopy }] = [await place.store(), await import('@deskwire/mirror')]
-  await store.open()
   if (await hasCopy(store)) return store
   await store.close()
-  throw none
+  throw new CommandFailure(`there is no copy in ${place.name}: deskwire mirror --to makes one`)
 }
 
 /** What a mirror expects to go wrong, as a line for whoever runs it; anything else as it is. */

@@ -2,6 +2,7 @@
  * A copy in a file of DuckDB, by its client `@duckdb/node-api`, which whoever uses it installs. DuckDB lets one process at a time open a
  * file that is written to: whoever wants to query the copy meanwhile does so in the process of the mirror, or queries an export.
  */
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { IdRange } from '@deskwire/sdk'
 import {
@@ -24,6 +25,7 @@ import {
   type Cell,
   type Column,
   type ColumnType,
+  type OpenOptions,
   type Removal,
   type Store,
   type StoredRow,
@@ -36,11 +38,11 @@ import {
 export interface DuckDbOptions {
   /** The file; it is made if it is not there. */
   readonly file: string
-  /** Settings of DuckDB, for example `{ memory_limit: '1GB', threads: '2' }`. */
+  /** Settings of DuckDB, for example `{ memory_limit: '1GB', threads: '2' }`; `checkpoint_threshold` is 256 MB unless told. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** Of each sort of column: its type, how a cell is handed over, and how it is read, exactly. */
+/** Of each sort of column: its type, how a cell is handed over, and how it is read, exactly, as a value of JSON. */
 interface Sort {
   readonly sql: string
   readonly type: DuckDBType
@@ -55,7 +57,13 @@ const sorts: Record<ColumnType, Sort> = {
   uuid: { sql: 'uuid', type: UUID, value: (cell) => uuidOf(cell as string), read: asText },
   text: { sql: 'varchar', type: VARCHAR, value: (cell) => cell, read: asIs },
   integer: { sql: 'bigint', type: BIGINT, value: (cell) => BigInt(cell as number), read: asText },
-  number: { sql: 'double', type: DOUBLE, value: (cell) => cell, read: asIs },
+  number: {
+    sql: 'double',
+    type: DOUBLE,
+    value: (cell) => cell,
+    // JSON has no infinity.
+    read: (name) => `case when isfinite(${name}) then to_json(${name}) else to_json(${asText(name)}) end`,
+  },
   boolean: { sql: 'boolean', type: BOOLEAN, value: (cell) => cell, read: asIs },
   timestamp: {
     sql: 'timestamptz',
@@ -76,6 +84,12 @@ const rowsOfPiece = 10_000
 
 /** What a chunk of DuckDB holds at most. */
 const rowsOfChunk = 2_048
+
+/**
+ * The length of the log from which DuckDB writes it into the file. Each time it compresses the last rows of a table again, up to 122,880
+ * of them: at its own 16 MB, loading takes two to three times the processor time.
+ */
+const checkpointThreshold = '256MB'
 
 /** Writers of a file, all of which are of this process: of two at once DuckDB would refuse one. */
 const writers = new Map<string, Queue>()
@@ -99,9 +113,10 @@ export class DuckDbStore implements Store {
     this.#writes = writersOf(resolve(options.file))
   }
 
-  async open(): Promise<void> {
-    if (this.#instance !== undefined) return
+  async open({ creates = true }: OpenOptions = {}): Promise<boolean> {
+    if (this.#instance !== undefined) return true
     const { file, settings = {} } = this.#options
+    if (!creates && !existsSync(file)) return false
     // Two instances of a file in one process would not know of each other.
     const instance = await DuckDBInstance.fromCache(file, settings).catch((error: Error) => {
       if (!error.message.includes('Could not set lock')) throw error
@@ -110,12 +125,21 @@ export class DuckDbStore implements Store {
         { cause: error },
       )
     })
-    this.#writer = new Connection(await instance.connect())
-    this.#reader = new Connection(await instance.connect())
-    await this.#writer.run(
+    const writer = new Connection(await instance.connect())
+    if (!creates && !(await writer.hasNotes())) {
+      writer.close()
+      instance.closeSync()
+      return false
+    }
+    if (settings.checkpoint_threshold === undefined)
+      await writer.run(`set global checkpoint_threshold = '${checkpointThreshold}'`)
+    await writer.run(
       'create table if not exists deskwire_mirror (name varchar primary key, value varchar not null)',
     )
+    this.#writer = writer
+    this.#reader = new Connection(await instance.connect())
     this.#instance = instance
+    return true
   }
 
   async close(): Promise<void> {
@@ -178,6 +202,10 @@ class Connection implements StoreWriter {
     return (await this.#connection.runAndReadAll(sql, values)).getRows() as Cell[][]
   }
 
+  async hasNotes(): Promise<boolean> {
+    return (await this.#columnsOf('deskwire_mirror')).length > 0
+  }
+
   async note(name: string): Promise<string | undefined> {
     const [row] = await this.#read('select value from deskwire_mirror where name = $1', name)
     return row?.[0] as string | undefined
@@ -220,14 +248,16 @@ class Connection implements StoreWriter {
     return ids.length === 0 ? [] : this.#rowsWhere(table, `id in (${ids.map(idLiteral).join(', ')})`)
   }
 
+  /** The cells of a row as one array of JSON: the client takes as long for each value as for a whole text. */
   async #rowsWhere(table: Table, where: string): Promise<StoredRow[]> {
-    const columns = [...table.columns.map(({ name, type }) => sorts[type].read(quoted(name))), '_body']
+    const cells = table.columns.map(({ name, type }) => sorts[type].read(quoted(name)))
     const rows = await this.#read(
-      `select ${columns.join(', ')} from ${quoted(table.name)} where ${where} and ${existing(table)} order by id`,
+      `select cast(json_array(${cells.join(', ')}) as varchar), _body from ${quoted(table.name)}
+        where ${where} and ${existing(table)} order by id`,
     )
-    return rows.map((cells) => {
-      const body = cells.pop() as string
-      return { id: cells[0] as string, text: body, cells }
+    return rows.map(([json, body]) => {
+      const cells = JSON.parse(json as string) as Cell[]
+      return { id: cells[0] as string, text: body as string, cells }
     })
   }
 
@@ -262,7 +292,7 @@ class Connection implements StoreWriter {
   /** None: what DuckDB reads of a column it skips by its minima and maxima, and an index would forbid new columns. */
   async index(): Promise<void> {}
 
-  async append(table: Table, rows: readonly StoredRow[]): Promise<void> {
+  async append(table: Table, rows: Iterable<StoredRow>): Promise<void> {
     await this.#appendTo(table, table.name, await this.#columnsOf(table.name), rows)
   }
 
@@ -286,7 +316,7 @@ class Connection implements StoreWriter {
     table: Table,
     name: string,
     names: readonly string[],
-    rows: readonly StoredRow[],
+    rows: Iterable<StoredRow>,
   ): Promise<void> {
     const cells = names.map((column) => table.columns.findIndex((one) => one.name === column))
     const filled = names.map((column, n): Sort => {
@@ -295,8 +325,7 @@ class Connection implements StoreWriter {
     })
     const appender = await this.#connection.createAppender(name)
     try {
-      for (let from = 0; from < rows.length; from += rowsOfChunk) {
-        const piece = rows.slice(from, from + rowsOfChunk)
+      for (const piece of chunked(rows, rowsOfChunk)) {
         const chunk = DuckDBDataChunk.create(
           filled.map(({ type }) => type),
           piece.length,
@@ -358,6 +387,17 @@ class Connection implements StoreWriter {
   async drop({ name }: Table): Promise<void> {
     await this.run(`drop table if exists ${quoted(name)}`)
   }
+}
+
+function* chunked<T>(items: Iterable<T>, length: number): Generator<T[]> {
+  let piece: T[] = []
+  for (const item of items) {
+    piece.push(item)
+    if (piece.length < length) continue
+    yield piece
+    piece = []
+  }
+  if (piece.length > 0) yield piece
 }
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`

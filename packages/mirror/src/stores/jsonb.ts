@@ -12,10 +12,12 @@ function printed(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(printed).join(', ')}]`
   if (typeof value === 'number') return decimal(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const members = Object.entries(value).map(([name, member]) => ({ name, bytes: Buffer.from(name), member }))
-  members.sort((a, b) => a.bytes.length - b.bytes.length || Buffer.compare(a.bytes, b.bytes))
-  return `{${members.map(({ name, member }) => `${JSON.stringify(name)}: ${printed(member)}`).join(', ')}}`
+  const members = Object.entries(value)
+  members.sort(([a], [b]) => Buffer.byteLength(a) - Buffer.byteLength(b) || compareBytes(a, b))
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}: ${printed(member)}`).join(', ')}}`
 }
+
+const compareBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 /** Digits alone, as `numeric` has them. */
 function decimal(value: number): string {

@@ -1,7 +1,7 @@
 /** A copy in memory, for tests and for programs that read everything anew at each start. */
 import type { IdRange } from '@deskwire/sdk'
 import { Queue } from '../queue.ts'
-import type { Removal, Store, StoredRow, StoreReader, StoreWriter, Table } from '../store.ts'
+import type { OpenOptions, Removal, Store, StoredRow, StoreReader, StoreWriter, Table } from '../store.ts'
 
 /** A row, and when it was removed, where that is marked. */
 interface Kept {
@@ -18,7 +18,9 @@ export class MemoryStore implements Store {
   readonly #tables = new Map<string, Map<string, Kept>>()
   readonly #notes = new Map<string, string>()
 
-  async open(): Promise<void> {}
+  async open({ creates = true }: OpenOptions = {}): Promise<boolean> {
+    return creates || this.#notes.size > 0
+  }
 
   async close(): Promise<void> {}
 
@@ -68,7 +70,7 @@ export class MemoryStore implements Store {
       if (value === undefined) map.delete(key)
       else map.set(key, value)
     }
-    const put = (table: Table, rows: readonly StoredRow[]) => {
+    const put = (table: Table, rows: Iterable<StoredRow>) => {
       const kept = this.#rows(table)
       for (const row of rows) set(kept, row.id, { row, removedAt: null })
     }

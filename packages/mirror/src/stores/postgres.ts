@@ -11,6 +11,7 @@ import {
   type Cell,
   type Column,
   type ColumnType,
+  type OpenOptions,
   type Removal,
   type Store,
   type StoredRow,
@@ -19,7 +20,7 @@ import {
   type StoreWriter,
   type Table,
 } from '../store.ts'
-import { copyLines, copyValue, copyValues } from './copy-text.ts'
+import { copyLine, copyLines, copyValues } from './copy-text.ts'
 import { jsonbText } from './jsonb.ts'
 
 export interface PostgresOptions {
@@ -61,8 +62,17 @@ export class PostgresStore implements Store {
     this.#schema = schema
   }
 
-  async open(): Promise<void> {
-    await this.write(async (tx) => tx.note(''))
+  async open({ creates = true }: OpenOptions = {}): Promise<boolean> {
+    if (creates) {
+      await this.write(async (tx) => tx.note(''))
+      return true
+    }
+    return this.#writes.run(async () => {
+      const writer = await this.#connect('begin', false)
+      const isThere = await writer.hasNotes()
+      await writer.end()
+      return isThere
+    })
   }
 
   async close(): Promise<void> {
@@ -94,11 +104,17 @@ export class PostgresStore implements Store {
     return type === 'number' ? shownNumber(cell as number) : String(cell)
   }
 
-  async #connect(begin: string): Promise<Connection> {
+  async #connect(begin: string, creates = true): Promise<Connection> {
     const client = new Client({ keepAlive: true, connectionTimeoutMillis: 10_000, ...this.#config })
     const connection = new Connection(client, this.#schema, begin)
-    await connection.start()
-    return connection
+    try {
+      await connection.start()
+      if (creates) await connection.makeNotes()
+      return connection
+    } catch (error) {
+      await connection.end()
+      throw error
+    }
   }
 }
 
@@ -122,8 +138,17 @@ class Connection implements StoreWriter {
     await this.#guarded(async () => {
       await this.#client.connect()
       for (const setting of settings) await this.#client.query(`set ${setting}`)
-      const [there] = await this.#rowsOf('select to_regclass($1)', [`${this.#schema}.deskwire_mirror`])
-      if (there?.[0] !== null) return
+    })
+  }
+
+  async hasNotes(): Promise<boolean> {
+    const [there] = await this.#rowsOf('select to_regclass($1)', [this.#name('deskwire_mirror')])
+    return there?.[0] !== null
+  }
+
+  async makeNotes(): Promise<void> {
+    if (await this.hasNotes()) return
+    await this.#guarded(async () => {
       // Two that begin at once would both make what neither has found.
       await this.#client.query(`begin; select pg_advisory_xact_lock(${lockClass}, 0)`)
       await this.#client.query(`create schema if not exists ${this.#schema}`)
@@ -275,7 +300,7 @@ class Connection implements StoreWriter {
     await this.#run(`analyze ${this.#name(name)}`)
   }
 
-  async append({ name, columns }: Table, rows: readonly StoredRow[]): Promise<void> {
+  async append({ name, columns }: Table, rows: Iterable<StoredRow>): Promise<void> {
     const into = [...columns.map((column) => quoted(column.name)), '_body'].join(', ')
     await this.#guarded(async () => {
       const stream = this.#client.query(copyFrom(`copy ${this.#name(name)} (${into}) from stdin`))
@@ -378,11 +403,10 @@ function storedRow(values: (string | null)[]): StoredRow {
   return { id: values[0] as string, text, cells: values }
 }
 
-function* copyPieces(rows: readonly StoredRow[]): Generator<string> {
+function* copyPieces(rows: Iterable<StoredRow>): Generator<string> {
   let piece = ''
   for (const { cells, text } of rows) {
-    for (const cell of cells) piece += `${copyValue(cell)}\t`
-    piece += `${copyValue(text)}\n`
+    piece += `${copyLine([...cells, text])}\n`
     if (piece.length < charactersOfWrite) continue
     yield piece
     piece = ''

@@ -2,6 +2,7 @@
  * A copy in a file of SQLite, by the one that is part of Node. Readers of the file see the last page that was written, whole; it
  * is in WAL mode, so they hold up nobody.
  */
+import { existsSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { IdRange } from '@deskwire/sdk'
 import { Queue } from '../queue.ts'
@@ -9,6 +10,7 @@ import {
   type Cell,
   type Column,
   type ColumnType,
+  type OpenOptions,
   type Removal,
   type Store,
   type StoredRow,
@@ -55,9 +57,14 @@ export class SqliteStore implements Store {
     this.#busyMs = busyMs
   }
 
-  async open(): Promise<void> {
-    if (this.#writer !== undefined) return
+  async open({ creates = true }: OpenOptions = {}): Promise<boolean> {
+    if (this.#writer !== undefined) return true
+    if (!creates && !existsSync(this.#file)) return false
     const writer = new Connection(this.#file, this.#busyMs)
+    if (!creates && !writer.hasNotes) {
+      writer.close()
+      return false
+    }
     writer.run('pragma journal_mode = wal')
     // What a loss of power takes back it takes back whole, rows with their cursor: the copy is older then, and as exact.
     writer.run('pragma synchronous = normal')
@@ -66,6 +73,7 @@ export class SqliteStore implements Store {
     )
     this.#reader = new Connection(this.#file, this.#busyMs)
     this.#writer = writer
+    return true
   }
 
   async close(): Promise<void> {
@@ -120,6 +128,10 @@ class Connection implements StoreWriter {
   constructor(file: string, busyMs: number) {
     this.#database = new DatabaseSync(file)
     this.run(`pragma busy_timeout = ${busyMs}`)
+  }
+
+  get hasNotes(): boolean {
+    return this.#read("select 1 from sqlite_master where name = 'deskwire_mirror'").length > 0
   }
 
   get isInTransaction(): boolean {
@@ -221,7 +233,7 @@ class Connection implements StoreWriter {
     }
   }
 
-  async append(table: Table, rows: readonly StoredRow[]): Promise<void> {
+  async append(table: Table, rows: Iterable<StoredRow>): Promise<void> {
     const columns = columnsOf(table)
     const statement = this.#prepared(
       `insert into ${quoted(table.name)} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
