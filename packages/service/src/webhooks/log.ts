@@ -48,14 +48,13 @@ export function createDeliveryLog(database: Pick<Database, 'of'>): DeliveryLog {
         filter.status,
         filter.eventType,
         formatTimestamp(since),
-      ]
+      ] as const
       const [{ rows }, total] = await Promise.all([
-        database
-          .of(endpoint.organizationId)
-          .query<DeliveryRow>(
-            `select ${deliveryColumns} from ${readLogFunction.name}($1, $2, $3, $4, $5, $6, $7) d`,
-            [...asked, limit + 1, offset],
-          ),
+        database.of(endpoint.organizationId).query<DeliveryRow>(
+          `select ${deliveryColumns} from organizations o
+               cross join lateral ${readLogFunction.name}($1, $2, $3, $4, $5, $6, $7) d where o.organization_id = $1`,
+          [...asked, limit + 1, offset],
+        ),
         callFunction<string>(database.of(endpoint.organizationId), countLogFunction, asked),
       ])
       const found = Number(total)
