@@ -711,6 +711,12 @@ begin
 end;
 $function$;
 
+CREATE OR REPLACE FUNCTION public.millisecond_after(p_at timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (p_at + '00:00:00.001'::interval);
+
 CREATE OR REPLACE FUNCTION public.new_uuid_v7(p_at timestamp with time zone)
  RETURNS uuid
  LANGUAGE sql
@@ -2219,7 +2225,7 @@ begin
 end;
 $function$;
 
-create or replace function disable_webhook_35cb2bb2841b(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
+create or replace function disable_webhook_84e01ec9426b(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2228,7 +2234,7 @@ begin
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
   update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
-      updated_at = greatest(w.updated_at + interval '1 millisecond', p_now)
+      updated_at = greatest(millisecond_after(w.updated_at), p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
       and case p_reason
         when 'failing' then exists (select 1 from webhook_health h where h.organization_id = p_organization_id
@@ -2313,7 +2319,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_piece_4c21080fd126(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+create or replace function recover_piece_a68a3c198d26(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
 language plpgsql volatile as $function$
 declare
   v_position uuid;
@@ -2326,6 +2332,8 @@ declare
   v_known uuid[];
   v_retried int := 0;
   v_created int := 0;
+  v_soon timestamptz := p_now + interval '250 milliseconds';
+  v_later timestamptz := p_now + interval '1 minute';
 begin
   if current_setting('lock_timeout') = '0' then
     perform set_config('lock_timeout', '250ms', true);
@@ -2344,7 +2352,7 @@ begin
   select w.events into v_types from webhooks w
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
   if not found then
-    update recoveries set due_at = p_now + interval '1 minute', lease_id = null, lease_until = null
+    update recoveries set due_at = v_later, lease_id = null, lease_until = null
       where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
     return 'disabled';
   end if;
@@ -2354,7 +2362,7 @@ begin
     v_waits := found;
   end if;
   if v_waits then
-    update recoveries set due_at = p_now + interval '250 milliseconds', lease_id = null, lease_until = null
+    update recoveries set due_at = v_soon, lease_id = null, lease_until = null
       where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
     return 'waiting';
   end if;
@@ -2371,7 +2379,7 @@ begin
         and d.log_day >= v_since;
     update deliveries d set status = 'pending', payload = 'stored', attempts_before = attempt_count,
       max_attempts = attempt_count + p_attempts, next_attempt_at = p_now, log_day = 'infinity',
-        updated_at = greatest(d.updated_at + interval '1 millisecond', p_now)
+        updated_at = greatest(millisecond_after(d.updated_at), p_now)
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_known)
         and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';
     get diagnostics v_retried = row_count;
@@ -2399,7 +2407,7 @@ begin
 end;
 $function$;
 
-create or replace function fan_out_piece_eac7fac66e3e(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+create or replace function fan_out_piece_68870c502a65(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_id uuid;
@@ -2409,6 +2417,7 @@ declare
   v_max_attempts int;
   v_reason text;
   v_left int := p_events;
+  v_soon timestamptz := p_now + interval '250 milliseconds';
   v_step int;
   v_seen int;
   v_last uuid;
@@ -2437,7 +2446,7 @@ begin
       perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id
         and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;
       if found then
-        update fan_outs set due_at = p_now + interval '250 milliseconds'
+        update fan_outs set due_at = v_soon
           where organization_id = p_organization_id and webhook_id = v_webhook_id and stamp = v_stamp;
         continue;
       end if;
@@ -2483,7 +2492,7 @@ begin
 end;
 $function$;
 
-create or replace function expire_api_key_9701d9eedf53(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+create or replace function expire_api_key_faed35e5e622(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
@@ -2502,7 +2511,7 @@ begin
   select array_agg(w.id) into v_webhook_ids from webhooks w
     where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
   update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
-      updated_at = greatest(updated_at + interval '1 millisecond', p_now)
+      updated_at = greatest(millisecond_after(updated_at), p_now)
     where organization_id = p_organization_id and id = any(v_webhook_ids);
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
     order by l.webhook_id for update;
@@ -2572,8 +2581,10 @@ begin
 end;
 $function$;
 
-create or replace function update_webhook_0842f4e225fd(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
+create or replace function update_webhook_d70223187cd7(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
 language plpgsql volatile as $function$
+declare
+  r record;
 begin
   if current_setting('lock_timeout') = '0' then
     perform set_config('lock_timeout', '250ms', true);
@@ -2584,10 +2595,11 @@ begin
       and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now)) then
     return 'registrant_gone';
   end if;
+  select x.url, x.description, x.events, x.signatures, x.status, x.disabled_reason, x.disabled_at, x.api_key_id, x.updated_at into r
+    from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[],
+      status text, disabled_reason text, disabled_at timestamptz, api_key_id uuid, updated_at timestamptz);
   update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
       status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, api_key_id = r.api_key_id, updated_at = r.updated_at
-    from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[],
-      status text, disabled_reason text, disabled_at timestamptz, api_key_id uuid, updated_at timestamptz)
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
   if not found then
     return 'conflict';
@@ -2689,7 +2701,7 @@ begin
 end;
 $function$;
 
-create or replace function drop_previous_secrets_c8346d2826c2(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+create or replace function drop_previous_secrets_f641a125b63d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2697,7 +2709,7 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
-  update webhooks w set updated_at = greatest(w.updated_at + interval '1 millisecond', p_now)
+  update webhooks w set updated_at = greatest(millisecond_after(w.updated_at), p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id
       and exists (select 1 from webhook_secrets s where s.organization_id = p_organization_id
         and s.webhook_id = p_webhook_id and s.expires_at > p_now);
@@ -3091,8 +3103,10 @@ begin
 end;
 $function$;
 
-create or replace function update_api_key_da5c6e7b3bcc(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean) returns text
+create or replace function update_api_key_cfa599e8dfff(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean) returns text
 language plpgsql volatile as $function$
+declare
+  r record;
 begin
   if current_setting('lock_timeout') = '0' then
     perform set_config('lock_timeout', '250ms', true);
@@ -3117,8 +3131,9 @@ begin
       return 'last_managing_key';
     end if;
   end if;
+  select x.name, x.scopes, x.expires_at, x.updated_at into r
+    from jsonb_to_record(p_row) as x(name text, scopes text[], expires_at timestamptz, updated_at timestamptz);
   update api_keys k set name = r.name, scopes = r.scopes, expires_at = r.expires_at, updated_at = r.updated_at
-    from jsonb_to_record(p_row) as r(name text, scopes text[], expires_at timestamptz, updated_at timestamptz)
     where k.organization_id = p_organization_id and k.id = p_api_key_id
       and (k.expiry_settled_at is null or k.expires_at is not distinct from r.expires_at);
   if not found then
@@ -3209,7 +3224,7 @@ begin
 end;
 $function$;
 
-create or replace function revoke_api_key_88d47c7f4008(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
+create or replace function revoke_api_key_4a138e2bcaac(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
@@ -3242,7 +3257,7 @@ begin
   select array_agg(w.id) into v_webhook_ids from webhooks w
     where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
   update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
-      updated_at = greatest(updated_at + interval '1 millisecond', p_now)
+      updated_at = greatest(millisecond_after(updated_at), p_now)
     where organization_id = p_organization_id and id = any(v_webhook_ids);
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
     order by l.webhook_id for update;

@@ -2,6 +2,7 @@
  * Completing deliveries: results are written in one call of one function, if the lease still holds. Its parameters are the
  * round's own, and of the results an array a column. Read as JSON they took the database a seventh of all that a delivery costs it.
  */
+import { fromOrganization } from '../db/call-function.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import type { Queryable } from '../db/pool.ts'
 import { arrayParameter, type Parameter, type PreparedStatement, queryText } from '../db/text-query.ts'
@@ -201,7 +202,8 @@ end;`,
 const completeStatement: PreparedStatement = {
   name: completeFunction.name,
   text: `select ${completeFunction.name}($1, $2, $3, $4, $5,
-    ${Array.from({ length: completionParameters }, (_, n) => `$${n + 6}`).join(', ')}) as completed`,
+    ${Array.from({ length: completionParameters }, (_, n) => `$${n + 6}`).join(', ')}) as completed
+    ${fromOrganization}`,
 }
 
 interface CompletedText {

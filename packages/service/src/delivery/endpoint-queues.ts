@@ -6,7 +6,7 @@
  * Its row is one of `lanes`. `due_at` says when somebody has to look at it: when its next delivery is due, or, while a worker
  * holds it, when its lease ends. A commit moves it to now, unless its holder has its hands full and looks again by itself.
  */
-import { callFunction, unlessBusy } from '../db/call-function.ts'
+import { callFunction, fromOrganization, unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { lockClock } from '../journal/sql-fragments.ts'
@@ -103,14 +103,8 @@ export function createEndpointQueues(
       complete(database.of(queue.organizationId), queue, completion, now, leaseUntil),
 
     async disable({ organizationId, webhookId }, tried, reason, now, failingBefore) {
-      const values = [
-        organizationId,
-        webhookId,
-        tried,
-        reason,
-        formatTimestamp(now),
-        formatTimestamp(failingBefore),
-      ]
+      const times = [formatTimestamp(now), formatTimestamp(failingBefore)]
+      const values = [organizationId, webhookId, tried, reason, ...times] as const
       return unlessBusy(callFunction<boolean>(database.of(organizationId), disableFunction, values))
     },
 
@@ -129,7 +123,7 @@ export function createEndpointQueues(
     async failPending({ organizationId, webhookId }, reason, now) {
       for (let failed = failedAtOnce; failed === failedAtOnce; ) {
         const { rows } = await database.of(organizationId).query<{ failed: number }>({
-          text: `select ${failPendingFunction.name}($1, $2, $3, $4, ${failedAtOnce}) as failed`,
+          text: `select ${failPendingFunction.name}($1, $2, $3, $4, ${failedAtOnce}) as failed ${fromOrganization}`,
           values: [organizationId, webhookId, formatTimestamp(now), reason],
         })
         failed = rows[0]?.failed ?? 0
@@ -179,7 +173,7 @@ export const disableFunction: SchemaFunction = schemaFunction(
   `begin
   ${lockClock}
   update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
-      updated_at = greatest(w.updated_at + interval '1 millisecond', p_now)
+      updated_at = greatest(millisecond_after(w.updated_at), p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
       and case p_reason
         when 'failing' then exists (select 1 from webhook_health h where h.organization_id = p_organization_id

@@ -4,7 +4,7 @@
  * the database, under the organization's clock row.
  */
 import type { FastifyBaseLogger } from 'fastify'
-import { unlessBusy } from '../db/call-function.ts'
+import { fromOrganization, unlessBusy } from '../db/call-function.ts'
 import type { Database } from '../db/fair-pool.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { lockClock } from '../journal/sql-fragments.ts'
@@ -103,7 +103,8 @@ export function createFanOuts(services: {
     try {
       const called = database.ofLong(organizationId).query<{ came: 'more' | 'done' | 'busy' }>({
         name: fanOutFunction.name,
-        text: `select ${fanOutFunction.name}($1, $2, ${eventsAPiece}, ${eventsOfOne}, ${backlogAtMost}) as came`,
+        text: `select ${fanOutFunction.name}($1, $2, ${eventsAPiece}, ${eventsOfOne}, ${backlogAtMost}) as came
+                 ${fromOrganization}`,
         values: [organizationId, formatTimestamp(clock.now())],
       })
       const answer = await unlessBusy(called)
@@ -159,6 +160,7 @@ export const fanOutFunction: SchemaFunction = schemaFunction(
   v_max_attempts int;
   v_reason text;
   v_left int := p_events;
+  v_soon timestamptz := p_now + interval '250 milliseconds';
   v_step int;
   v_seen int;
   v_last uuid;
@@ -183,7 +185,7 @@ begin
       perform 1 from deliveries d where d.organization_id = p_organization_id and d.webhook_id = v_webhook_id
         and d.log_day = 'infinity' and d.next_attempt_at <= p_now offset p_backlog - 1 limit 1;
       if found then
-        update fan_outs set due_at = p_now + interval '250 milliseconds'
+        update fan_outs set due_at = v_soon
           where organization_id = p_organization_id and webhook_id = v_webhook_id and stamp = v_stamp;
         continue;
       end if;

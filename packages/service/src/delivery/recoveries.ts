@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
-import { unlessBusy } from '../db/call-function.ts'
+import { fromOrganization, unlessBusy } from '../db/call-function.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { lockClock } from '../journal/sql-fragments.ts'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
@@ -165,7 +165,8 @@ export function createRecoveries(
     async piece({ organizationId, webhookId, recoveryId }, leaseId, now, leaseUntil) {
       const called = pool.query<{ came: Piece }>({
         name: recoverFunction.name,
-        text: `select ${recoverFunction.name}($1, $2, $3, $4, $5, $6, ${eventsAPiece}, ${backlogAtMost}, $7) as came`,
+        text: `select ${recoverFunction.name}($1, $2, $3, $4, $5, $6, ${eventsAPiece}, ${backlogAtMost}, $7) as came
+                 ${fromOrganization}`,
         values: [
           organizationId,
           webhookId,
@@ -222,6 +223,8 @@ export const recoverFunction: SchemaFunction = schemaFunction(
   v_known uuid[];
   v_retried int := 0;
   v_created int := 0;
+  v_soon timestamptz := p_now + interval '250 milliseconds';
+  v_later timestamptz := p_now + interval '1 minute';
 begin
   ${lockClock}
   select r.position, first_uuid_v7(r.until + interval '1 millisecond'), exists (select 1 from fan_outs f
@@ -236,7 +239,7 @@ begin
   select w.events into v_types from webhooks w
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active';
   if not found then
-    update recoveries set due_at = p_now + interval '1 minute', lease_id = null, lease_until = null
+    update recoveries set due_at = v_later, lease_id = null, lease_until = null
       where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
     return 'disabled';
   end if;
@@ -246,7 +249,7 @@ begin
     v_waits := found;
   end if;
   if v_waits then
-    update recoveries set due_at = p_now + interval '250 milliseconds', lease_id = null, lease_until = null
+    update recoveries set due_at = v_soon, lease_id = null, lease_until = null
       where organization_id = p_organization_id and webhook_id = p_webhook_id and id = p_recovery_id;
     return 'waiting';
   end if;
@@ -262,7 +265,7 @@ begin
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_events)
         and d.log_day >= v_since;
     update deliveries d set ${restartSchedule},
-        updated_at = greatest(d.updated_at + interval '1 millisecond', p_now)
+        updated_at = greatest(millisecond_after(d.updated_at), p_now)
       where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.event_id = any(v_known)
         and d.log_day >= v_since and d.log_day < 'infinity' and d.status = 'failed';
     get diagnostics v_retried = row_count;

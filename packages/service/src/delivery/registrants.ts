@@ -22,7 +22,7 @@ import { deliveryTuning, type RegistrantTuning } from './tuning.ts'
 export const disableRegistered = `select array_agg(w.id) into v_webhook_ids from webhooks w
     where w.organization_id = p_organization_id and w.api_key_id = p_api_key_id and w.status = 'active';
   update webhooks set status = 'disabled', disabled_reason = 'registrant_revoked', disabled_at = p_now,
-      updated_at = greatest(updated_at + interval '1 millisecond', p_now)
+      updated_at = greatest(millisecond_after(updated_at), p_now)
     where organization_id = p_organization_id and id = any(v_webhook_ids);
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhook_ids)
     order by l.webhook_id for update;

@@ -3,7 +3,7 @@
  * together with its event, its counters and its stored response, or not at all (specification 5.2, specification 7.1).
  */
 import type { Pool } from 'pg'
-import { callFunction } from '../db/call-function.ts'
+import { answerOf, callFunction, fromOrganization } from '../db/call-function.ts'
 import { type Database, unshared } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
 import { type Queryable, queryWithin } from '../db/pool.ts'
@@ -83,7 +83,10 @@ export function createJournal(options: {
   } = options
   const maxClockSkew = options.maxClockSkew ?? null
   const database = options.database ?? unshared(pool)
-  const single = { name: commitFunction.name, text: `select ${commitFunction.name}($1, $2, $3) as answer` }
+  const single = {
+    name: commitFunction.name,
+    text: `select ${commitFunction.name}($1, $2, $3) as answer ${fromOrganization}`,
+  }
   const several = {
     name: `${commitFunction.name}_several`,
     text: `select ${commitFunction.name}((c.part->>'organization')::uuid, $1, c.part->'changes') as answer
@@ -122,10 +125,9 @@ export function createJournal(options: {
       notifier.deliveries({ at: Date.parse(now), maxAttempts, ...dueOf(parts, answers.rows) })
     }
     return parts.map(({ organizationId, units }, part) => {
-      const row = answers.rows[part]
-      if (row === undefined) throw new Error('the commit function gave no answer for an organization')
-      if (row.answer.done.length > 0) notifier.changes(organizationId, touched(units))
-      return decodeOutcomes(units, row.answer)
+      const answer = answerOf(answers.rows.slice(part, part + 1), organizationId)
+      if (answer.done.length > 0) notifier.changes(organizationId, touched(units))
+      return decodeOutcomes(units, answer)
     })
   }
 
@@ -224,16 +226,17 @@ function dueOf(
 async function callWaitingForLock<A>(
   pool: Queryable,
   { name }: SchemaFunction,
-  values: readonly unknown[],
+  values: readonly [organizationId: string, ...others: unknown[]],
 ): Promise<A> {
   const places = values.map((_, n) => `$${n + 1}`).join(', ')
   // Called for a row that is made by setting the limit, so that this comes first.
   const { rows } = await pool.query<{ answer: A }>(
     `with waiting as materialized (select set_config('lock_timeout', '${lockTimeout}', true) as it)
-       select ${name}(${places}) as answer from waiting w where w.it is not null`,
+       select ${name}(${places}) as answer from waiting w cross join organizations o
+         where w.it is not null and o.organization_id = $1`,
     [...values],
   )
-  return rows[0]?.answer as A
+  return answerOf(rows, values[0])
 }
 
 /** Of the stamps that one call gave; null when it gave none, or was not asked. */

@@ -71,15 +71,18 @@ end;`,
 export const updateFunction: SchemaFunction = schemaFunction(
   'update_api_key',
   { arguments: `${about}, ${asking}, p_row jsonb, p_manages boolean`, returns: 'text' },
-  `begin
+  `declare
+  r record;
+begin
   ${lockClock}
   ${callerStands}
   ${targetStands}
   if not p_manages and ${isManager} then
     ${keepManager}
   end if;
+  select x.name, x.scopes, x.expires_at, x.updated_at into r
+    from jsonb_to_record(p_row) as x(name text, scopes text[], expires_at timestamptz, updated_at timestamptz);
   update api_keys k set name = r.name, scopes = r.scopes, expires_at = r.expires_at, updated_at = r.updated_at
-    from jsonb_to_record(p_row) as r(name text, scopes text[], expires_at timestamptz, updated_at timestamptz)
     where k.organization_id = p_organization_id and k.id = p_api_key_id
       and (k.expiry_settled_at is null or k.expires_at is not distinct from r.expires_at);
   if not found then

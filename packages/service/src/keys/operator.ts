@@ -42,7 +42,7 @@ export async function revokeKey(
       const row = await findKey(tx, organizationId, id, clock.now())
       if (row === null) return 'unknown'
       await tx.query(`set local lock_timeout = '${clockWithin}'`)
-      const about = [organizationId, id, formatTimestamp(clock.now()), row.updated_at, null, null]
+      const about = [organizationId, id, formatTimestamp(clock.now()), row.updated_at, null, null] as const
       return (await callFunction<string>(tx, revokeFunction, about)) === 'done' ? row : null
     }),
   )

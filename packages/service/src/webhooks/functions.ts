@@ -63,15 +63,18 @@ export const updateFunction: SchemaFunction = schemaFunction(
       'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean',
     returns: 'text',
   },
-  `begin
+  `declare
+  r record;
+begin
   ${lockClock}
   if p_registers and not ${registrantLives} then
     return 'registrant_gone';
   end if;
+  select x.url, x.description, x.events, x.signatures, x.status, x.disabled_reason, x.disabled_at, x.api_key_id, x.updated_at into r
+    from jsonb_to_record(p_row) as x(url text, description text, events text[], signatures text[],
+      status text, disabled_reason text, disabled_at timestamptz, api_key_id uuid, updated_at timestamptz);
   update webhooks w set url = r.url, description = r.description, events = r.events, signatures = r.signatures,
       status = r.status, disabled_reason = r.disabled_reason, disabled_at = r.disabled_at, api_key_id = r.api_key_id, updated_at = r.updated_at
-    from jsonb_to_record(p_row) as r(url text, description text, events text[], signatures text[],
-      status text, disabled_reason text, disabled_at timestamptz, api_key_id uuid, updated_at timestamptz)
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.updated_at = p_expected;
   if not found then
     return 'conflict';
@@ -157,7 +160,7 @@ export const dropPreviousFunction: SchemaFunction = schemaFunction(
   },
   `begin
   ${lockClock}
-  update webhooks w set updated_at = greatest(w.updated_at + interval '1 millisecond', p_now)
+  update webhooks w set updated_at = greatest(millisecond_after(w.updated_at), p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id
       and exists (select 1 from webhook_secrets s where s.organization_id = p_organization_id
         and s.webhook_id = p_webhook_id and s.expires_at > p_now);

@@ -45,14 +45,19 @@ export interface DeliveryLog {
 export function createDeliveryLog(database: Pick<Database, 'of'>): DeliveryLog {
   return {
     async page({ organizationId, webhookId }, filter, { limit, offset }, since) {
-      const asked = [organizationId, webhookId, filter.status, filter.eventType, formatTimestamp(since)]
+      const asked = [
+        organizationId,
+        webhookId,
+        filter.status,
+        filter.eventType,
+        formatTimestamp(since),
+      ] as const
       const [{ rows }, total] = await Promise.all([
-        database
-          .of(organizationId)
-          .query<DeliveryRow>(
-            `select ${deliveryColumns} from ${readLogFunction.name}($1, $2, $3, $4, $5, $6, $7) d`,
-            [...asked, limit + 1, offset],
-          ),
+        database.of(organizationId).query<DeliveryRow>(
+          `select ${deliveryColumns} from organizations o
+               cross join lateral ${readLogFunction.name}($1, $2, $3, $4, $5, $6, $7) d where o.organization_id = $1`,
+          [...asked, limit + 1, offset],
+        ),
         callFunction<string>(database.of(organizationId), countLogFunction, asked),
       ])
       const found = Number(total)

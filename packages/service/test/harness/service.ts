@@ -14,6 +14,7 @@ import { startStreamListener } from '../../src/roles/stream-listener.ts'
 import { keepSeen, watchAnswers } from './answers.ts'
 import { type TestDatabase, testDatabase } from './database.ts'
 import { deliverySettings } from './delivery-settings.ts'
+import { watchStatements } from './watch-statements.ts'
 
 export interface Answer {
   readonly status: number
@@ -83,7 +84,9 @@ export async function testService(
   const database = options.database ?? (await testDatabase())
   const logged: Record<string, unknown>[] = []
   const log = pino({ ...logOptions, level: 'debug' }, { write: (line) => logged.push(JSON.parse(line)) })
-  const pool = options.tells === false ? silent(database.pool) : database.pool
+  const { pool, seen: statements } = watchStatements(
+    options.tells === false ? silent(database.pool) : database.pool,
+  )
   const app = createApp({
     pool,
     clock,
@@ -127,6 +130,8 @@ export async function testService(
       keepSeen(inject('answers'), seen)
       if (seen.undeclared.size > 0)
         throw new Error(`sent, and not declared: ${[...seen.undeclared].join(', ')}`)
+      if (statements.unnamed.size > 0)
+        throw new Error(`statements that name not one organization:\n${[...statements.unnamed].join('\n')}`)
     },
   }
 }

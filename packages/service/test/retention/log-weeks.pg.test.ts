@@ -10,6 +10,7 @@ import { testClock } from '../harness/clock.ts'
 import { testDatabase } from '../harness/database.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer } from '../harness/desk.ts'
+import { createEarlierOrganization } from '../harness/earlier-organization.ts'
 import { testEngine } from '../harness/engine.ts'
 import {
   attemptsOf,
@@ -262,10 +263,9 @@ test('rows from before there were weeks are all there afterwards, pending ones t
   const { migrations, functions } = schemaOf()
   const earlier = migrations.filter(({ id }) => id < '20261121-10')
   expect(await migrate(database.pool, { migrations: earlier, functions: [] })).toHaveLength(earlier.length)
-  await using service = await testService({ clock, database })
   const { pool } = database
   const at = new Date(start).toISOString()
-  const { organizationId } = service.api
+  const { organizationId, token } = await createEarlierOrganization(pool, 'Earlier')
   const id = randomUUID()
   const owner = { organizationId, webhookId: id }
   const sealed = createSecretBox(deliverySettings.encryptionKey).seal('whsec_of_that_release', owner)
@@ -293,14 +293,16 @@ test('rows from before there were weeks are all there afterwards, pending ones t
   await pool.query(`update lanes set due_at = $2 where organization_id = $1`, [organizationId, at])
 
   await migrate(pool, { migrations, functions })
+  await using service = await testService({ clock, database })
+  const api = service.withToken(token)
 
-  const rows = await deliveriesOf(service.api, id)
+  const rows = await deliveriesOf(api, id)
   expect(rows.map(({ status }) => status).sort()).toEqual(['failed', 'pending', 'succeeded'])
-  for (const row of rows) expect(await attemptsOf(service.api, row)).toHaveLength(1)
+  for (const row of rows) expect(await attemptsOf(api, row)).toHaveLength(1)
   // Its subject is not there: the worker finds it and says so.
   await testEngine(service, clock).engine.runDue()
-  const completed = await deliveriesOf(service.api, id, '&status=failed')
+  const completed = await deliveriesOf(api, id, '&status=failed')
   expect(completed.map(({ lastError }) => lastError?.code).sort()).toEqual(['subject_unavailable', undefined])
   await service.app.maintenance.run()
-  expect(await deliveriesOf(service.api, id)).toHaveLength(3)
+  expect(await deliveriesOf(api, id)).toHaveLength(3)
 })

@@ -75,7 +75,7 @@ test('the functions of two releases commit side by side', async () => {
   expect(functions.rows.map((row) => row.proname).sort()).toEqual([older.name, name].sort())
 })
 
-test('an organization without a clock fails by itself', async () => {
+test('an organization that is gone fails by itself', async () => {
   await using journal = await testJournal()
   const { decide, organizationId, clock } = journal
   const unknown = newId(clock)
@@ -86,7 +86,7 @@ test('an organization without a clock fails by itself', async () => {
   ])
   expect(lost).toMatchObject({
     status: 'rejected',
-    reason: { message: `organization ${unknown} has no clock` },
+    reason: { message: `there is no organization ${unknown} any more` },
   })
   expect(kept).toMatchObject({ status: 'fulfilled', value: { outcome: 'done' } })
 })

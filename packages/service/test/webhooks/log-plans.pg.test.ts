@@ -28,6 +28,10 @@ interface Plan {
  */
 async function seed(pool: Pool, analyzed: 'before it' | 'after it'): Promise<void> {
   for (let at = now - 30 * day; at <= now; at += 7 * day) await makeLogWeeks(pool, at)
+  await pool.query(
+    `insert into organizations (organization_id, name, created_at, updated_at) values ($1, 'Long', now(), now())`,
+    [endpoint.organizationId],
+  )
   const insert = (organizationId: string, webhookId: string, count: number) =>
     pool.query(
       `insert into deliveries (organization_id, id, webhook_id, log_day, event_id, event_type, event_created_at, subject_kind,

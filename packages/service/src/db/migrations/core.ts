@@ -182,6 +182,15 @@ export const coreMigrations: readonly Migration[] = [
       end $$`,
     ],
   },
+  {
+    id: '20261123-64-millisecond-after',
+    statements: [
+      // With an interval, a sum is not immutable, as months and days of it would depend on the session's time zone; a millisecond does not.
+      // So it may stand in an update of a table that is spread over servers (decision 64).
+      `create function millisecond_after(p_at timestamptz) returns timestamptz language sql immutable parallel safe return
+        p_at + interval '1 millisecond'`,
+    ],
+  },
 ]
 
 // What managing keys over HTTP needs beside the keys themselves.

@@ -1,0 +1,126 @@
+/** Holds every statement that a test's API sends against the rule that it names exactly one organization, or stands in the list of exceptions. */
+import type { Pool } from 'pg'
+import { type Naming, namingOf } from './named-organization.ts'
+
+/**
+ * Statements that name no organization, or several, by how they begin, and why that is so. What is added here goes to every database
+ * there is, or is asked of one database for several of its organizations at once (decision 64).
+ */
+const exceptions: Readonly<Record<string, readonly string[]>> = {
+  'finds the organization of a token': [
+    "select encode(d.token_hash, 'hex') as token_hash, d.organization_id,",
+  ],
+  'for all organizations of one database that ask at the same time': [
+    'select t.organization_id, t.id, t.body,',
+    "select commit_several((c.part->>'organization')::uuid,",
+    'select c.organization_id, c.last_stamp from organization_clocks c',
+  ],
+  'maintenance: finds what is due, and goes on by organization': [
+    'select e.organization_id, e.subject_id, e.removed_at from erasures e',
+    'select d.organization_id, d.subject_id, d.removed_id from detachments d',
+    'select k.organization_id from idempotency_keys k',
+    'select r.organization_id, r.webhook_id from removed_webhooks r',
+    'select distinct r.organization_id from recoveries r',
+    'select e.organization_id, e.id from events_default e',
+    'select distinct a.organization_id, a.delivery_id from attempts_default a',
+    'select d.organization_id, d.webhook_id, d.id from deliveries_default d',
+    'select c.organization_id, c.kind',
+  ],
+  'maintenance: whether a week of all may be dropped': [
+    'select r.position from recoveries r',
+    "select 1 from deliveries d where d.log_day = 'infinity'",
+  ],
+  'metrics of a database': ['select (select count(*)::int from', 'with stored as materialized ('],
+}
+const begins = Object.values(exceptions).flat()
+
+export interface SeenStatements {
+  /** Those that are neither of one organization nor excepted, with what is wrong. */
+  readonly unnamed: ReadonlySet<string>
+}
+
+/** The same pool for an API, and what was seen of it. */
+export function watchStatements(pool: Pool): { readonly pool: Pool; readonly seen: SeenStatements } {
+  const unnamed = new Set<string>()
+  const look = (text: string, values: readonly unknown[]) => {
+    const wrong = wrongWith(text, values)
+    if (wrong !== null) unnamed.add(`${wrong}: ${text.replace(/\s+/g, ' ').slice(0, 300)}`)
+  }
+  const watched = Object.assign(Object.create(pool) as Pool, {
+    query: (...call: unknown[]) => Reflect.apply(pool.query, pool, asked(call, look)),
+    connect: async () => {
+      const client = await pool.connect()
+      return new Proxy(client, {
+        get(target, property) {
+          const value: unknown = Reflect.get(target, property, target)
+          if (property === 'query')
+            return (...call: unknown[]) => Reflect.apply(target.query, target, asked(call, look))
+          return typeof value === 'function' ? value.bind(target) : value
+        },
+      })
+    },
+  })
+  return { pool: watched, seen: { unnamed } }
+}
+
+type Look = (text: string, values: readonly unknown[]) => void
+
+/** The same call; what is decided when there is a connection is looked at then. */
+function asked(call: unknown[], look: Look): unknown[] {
+  const [query, values] = call as [unknown, unknown[] | undefined]
+  if (typeof query === 'string') look(query, values ?? [])
+  else if (typeof (query as Partial<Submitted>).submit !== 'function') {
+    const { text, values: own = values } = query as { text: string; values?: unknown[] }
+    look(text, own ?? [])
+  } else if ('values' in (query as object)) {
+    const { text, values: own } = query as { text: string; values?: unknown[] }
+    look(text, own ?? [])
+  } else lookWhenSent(query as Submitted, look)
+  return call
+}
+
+interface Submitted {
+  readonly text: string
+  submit(connection: Connection): unknown
+}
+
+interface Connection {
+  bind(config: { readonly values: readonly unknown[] }, more: boolean): void
+}
+
+function lookWhenSent(query: Submitted, look: Look): void {
+  const { submit } = query
+  query.submit = function (this: Submitted, connection) {
+    const { bind } = connection
+    let sent: readonly unknown[] = []
+    connection.bind = (config, more) => {
+      sent = config.values
+      Reflect.apply(bind, connection, [config, more])
+    }
+    try {
+      return Reflect.apply(submit, query, [connection])
+    } finally {
+      Reflect.deleteProperty(connection, 'bind')
+      look(query.text, sent)
+    }
+  }
+}
+
+const known = new Map<string, Naming | 'excepted'>()
+
+/** Null where nothing is. */
+function wrongWith(text: string, values: readonly unknown[]): string | null {
+  let naming = known.get(text)
+  if (naming === undefined) {
+    const words = text
+      .replaceAll(/\s+/g, ' ')
+      .replaceAll(/_[0-9a-f]{12}/g, '')
+      .trim()
+    naming = begins.some((begin) => words.startsWith(begin)) ? 'excepted' : namingOf(text)
+    known.set(text, naming)
+  }
+  if (naming === 'excepted') return null
+  if (naming.unnamed.length > 0) return `no organization is named for ${naming.unnamed.join(', ')}`
+  const named = new Set(naming.parameters.map((n) => String(values[n - 1])))
+  return named.size > 1 ? 'several organizations are named' : null
+}
