@@ -80,7 +80,7 @@ export function BarChart({ title, series, points, sayStep, height = 180 }: Chart
       {isTable ? (
         <Figures title={title} series={series} points={points} />
       ) : (
-        <div ref={place} className={css.plot}>
+        <div ref={place} className={css.plot} style={{ minHeight: height }}>
           {width > 0 && (
             <svg
               width={width}

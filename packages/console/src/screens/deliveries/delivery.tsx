@@ -174,7 +174,7 @@ function Timeline({
                   {sayMilliseconds(attempt.durationMs)}
                 </span>
               </p>
-              {attempt.error !== null && <p>{attempt.error.message}</p>}
+              {attempt.error !== null && attempt.responseStatus === null && <p>{attempt.error.message}</p>}
               {help !== null && attempt === newest[0] && <p className={css.help}>{help}</p>}
               {attempt.responseBody !== null && attempt.responseBody !== '' && (
                 <Code label="What the receiver answered, its first KiB" text={attempt.responseBody} />
