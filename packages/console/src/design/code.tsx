@@ -1,7 +1,4 @@
 /** Text of programs, to look at and to copy. What comes from elsewhere is text here and never anything else. */
-import { Popover } from '@base-ui/react/popover'
-import { curlOf, type ShownCall } from '../api/client.ts'
-import { Button } from './button.tsx'
 import css from './code.module.css'
 import { CopyButton } from './copy.tsx'
 
@@ -60,30 +57,4 @@ function coloured(text: string) {
   }
   parts.push(text.slice(from))
   return parts
-}
-
-/** Shows what a screen asks, or would ask, as a command: nothing here is done that the API does not do. */
-export function AsCurl({ calls }: { readonly calls: readonly ShownCall[] }) {
-  return (
-    <Popover.Root>
-      <Popover.Trigger render={<Button kind="quiet" />}>As curl</Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Positioner sideOffset={6} align="end">
-          <Popover.Popup className={css.popover}>
-            <Popover.Title className={css.title}>The same by the API</Popover.Title>
-            <Popover.Description className={css.about}>
-              With your key in <code>DESKWIRE_KEY</code>.
-            </Popover.Description>
-            {calls.map((call) => (
-              <Code
-                key={`${call.method} ${call.path}`}
-                label={`${call.method} ${call.path}`}
-                text={curlOf(call)}
-              />
-            ))}
-          </Popover.Popup>
-        </Popover.Positioner>
-      </Popover.Portal>
-    </Popover.Root>
-  )
 }
