@@ -1,4 +1,7 @@
 /** Text of programs, to look at and to copy. What comes from elsewhere is text here and never anything else. */
+import { lazy, Suspense, useRef, useState } from 'react'
+import type { ShownCall } from '../api/client.ts'
+import { Button } from './button.tsx'
 import css from './code.module.css'
 import { CopyButton } from './copy.tsx'
 
@@ -57,4 +60,31 @@ function coloured(text: string) {
   }
   parts.push(text.slice(from))
   return parts
+}
+
+// Loaded when somebody wants to see it.
+const CurlPopover = lazy(() => import('./curl-popover.tsx'))
+
+/** Shows what a screen asks, or would ask, as a command: nothing here is done that the API does not do. */
+export function AsCurl({ calls }: { readonly calls: readonly ShownCall[] }) {
+  const anchor = useRef<HTMLButtonElement>(null)
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button
+        ref={anchor}
+        kind="quiet"
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        As curl
+      </Button>
+      {isOpen && (
+        <Suspense>
+          <CurlPopover calls={calls} anchor={anchor.current} close={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  )
 }

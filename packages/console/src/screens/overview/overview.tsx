@@ -16,7 +16,7 @@ import {
   statsQuery,
 } from '../../api/stats.ts'
 import { BarChart, Sparkline } from '../../design/chart.tsx'
-import { AsCurl } from '../../design/curl.tsx'
+import { AsCurl } from '../../design/code.tsx'
 import { Page, Panel } from '../../design/page.tsx'
 import { Empty, ErrorState, Forbidden, Loading } from '../../design/states.tsx'
 import { Switch } from '../../design/switch.tsx'
