@@ -1,5 +1,5 @@
 /**
- * `npm run test:deploy [-- image proxies unit chart standby]`: what is in `deploy/`, and what the guide on deploying says, tried
+ * `npm run test:deploy [-- image proxies unit chart standby behind]`: what is in `deploy/`, and what the guide on deploying says, tried
  * with the programs that operators have. What each part needs stands at its head. With --write-results the sections of
  * those that were run are written into `scripts/deploy/RESULTS.md`.
  */
@@ -7,7 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { tryChart } from './deploy/chart.ts'
 import { tryImage } from './deploy/image.ts'
 import { tryProxies } from './deploy/proxies.ts'
-import { tryStandby } from './deploy/standby.ts'
+import { tryStandby, tryStandbyBehind } from './deploy/standby.ts'
 import { tryUnit } from './deploy/unit.ts'
 
 /** Takes a line of what was seen, and whether it is as it has to be. */
@@ -22,6 +22,7 @@ const parts: Readonly<Record<string, Part>> = {
   unit: tryUnit,
   chart: tryChart,
   standby: tryStandby,
+  behind: tryStandbyBehind,
 }
 
 const results = new URL('deploy/RESULTS.md', import.meta.url)

@@ -9,6 +9,7 @@ import { once } from 'node:events'
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { newToken } from '../packages/service/src/access/token.ts'
@@ -42,6 +43,8 @@ try {
   await trySchema()
   for (const [name, settings] of Object.entries(pgbouncers())) await tryPooler(name, settings)
   await tryTwoDatabases()
+  await tryDoctor()
+  await measureUnnamed()
   if (process.argv.includes('--write-results')) writeResults()
 } finally {
   receiver.close()
@@ -240,6 +243,128 @@ async function tryTwoDatabases(): Promise<void> {
   }
 }
 
+/** The doctor's line of the pooler, where it is sound and where it is not. */
+async function tryDoctor(): Promise<void> {
+  await postgres.run('postgres', `create database examined owner ${role.user}`)
+  const direct = { DESKWIRE_DATABASE_DIRECT_URL: postgres.url('examined', role) }
+  for (const { name, mode, settings, more, passes } of [
+    {
+      name: 'transaction mode',
+      mode: 'transaction',
+      settings: {},
+      more: {},
+      passes: /^failed: .*keeps no sessions/,
+    },
+    {
+      name: 'transaction mode, with a direct URL',
+      mode: 'transaction',
+      settings: {},
+      more: direct,
+      passes: /^ok: /,
+    },
+    {
+      name: 'session mode',
+      mode: 'session',
+      settings: pgbouncers()['session mode, startup parameters passed over']?.settings ?? {},
+      more: {},
+      passes: /^ok: /,
+    },
+  ] as const) {
+    const pooler = await startPgBouncer(mode, settings)
+    try {
+      const said = await findingOf('pooler', { DESKWIRE_DATABASE_URL: pooler.url('examined'), ...more })
+      report(`deskwire doctor, ${name}: ${said}`, passes.test(said))
+    } finally {
+      await pooler.stop()
+    }
+  }
+}
+
+async function findingOf(check: string, environment: Readonly<Record<string, string>>): Promise<string> {
+  const main = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url))
+  const child = spawn(process.execPath, [main, 'doctor', '--json'], {
+    env: { ...process.env, DESKWIRE_ENCRYPTION_KEY: randomBytes(32).toString('base64'), ...environment },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const { findings } = JSON.parse(await text(child.stdout)) as {
+    findings: { check: string; verdict: string; found: string; advice: string | null }[]
+  }
+  const found = findings.find((one) => one.check === check)
+  return found === undefined
+    ? 'it says nothing'
+    : `${found.verdict}: ${found.found}${found.advice === null ? '' : `; ${found.advice}`}`
+}
+
+/** Calls of a kind that are compared. */
+const rounds = 300
+
+/** What it costs to rely on no session: two services on one database, asked in turn, one of which names its statements. */
+async function measureUnnamed(): Promise<void> {
+  await postgres.run('postgres', `create database compared owner ${role.user}`)
+  const pooler = await startPgBouncer('transaction', {})
+  const direct = postgres.url('compared', role)
+  const key = newToken()
+  const environment = {
+    DESKWIRE_BOOTSTRAP_KEY: key,
+    DESKWIRE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    DESKWIRE_RATE_LIMIT: '0',
+    DESKWIRE_LOG_LEVEL: 'error',
+  }
+  const databases: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    'named statements': { DESKWIRE_DATABASE_URL: direct },
+    'unnamed, no pooler': { DESKWIRE_DATABASE_URL: direct, DESKWIRE_DATABASE_DIRECT_URL: direct },
+    'unnamed, through PgBouncer': {
+      DESKWIRE_DATABASE_URL: pooler.url('compared'),
+      DESKWIRE_DATABASE_DIRECT_URL: direct,
+    },
+  }
+  const services: { readonly name: string; readonly service: ServiceProcess }[] = []
+  try {
+    for (const [name, database] of Object.entries(databases))
+      services.push({
+        name,
+        service: await serve(['--role', 'api', '--port', '0'], { ...environment, ...database }),
+      })
+    const calls: Readonly<Record<string, (url: string, n: number) => Promise<Response>>> = {
+      'a creation': (url, n) =>
+        fetch(`${url}/v1/customers`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ name: `Customer ${n}` }),
+        }),
+      'a page of 50': (url) =>
+        fetch(`${url}/v1/customers?limit=50`, { headers: { authorization: `Bearer ${key}` } }),
+      'a page of changes': (url) =>
+        fetch(`${url}/v1/changes?limit=50`, { headers: { authorization: `Bearer ${key}` } }),
+    }
+    for (const [call, ask] of Object.entries(calls)) {
+      const took = new Map<string, number[]>(services.map(({ name }) => [name, []]))
+      for (let n = 0; n < rounds; n++) {
+        for (const { name, service } of services) {
+          const since = performance.now()
+          const answer = await ask(service.url, n)
+          await answer.text()
+          if (!answer.ok) throw new Error(`${call}: ${answer.status}`)
+          // The first ones warm everything up.
+          if (n >= rounds / 5) took.get(name)?.push(performance.now() - since)
+        }
+      }
+      const medians = [...took].map(([name, times]) => `${name} ${medianOf(times).toFixed(2)} ms`)
+      report(
+        `${call}, the median of ${(rounds * 4) / 5}, one at a time and in turn: ${medians.join(', ')}`,
+        true,
+      )
+    }
+  } finally {
+    await Promise.all(services.map(({ service }) => service.stop()))
+    await pooler.stop()
+  }
+}
+
+function medianOf(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0
+}
+
 interface Pooler {
   url(database: string): string
   stop(): Promise<void>
@@ -250,9 +375,9 @@ async function startPgBouncer(mode: PoolMode, settings: Setup['settings']): Prom
     join(scratch, `pgbouncer-${lines.length}-${randomBytes(2).toString('hex')}`),
   )
   const port = await freePort()
-  const file = (name: string, text: string) => {
+  const file = (name: string, content: string) => {
     const path = join(directory, name)
-    writeFileSync(path, text)
+    writeFileSync(path, content)
     chownSync(path, account().uid, account().gid)
     return path
   }
@@ -293,11 +418,11 @@ function writeResults(): void {
   const version = execFileSync('pgbouncer', ['--version'], { encoding: 'utf8' }).split('\n')[0]
   const directory = fileURLToPath(new URL('poolers/', import.meta.url))
   mkdirSync(directory, { recursive: true })
-  const text = `# Behind poolers
+  const written = `# Behind poolers
 
 Written by \`npm run test:poolers -- --write-results\`: ${version}, PostgreSQL ${(postgres as PostgresServer).version.split(' ')[0]}, Node ${process.versions.node}.
 
 ${lines.join('\n')}
 `
-  writeFileSync(join(directory, 'RESULTS.md'), text)
+  writeFileSync(join(directory, 'RESULTS.md'), written)
 }

@@ -34,8 +34,8 @@ const lines = [
   `- from ${revision} (${git('show', '-s', '--format=%cs', revision)}) to this release; ${report.migrations} migrations`,
   `- ${number(report.changes)} changes acknowledged in ${Math.round(report.seconds)} s, ${writers} writers and ${report.followers} followers through a balancer that asks /readyz and takes a process out before it is told to stop`,
   ...report.phases.map(
-    ({ name, answers, slowest, failed }) =>
-      `- ${name}: ${number(answers)} answers, the slowest after ${Math.round(slowest)} ms; ${failed.length === 0 ? 'no 5xx, none without an answer' : failed.join(', ')}`,
+    ({ name, answers, slowest, slowestCall, failed }) =>
+      `- ${name}: ${number(answers)} answers, the slowest after ${Math.round(slowest)} ms (${slowestCall}); ${failed.length === 0 ? 'no 5xx, none without an answer' : failed.join(', ')}`,
   ),
   `- ${number(report.events)} events of the types that endpoints are subscribed to; ${number(report.arrivals)} requests at receivers; ${report.withoutSubject} deliveries not sent, as their subject was removed by then; ${report.undelivered.length} that did not arrive, ${report.forged.length} with a wrong signature`,
 ]

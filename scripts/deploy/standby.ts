@@ -1,7 +1,8 @@
 /**
  * A primary and a standby that confirms each commit, with the standby promoted as the primary dies under load: what was acknowledged
- * is there, and copies are exact. Needs Debian's `postgresql`.
+ * is there, and copies are exact; and what is lost with one that confirms nothing. Needs Debian's `postgresql`.
  */
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
@@ -9,13 +10,22 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { Customer } from '../../packages/sdk/src/generated.ts'
 import { createClient, MemoryCopy } from '../../packages/sdk/src/index.ts'
 import { newToken } from '../../packages/service/src/access/token.ts'
 import type { Report } from '../deploy.ts'
 import { serve } from '../service-process.ts'
-import { createServerIn, makeDirectory, owner, runProgram, startServer } from './postgres-server.ts'
-import { startReceiver } from './trial.ts'
+import {
+  createServerIn,
+  freePort,
+  makeDirectory,
+  owner,
+  type PostgresServer,
+  runProgram,
+  startServer,
+} from './postgres-server.ts'
+import { startReceiver, tryOut } from './trial.ts'
 
 const writers = 16
 /** Of load, before the primary dies and after writes go on; ms. */
@@ -26,10 +36,7 @@ export async function tryStandby(report: Report): Promise<string> {
   chmodSync(scratch, 0o711)
   const receiver = await startReceiver(scratch)
   const primary = await createServerIn(join(scratch, 'primary'))
-  const directory = makeDirectory(join(scratch, 'standby'))
-  const name = `host=127.0.0.1 port=${primary.port} user=${owner.user} password=${owner.password} application_name=standby`
-  runProgram('pg_basebackup', ['-D', directory, '-d', name, '--write-recovery-conf', '--checkpoint=fast'])
-  const standby = await startServer(directory)
+  const standby = await followFrom(primary.port, join(scratch, 'standby'))
   await primary.run(
     'postgres',
     "alter system set synchronous_standby_names = 'standby'",
@@ -37,16 +44,7 @@ export async function tryStandby(report: Report): Promise<string> {
     'create database desk',
   )
   const way = await startWay(primary.port)
-  const apiKey = newToken()
-  const environment = {
-    DESKWIRE_DATABASE_URL: `postgres://${owner.user}:${owner.password}@127.0.0.1:${way.port}/desk`,
-    DESKWIRE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-    DESKWIRE_BOOTSTRAP_KEY: apiKey,
-    DESKWIRE_RATE_LIMIT: '0',
-    DESKWIRE_TRUSTED_TARGETS: '127.0.0.0/8',
-    DESKWIRE_TARGET_CA: receiver.ca,
-    DESKWIRE_LOG_LEVEL: 'silent',
-  }
+  const { apiKey, environment } = settingsOf(way.port, receiver.ca)
   const api = await serve(['--role', 'api', '--port', '0'], environment)
   const worker = await serve(['--role', 'worker'], environment)
   try {
@@ -85,7 +83,7 @@ export async function tryStandby(report: Report): Promise<string> {
     const died = performance.now()
     const before = acknowledged.size
     await primary.stop('SIGQUIT')
-    runProgram('pg_ctl', ['promote', '-D', directory, '--wait', '--silent'])
+    runProgram('pg_ctl', ['promote', '-D', standby.directory, '--wait', '--silent'])
     const promoted = performance.now()
     way.leadTo(standby.port)
     while (![...acknowledged.values()].some((at) => at > promoted) && performance.now() < promoted + 60_000)
@@ -127,6 +125,120 @@ export async function tryStandby(report: Report): Promise<string> {
     receiver.close()
     rmSync(scratch, { recursive: true, force: true })
   }
+}
+
+/** How long the standby has heard nothing when the primary dies; ms. */
+const behind = 1_000
+
+/**
+ * A standby that confirms nothing, and lacks the last second as it is promoted: what is lost, and that nobody goes on unaware of it
+ * once `deskwire restored` has been run.
+ */
+export async function tryStandbyBehind(report: Report): Promise<string> {
+  const scratch = mkdtempSync(join(tmpdir(), 'deskwire-behind-'))
+  chmodSync(scratch, 0o711)
+  const receiver = await startReceiver(scratch)
+  const primary = await createServerIn(join(scratch, 'primary'))
+  const link = await startWay(primary.port)
+  const standby = await followFrom(link.port, join(scratch, 'standby'))
+  await primary.run('postgres', 'create database desk')
+  const way = await startWay(primary.port)
+  const { apiKey, environment } = settingsOf(way.port, receiver.ca)
+  const start = async () => [
+    await serve(['--role', 'api', '--port', '0'], environment),
+    await serve(['--role', 'worker'], environment),
+  ]
+  let services = await start()
+  const customersOf = (url: string | undefined) => createClient({ baseUrl: `${url}/v1`, apiKey, retries: 0 })
+  try {
+    const { customers, webhooks } = customersOf(services[0]?.url)
+    const { secret } = await webhooks.create({ url: receiver.url, events: ['customer.created'] })
+    const acknowledged = new Set<string>()
+    let isOver = false
+    const load = Array.from({ length: writers }, async (_, writer) => {
+      for (let n = 0; !isOver; n++) {
+        const made = await customers.create({ name: `Customer ${writer}-${n}` }).catch(() => null)
+        if (made === null) return
+        acknowledged.add(made.id)
+      }
+    })
+    await delay(span)
+    link.leadTo(await freePort())
+    await delay(behind)
+    let cursor: string | undefined
+    for await (const page of customers.sync({})) cursor = page.cursor
+    isOver = true
+    await Promise.all(load)
+    const told = await receiver.received(secret)
+    await primary.stop('SIGQUIT')
+    await Promise.all(services.map((service) => service.stop()))
+
+    runProgram('pg_ctl', ['promote', '-D', standby.directory, '--wait', '--silent'])
+    way.leadTo(standby.port)
+    const main = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
+    execFileSync(process.execPath, [main, 'restored'], {
+      env: { ...process.env, ...environment },
+      stdio: 'ignore',
+    })
+    services = await start()
+    const again = customersOf(services[0]?.url)
+    const refusal = await again.customers
+      .sync({ cursor })
+      [Symbol.asyncIterator]()
+      .next()
+      .then(
+        () => 'accepted',
+        (error: { code?: string }) => error.code ?? String(error),
+      )
+    const copy = new MemoryCopy<Customer>()
+    let exact = false
+    for await (const page of again.customers.sync({})) {
+      for (const change of page.changes) await copy.apply(change)
+      exact = page.checkpoint !== undefined && copy.verify(page.checkpoint).exact
+    }
+    const lost = [...acknowledged].filter((id) => !copy.rows.has(id)).length
+    report(
+      `a standby that confirms nothing, and has heard nothing for ${behind / 1000} s as it is promoted: ${lost} of ${acknowledged.size} acknowledged changes are lost, of which receivers had been told of ${told.size} in all`,
+      lost > 0,
+    )
+    report(
+      `after deskwire restored: the cursor of a copy that had some of them is refused (${refusal}), and a copy made anew is ${exact ? 'exact' : 'not exact'}`,
+      refusal === 'cursor_too_old' && exact,
+    )
+    const { line, good } = await tryOut(services[0]?.url ?? '', { apiKey, receiver })
+    report(`and then: ${line}`, good)
+    return `PostgreSQL ${primary.version.split(' ')[0]}, both on one machine`
+  } finally {
+    await Promise.all(services.map((service) => service.stop()))
+    way.close()
+    link.close()
+    await standby.stop('SIGINT')
+    receiver.close()
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+/** A standby of the primary that this port leads to. */
+async function followFrom(port: number, directory: string): Promise<PostgresServer> {
+  const name = `host=127.0.0.1 port=${port} user=${owner.user} password=${owner.password} application_name=standby`
+  makeDirectory(directory)
+  runProgram('pg_basebackup', ['-D', directory, '-d', name, '--write-recovery-conf', '--checkpoint=fast'])
+  return startServer(directory)
+}
+
+/** Of processes that use the address. */
+function settingsOf(port: number, ca: string) {
+  const apiKey = newToken()
+  const environment = {
+    DESKWIRE_DATABASE_URL: `postgres://${owner.user}:${owner.password}@127.0.0.1:${port}/desk`,
+    DESKWIRE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    DESKWIRE_BOOTSTRAP_KEY: apiKey,
+    DESKWIRE_RATE_LIMIT: '0',
+    DESKWIRE_TRUSTED_TARGETS: '127.0.0.0/8',
+    DESKWIRE_TARGET_CA: ca,
+    DESKWIRE_LOG_LEVEL: 'silent',
+  }
+  return { apiKey, environment }
 }
 
 /** What an address that moves, or a proxy of TCP, is in an installation. */

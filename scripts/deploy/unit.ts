@@ -5,16 +5,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { newToken } from '../../packages/service/src/access/token.ts'
 import type { Report } from '../deploy.ts'
-import { ownAddress, podman, root, run, succeeds } from './containers.ts'
+import { ownAddress, root } from './containers.ts'
+import { makeMachineImage, startMachine } from './machine.ts'
 import { startReceiver, tryOut } from './trial.ts'
 
-const machine = 'deskwire-systemd'
-const inside = (...command: readonly string[]) => podman('exec', machine, ...command)
-const shown = (property: string) =>
-  inside('systemctl', 'show', '--value', `--property=${property}`, 'deskwire').trim()
+const image = 'localhost/deskwire-systemd'
 
 export async function tryUnit(report: Report): Promise<string> {
   const scratch = mkdtempSync(join(tmpdir(), 'deskwire-unit-'))
@@ -32,20 +29,24 @@ export async function tryUnit(report: Report): Promise<string> {
         .join(''),
     )
   write()
+  // As the guide has an operator set a machine up.
+  makeMachineImage(
+    image,
+    'localhost/deskwire',
+    [
+      'userdel deskwire && ln -s /usr/local/bin/node /usr/bin/node',
+      'useradd --system --home-dir /var/lib/deskwire --shell /usr/sbin/nologin deskwire',
+    ],
+    { '/etc/systemd/system/deskwire.service': join(root, 'deploy/deskwire.service') },
+  )
+  const machine = await startMachine('deskwire-systemd', image, [8080])
+  const { inside, until } = machine
+  const shown = (property: string) =>
+    inside('systemctl', 'show', '--value', `--property=${property}`, 'deskwire').trim()
+  const untilServed = (url: string) => until(async () => (await fetch(`${url}/readyz`)).ok)
   try {
-    makeMachine()
-    podman(
-      'run',
-      '--detach',
-      `--name=${machine}`,
-      '--privileged',
-      '--systemd=always',
-      '--publish=127.0.0.1::8080',
-      'localhost/deskwire-systemd',
-    )
-    podman('cp', settings, `${machine}:/etc/deskwire.env`)
-    podman('cp', receiver.ca, `${machine}:/etc/deskwire-ca.pem`)
-    await until(() => /running|degraded/.test(attempt(() => inside('systemctl', 'is-system-running'))))
+    machine.copy(settings, '/etc/deskwire.env')
+    machine.copy(receiver.ca, '/etc/deskwire-ca.pem')
 
     const verified = inside('sh', '-c', 'systemd-analyze verify deskwire.service 2>&1').trim()
     report(`systemd-analyze verify: ${verified === '' ? 'nothing to say' : verified}`, verified === '')
@@ -56,7 +57,7 @@ export async function tryUnit(report: Report): Promise<string> {
     report(`systemd-analyze security: ${exposure} of 10`, Number(exposure) < 2)
 
     inside('systemctl', 'enable', '--now', 'deskwire')
-    const url = `http://${podman('port', machine, '8080').trim()}`
+    const url = `http://${machine.address(8080)}`
     await untilServed(url)
     const status = inside('cat', `/proc/${shown('MainPID')}/status`)
     const of = (name: string) => new RegExp(`^${name}:\\s+(\\S+)`, 'm').exec(status)?.[1] ?? ''
@@ -93,15 +94,15 @@ export async function tryUnit(report: Report): Promise<string> {
     const began = performance.now()
     inside('systemctl', 'stop', 'deskwire')
     const took = (performance.now() - began) / 1000
-    const left = attempt(() => inside('pgrep', '--count', '--uid', 'deskwire')).trim() || '0'
+    const left = inside('sh', '-c', 'pgrep --count --uid deskwire || true').trim()
     report(
       `systemctl stop: ${shown('Result')} after ${took.toFixed(1)} s, ${left} processes left`,
       shown('Result') === 'success' && left === '0' && took < 15,
     )
 
     write({ DESKWIRE_PORT: 'eighty' })
-    podman('cp', settings, `${machine}:/etc/deskwire.env`)
-    succeeds('exec', machine, 'systemctl', 'start', 'deskwire')
+    machine.copy(settings, '/etc/deskwire.env')
+    inside('sh', '-c', 'systemctl start deskwire || true')
     await until(() => shown('ActiveState') === 'failed')
     const said =
       inside('journalctl', '--unit=deskwire', '--output=cat', '--lines=20')
@@ -114,68 +115,7 @@ export async function tryUnit(report: Report): Promise<string> {
     return `systemd ${/\d+/.exec(inside('systemctl', '--version'))?.[0]}, as process 1 of a container`
   } finally {
     receiver.close()
-    succeeds('rm', '--force', '--time=5', '--volumes', machine)
+    machine.remove()
     rmSync(scratch, { recursive: true })
-  }
-}
-
-/** As the guide has an operator set a machine up. */
-function makeMachine(): void {
-  const container = run('buildah', ['from', 'localhost/deskwire']).trim()
-  const shell = (script: string) =>
-    run('buildah', [
-      'run',
-      '--user=root',
-      '--isolation=chroot',
-      '--network=host',
-      container,
-      'sh',
-      '-c',
-      script,
-    ])
-  shell(
-    'apt-get -qq update && apt-get -qq install --no-install-recommends systemd systemd-sysv procps > /dev/null',
-  )
-  shell('userdel deskwire && ln -s /usr/local/bin/node /usr/bin/node')
-  shell('useradd --system --home-dir /var/lib/deskwire --shell /usr/sbin/nologin deskwire')
-  run('buildah', [
-    'copy',
-    '--quiet',
-    '--chmod=644',
-    container,
-    join(root, 'deploy/deskwire.service'),
-    '/etc/systemd/system/deskwire.service',
-  ])
-  run('buildah', [
-    'config',
-    '--user=root',
-    '--workingdir=/',
-    '--entrypoint=["/sbin/init"]',
-    '--cmd=',
-    '--stop-signal=SIGRTMIN+3',
-    container,
-  ])
-  run('buildah', ['commit', '--quiet', container, 'localhost/deskwire-systemd'])
-  run('buildah', ['rm', container])
-}
-
-async function untilServed(url: string): Promise<void> {
-  await until(async () => (await fetch(`${url}/readyz`).catch(() => null))?.ok === true)
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 60_000
-  while (!(await holds())) {
-    if (performance.now() > end)
-      throw new Error(`a minute has gone: ${attempt(() => inside('journalctl', '--no-pager', '--lines=30'))}`)
-    await delay(300)
-  }
-}
-
-function attempt(ask: () => string): string {
-  try {
-    return ask()
-  } catch {
-    return ''
   }
 }

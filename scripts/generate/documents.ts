@@ -27,6 +27,8 @@ const abouts: Readonly<Record<string, string>> = {
   'guides/operating.md': 'Run an installation: settings, PostgreSQL, workers, backups, upgrades, metrics.',
   'guides/observing.md':
     'What to look at, alerts and a dashboard, and OpenTelemetry: from a request to its receivers.',
+  'guides/installing.md':
+    'An installation on Debian, step by step: from packages to an upgrade that nobody notices.',
   'guides/deploying.md': 'What it runs on: PostgreSQL, its role, poolers.',
   'specification.md': 'What the service does, rule by rule.',
   'reference/fields.md': 'Every kind of object with its fields, and which events tell of each.',

@@ -18,9 +18,13 @@ export interface Balancer {
 
 export interface Phase {
   readonly name: string
+  /** Of the monotonic clock, in milliseconds. */
+  readonly began: number
   answers: number
   /** Milliseconds. */
   slowest: number
+  /** What that was: the call, and when its answer came, in seconds since the phase began. */
+  slowestCall: string
   /** What a client should not see: answers of 5xx by status and text, and requests without an answer. */
   readonly failed: string[]
 }
@@ -53,7 +57,11 @@ export function createBalancer(token: string): Balancer {
       throw error
     } finally {
       // A reader that waits is held back for as long as it asks.
-      if (!path.includes('wait=')) phase.slowest = Math.max(phase.slowest, performance.now() - since)
+      const took = performance.now() - since
+      if (!path.includes('wait=') && took > phase.slowest) {
+        phase.slowest = took
+        phase.slowestCall = `${method} ${path.split(/[?]/)[0]?.replaceAll(/[0-9a-f-]{36}/g, 'ID')}, ${((performance.now() - phase.began) / 1_000).toFixed(1)} s after its beginning`
+      }
     }
   }
 
@@ -108,7 +116,7 @@ export function createBalancer(token: string): Balancer {
     call,
     phases,
     phase(name) {
-      phases.push({ name, answers: 0, slowest: 0, failed: [] })
+      phases.push({ name, began: performance.now(), answers: 0, slowest: 0, slowestCall: '', failed: [] })
     },
     async add(url) {
       const ready = await fetch(`${url}/readyz`)

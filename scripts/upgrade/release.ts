@@ -12,21 +12,41 @@ export const thisRelease = join(root, 'packages/cli/src/main.ts')
 
 /** The command line of a revision, whose packages are installed as its lock file says. */
 export function releaseOf(revision: string): string {
+  return join(madeOf(revision, revision, ['--omit=dev']), 'packages/cli/src/main.ts')
+}
+
+/** The folder of the tarballs of a revision, packed as it packs them. */
+export function tarballsOf(revision: string): string {
+  const pack = (fresh: string) => npm(fresh, 'run', 'pack')
+  return join(madeOf(revision, `${revision}-packed`, [], pack), 'release')
+}
+
+function madeOf(
+  revision: string,
+  name: string,
+  installation: readonly string[],
+  complete: (fresh: string) => void = () => {},
+): string {
   const home = join(tmpdir(), 'deskwire-releases')
-  const release = join(home, revision)
+  const release = join(home, name)
   if (!existsSync(release)) {
     mkdirSync(home, { recursive: true })
     const fresh = mkdtempSync(join(home, 'new-'))
     const archive = execFileSync('git', ['archive', revision], { cwd: root, maxBuffer: 2 ** 30 })
     execFileSync('tar', ['-x', '-C', fresh], { input: archive })
-    execFileSync('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund'], {
-      cwd: fresh,
-      env: { ...process.env, PATH: systemPath() },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    })
+    npm(fresh, 'ci', ...installation)
+    complete(fresh)
     renameSync(fresh, release)
   }
-  return join(release, 'packages/cli/src/main.ts')
+  return release
+}
+
+function npm(directory: string, ...words: readonly string[]): void {
+  execFileSync('npm', words, {
+    cwd: directory,
+    env: { ...process.env, PATH: systemPath() },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
 }
 
 /** Without what an npm script has put in front: npm runs on the system's Node, and not on that of the checkout. */

@@ -1,0 +1,21 @@
+/** The guide whose steps are run as they are written. */
+import { readFileSync } from 'node:fs'
+
+export interface Step {
+  /** Of its section. */
+  readonly title: string
+  readonly commands: string
+}
+
+/** What is to be typed, in its order: the blocks that are marked `sh`. Throws where the guide has none. */
+export function stepsOf(guide: URL): readonly Step[] {
+  const sections = readFileSync(guide, 'utf8').split(/^## /m).slice(1)
+  const steps = sections.flatMap((section) =>
+    [...section.matchAll(/^```sh\n(.*?)^```/gms)].map(([, commands = '']) => ({
+      title: section.slice(0, section.indexOf('\n')),
+      commands,
+    })),
+  )
+  if (steps.length === 0) throw new Error(`${guide.pathname} has no steps`)
+  return steps
+}
