@@ -109,6 +109,11 @@ export class Webhooks {
     return this.#call<ListPage<Attempt>>({ method: 'GET', path, query: params }, options)
   }
 
+  /** What the delivery's next attempt would carry, or a retry of it: an event as a receiver gets it. */
+  async payload(id: string, deliveryId: string, options: CallOptions = {}): Promise<unknown> {
+    return this.#call<unknown>({ method: 'GET', path: `${delivery(id, deliveryId)}/payload` }, options)
+  }
+
   /** What became of the endpoint's deliveries, step by step; up to 1,500 steps, of a minute unless told. */
   async stats(id: string, range: StatsRange = {}, options: CallOptions = {}): Promise<Stats> {
     return this.#call<Stats>({ method: 'GET', path: `${one(id)}/stats`, query: { ...range } }, options)

@@ -83,6 +83,7 @@ test('each call has its method, address and body, and answers what came', async 
     { status: 200, body: { data: [delivery], pagination } },
     { status: 200, body: delivery },
     { status: 200, body: { data: [], pagination } },
+    { status: 200, body: { type: 'ticket.created' } },
     { status: 202, body: delivery },
     { status: 200, body: { data: [point] } },
     { status: 200, body: { data: [point] } },
@@ -106,6 +107,7 @@ test('each call has its method, address and body, and answers what came', async 
   expect((await webhooks.allDeliveries({ webhookId: id, status: 'failed' })).data).toEqual([delivery])
   expect(await webhooks.delivery(id, delivery.id)).toEqual(delivery)
   expect((await webhooks.attempts(id, delivery.id, { limit: 1 })).data).toEqual([])
+  expect(await webhooks.payload(id, delivery.id)).toEqual({ type: 'ticket.created' })
   expect(await webhooks.retry(id, delivery.id)).toEqual(delivery)
   expect(await webhooks.stats(id, { step: '1h' })).toEqual({ data: [point] })
   expect(await webhooks.allStats({ from: timeOf(1), to: timeOf(9), step: '1d' })).toEqual({ data: [point] })
@@ -128,6 +130,7 @@ test('each call has its method, address and body, and answers what came', async 
     ['GET', '/v1/deliveries', { webhookId: id, status: 'failed' }, undefined],
     ['GET', `${path}/deliveries/${delivery.id}`, {}, undefined],
     ['GET', `${path}/deliveries/${delivery.id}/attempts`, { limit: '1' }, undefined],
+    ['GET', `${path}/deliveries/${delivery.id}/payload`, {}, undefined],
     ['POST', `${path}/deliveries/${delivery.id}/retry`, {}, undefined],
     ['GET', `${path}/stats`, { step: '1h' }, undefined],
     ['GET', '/v1/stats', { from: timeOf(1), to: timeOf(9), step: '1d' }, undefined],

@@ -14,6 +14,7 @@ import { type Database, FairPool, unshared } from './db/fair-pool.ts'
 import { observePools, observeStatements } from './db/observe-statements.ts'
 import { createEndpointQueues } from './delivery/endpoint-queues.ts'
 import { attemptsOf, type DeliverySettings } from './delivery/model.ts'
+import { createReadPayload } from './delivery/payload.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { createDocs, docsPart } from './docs/routes.ts'
@@ -278,10 +279,12 @@ function registerWebhooks(server: FastifyInstance, { clock, settings }: AppOptio
   })
   registerRoutes(server, endpointPart(kinds).routes, { endpoints, store, clock }, access)
   const deliveries = createDeliveryLog(database)
+  const payloadOf = createReadPayload(database, tables)
   const services = {
     endpoints,
     store,
     deliveries,
+    payloadOf,
     eventTypes,
     vault,
     clock,

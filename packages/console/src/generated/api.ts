@@ -266,6 +266,11 @@ export interface paths {
         };
         get: operations["listAttempts"];
     };
+    "/v1/webhooks/{id}/deliveries/{deliveryId}/payload": {
+        parameters: {
+        };
+        get: operations["getDeliveryPayload"];
+    };
     "/v1/webhooks/{id}/deliveries/{deliveryId}/retry": {
         parameters: {
         };
@@ -3289,6 +3294,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AttemptPage"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getDeliveryPayload: {
+        parameters: {
+            header?: {
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+                deliveryId: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
             default: {

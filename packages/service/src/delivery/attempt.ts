@@ -166,7 +166,11 @@ function unsendable(
 /**
  * The body of a delivery. `data` is a representation as it is stored: the bytes that the matching GET answers.
  */
-function envelope({ organizationId }: EndpointKey, event: ClaimedDelivery['event'], data: string): string {
+export function envelope(
+  { organizationId }: Pick<EndpointKey, 'organizationId'>,
+  event: Pick<ClaimedDelivery['event'], 'id' | 'type' | 'createdAt'>,
+  data: string,
+): string {
   const { id, type, createdAt } = event
   return `{"id":"${id}","type":"${type}","apiVersion":"v1","createdAt":"${createdAt}","organizationId":"${organizationId}","data":${data}}`
 }

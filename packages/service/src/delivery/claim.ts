@@ -218,12 +218,6 @@ function deliveryIn(row: TextRow): DeliveryColumns | null {
  * `traced` looks an event up for each delivery, which nobody else needs.
  */
 function claimStatement(tables: readonly StreamTable[], limit: number, traced: boolean): PreparedStatement {
-  const current = tables.map(({ kind, name, removedEvent }) => {
-    const exists = 't.removed_at is null'
-    const readable = removedEvent === null ? exists : `(${exists}) = (d.event_type <> '${removedEvent}')`
-    return `when '${kind}' then
-        (select t.body from ${name} t where t.organization_id = $1 and t.id = d.subject_id and ${readable})`
-  })
   // Of the endpoint once, not with each of its deliveries.
   const once = (value: string) => `case when coalesce(d.place, 1) = 1 then ${value} end`
   const text = `with leased as (
@@ -244,7 +238,7 @@ function claimStatement(tables: readonly StreamTable[], limit: number, traced: b
       d.id, d.attempt_count, d.attempts_before, d.max_attempts, d.lost_worker, ${milliseconds('d.next_attempt_at')} as due_at,
       ${milliseconds('d.updated_at')} as updated_at, d.event_id, d.event_type,
       ${timestampText('d.event_created_at')} as event_created_at, d.subject_kind, d.payload,
-      case d.subject_kind ${current.join('\n        ')} end as current${traced ? traceColumn : ''}
+      ${currentBody(tables)} as current${traced ? traceColumn : ''}
     from leased l
     join webhooks w on w.organization_id = $1 and w.id = l.webhook_id
     left join lateral (
@@ -256,6 +250,17 @@ function claimStatement(tables: readonly StreamTable[], limit: number, traced: b
           and d.id <> all($8::uuid[])
         order by d.next_attempt_at, d.id limit ${limit}) d on true`
   return { name: `claim_deliveries_${limit}${traced ? '_traced' : ''}`, text }
+}
+
+/** SQL of what the subject of a delivery `d` of the organization `$1` is now; null when the API would not serve it. */
+export function currentBody(tables: readonly StreamTable[]): string {
+  const current = tables.map(({ kind, name, removedEvent }) => {
+    const exists = 't.removed_at is null'
+    const readable = removedEvent === null ? exists : `(${exists}) = (d.event_type <> '${removedEvent}')`
+    return `when '${kind}' then
+        (select t.body from ${name} t where t.organization_id = $1 and t.id = d.subject_id and ${readable})`
+  })
+  return `case d.subject_kind ${current.join('\n        ')} end`
 }
 
 const traceColumn = `,

@@ -1,5 +1,7 @@
 /** The routes of deliveries: the log, its attempts, manual retry and ping (specification 11.1). */
+import { grants } from '../access/scopes.ts'
 import { attemptsOf, type DeliverySchedule } from '../delivery/model.ts'
+import type { ReadPayload } from '../delivery/payload.ts'
 import { anId, type Page, paging, word } from '../http/list-parameters.ts'
 import { done, listBody, pageBody, refused } from '../http/replies.ts'
 import { type Call, routesOf } from '../http/route.ts'
@@ -24,6 +26,7 @@ export interface DeliveryServices {
   readonly endpoints: Endpoints
   readonly store: WebhookStore
   readonly deliveries: DeliveryLog
+  readonly payloadOf: ReadPayload
   readonly eventTypes: EventTypes
   readonly vault: Vault
   readonly clock: Clock
@@ -118,7 +121,15 @@ export function deliveryPart(kinds: readonly Kind[]) {
 
   return {
     tags: [],
-    routes: [pingWebhook, listAllDeliveries, listDeliveries, readDelivery, listAttempts, retryDelivery],
+    routes: [
+      pingWebhook,
+      listAllDeliveries,
+      listDeliveries,
+      readDelivery,
+      listAttempts,
+      readPayload,
+      retryDelivery,
+    ],
     schemas: () => ({
       Delivery: recordSchema(
         'One event on its way to one endpoint. It never holds the payload.',
@@ -190,6 +201,41 @@ const listAttempts = route({
     const { webhook_id: webhookId, id } = delivery.value
     const found = await services.deliveries.attempts({ organizationId, webhookId, id }, page.value)
     return done(pageBody(found, page.value, attemptRecord))
+  },
+})
+
+const readPayload = route({
+  ...reading,
+  method: 'get',
+  path: '/v1/webhooks/{id}/deliveries/{deliveryId}/payload',
+  id: 'getDeliveryPayload',
+  summary: 'What the delivery would carry if it were sent now',
+  description:
+    'Byte for byte what the next attempt sends as its body; of one that is not pending, what a retry would. Needs the read scope of its event as well.',
+  answers: {
+    200: {
+      description: 'The envelope of the event.',
+      schema: { type: 'object', description: 'As in the schemas of events.', additionalProperties: true },
+    },
+  },
+  errors: ['not_found'],
+  async handle(services, call) {
+    const found = await deliveryOf(services, call)
+    if (!found.ok) return refused(found.error)
+    const { id, webhook_id: webhookId, event_type: eventType } = found.value
+    const { organizationId, scopes } = call.caller
+    const scope = services.eventTypes.scopeOf(eventType)
+    if (scope !== undefined && !grants(scopes, scope)) {
+      const detail = `This shows what ${eventType} tells of: it needs a key with the scope ${scope} as well.`
+      return refused(problem('insufficient_scope', detail))
+    }
+    const payload = await services.payloadOf({ organizationId, webhookId }, id)
+    if (payload === null) {
+      return refused(
+        problem('not_found', 'What this delivery is about is gone: nothing of it would be sent.'),
+      )
+    }
+    return done(payload)
   },
 })
 

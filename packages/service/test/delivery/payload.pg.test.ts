@@ -5,6 +5,7 @@ import { testClock } from '../harness/clock.ts'
 import { makeCustomer, makeTicket } from '../harness/desk.ts'
 import { type Sent, testEngine } from '../harness/engine.ts'
 import { attemptsOf, dataOf, day, deliveriesOf, hour, makeWebhook, minute, retry } from '../harness/hooks.ts'
+import type { Api } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
 const clock = testClock()
@@ -199,4 +200,51 @@ test('a change that is none, or that is refused, delivers nothing', async () => 
   await api.delete(`/v1/customers/${customer.id}`, { 'if-match': '"2020-01-01T00:00:00.000Z"' })
   expect(await engine.runDue()).toBe(0)
   expect(sent).toHaveLength(1)
+})
+
+describe('what would be sent', () => {
+  const payload = (api: Api, { webhookId, id }: { webhookId: string; id: string }) =>
+    api.get(`/v1/webhooks/${webhookId}/deliveries/${id}/payload`)
+
+  test('is shown byte for byte: of what is pending as it is now, of what failed as a retry sends it', async () => {
+    const { api, webhook, engine, sent, answer } = await subscribed(['customer.created'])
+    answer(500)
+    const { id } = await makeCustomer(api, { name: 'as created' })
+    await api.patch(`/v1/customers/${id}`, { name: 'changed' })
+    const [pending] = await deliveriesOf(api, webhook.id)
+    const shown = await payload(api, pending)
+    await engine.runDue()
+    expect(shown.text).toBe(sent[0]?.body)
+    await waitOut(engine)
+    const [failed] = await deliveriesOf(api, webhook.id)
+    const again = await payload(api, failed)
+    await retry(api, failed)
+    await engine.runDue()
+    expect(again.text).toBe(sent.at(-1)?.body)
+    expect(again.json.data.name).toBe('as created')
+  })
+
+  test('is the empty object of a ping, and the record of a removal', async () => {
+    const { api, webhook, engine, sent } = await subscribed(['customer.deleted'])
+    const { id } = await makeCustomer(api)
+    await api.delete(`/v1/customers/${id}`)
+    await api.post(`/v1/webhooks/${webhook.id}/ping`, {})
+    const shown = await Promise.all((await deliveriesOf(api, webhook.id)).map((one) => payload(api, one)))
+    await engine.runDue()
+    expect(shown.map(({ text }) => text).sort()).toEqual(sent.map(({ body }) => body).sort())
+  })
+
+  test('is for those who may read it, and as long as it is there', async () => {
+    const { api, webhook } = await subscribed(['customer.created'])
+    const { id } = await makeCustomer(api)
+    const [delivery] = await deliveriesOf(api, webhook.id)
+    const other = await shared().newKey(api.organizationId, ['webhooks:read'])
+    expect((await payload(other, delivery)).json).toMatchObject({
+      code: 'insufficient_scope',
+      detail: expect.stringContaining('customers:read'),
+    })
+    await api.delete(`/v1/customers/${id}`)
+    expect((await payload(api, delivery)).json.code).toBe('not_found')
+    expect((await payload(api, { webhookId: webhook.id, id: webhook.id })).status).toBe(404)
+  })
 })

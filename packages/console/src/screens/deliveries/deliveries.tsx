@@ -1,7 +1,9 @@
 /** The delivery log of all endpoints, newest first, by the filters that stand in the address. */
 import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
 import { answerOf, api, type Delivery } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
+import { Button } from '../../design/button.tsx'
 import { AsCurl } from '../../design/code.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
 import { FilterSelect } from '../../design/field.tsx'
@@ -9,10 +11,12 @@ import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
 import { Tag } from '../../design/status.tsx'
 import { sayMilliseconds, Time } from '../../design/time.tsx'
+import { useCaller } from '../../session/caller.tsx'
 import { hostOf, useEndpoints } from '../endpoints/endpoint-list.ts'
 import { eventTypes } from '../endpoints/event-types.ts'
 import { DeliveryStatus } from './delivery-status.tsx'
 import { whatFailed } from './errors.ts'
+import { RecoverAll } from './recover-all.tsx'
 
 const route = getRouteApi('/deliveries')
 
@@ -23,6 +27,8 @@ export function Deliveries() {
   const { status, type, endpoint } = route.useSearch()
   const navigate = route.useNavigate()
   const endpoints = useEndpoints()
+  const { may } = useCaller()
+  const [isAsking, setAsking] = useState(false)
   const query = {
     status: status as (Delivery['status'] & ('pending' | 'succeeded' | 'failed')) | undefined,
     eventType: type as (typeof eventTypes)[number] | undefined,
@@ -66,7 +72,16 @@ export function Deliveries() {
   return (
     <Page
       title="Deliveries"
-      actions={<AsCurl calls={[{ method: 'GET', path: '/v1/deliveries', query }]} />}
+      actions={
+        <>
+          <AsCurl calls={[{ method: 'GET', path: '/v1/deliveries', query }]} />
+          {may('webhooks:write') && status === 'failed' && type === undefined && list.rows.length > 0 && (
+            <Button kind="primary" onClick={() => setAsking(true)}>
+              Send all of it again
+            </Button>
+          )}
+        </>
+      }
       filters={
         <>
           <FilterSelect
@@ -108,6 +123,12 @@ export function Deliveries() {
             </p>
           </Empty>
         }
+      />
+      <RecoverAll
+        isOpen={isAsking}
+        close={() => setAsking(false)}
+        failed={list.rows}
+        endpoints={endpoints.byId}
       />
     </Page>
   )

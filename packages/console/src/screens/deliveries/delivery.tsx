@@ -1,9 +1,10 @@
 /** One delivery as what happened to it: each attempt in turn, and the next. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { type Attempt, answerOf, api, type Delivery, newIntent } from '../../api/client.ts'
 import { Button } from '../../design/button.tsx'
-import { AsCurl, Code } from '../../design/code.tsx'
+import { AsCurl, Code, Json } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
 import { Empty, ErrorState, Loading } from '../../design/states.tsx'
@@ -136,7 +137,42 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
         {attempts.isPending && <Loading lines={3} />}
         {attempts.data !== undefined && <Timeline delivery={shown} attempts={attempts.data.data} />}
       </Panel>
+      <Payload path={path} status={shown.status} />
     </Page>
+  )
+}
+
+type Path = { readonly id: string; readonly deliveryId: string }
+
+/** What would be sent now; read when it is asked for. */
+function Payload({ path, status }: { readonly path: Path; readonly status: string }) {
+  const [isOpen, setOpen] = useState(false)
+  const payload = useQuery({
+    queryKey: ['delivery', path, 'payload'],
+    queryFn: ({ signal }) =>
+      answerOf(api.GET('/v1/webhooks/{id}/deliveries/{deliveryId}/payload', { params: { path }, signal })),
+    enabled: isOpen,
+  })
+  return (
+    <Panel
+      title="Payload"
+      actions={
+        <Button size="s" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'Hide the payload' : 'Show the payload'}
+        </Button>
+      }
+    >
+      {isOpen && payload.isPending && <Loading lines={4} />}
+      {isOpen && payload.error !== null && (
+        <ErrorState error={payload.error} retry={() => void payload.refetch()} />
+      )}
+      {isOpen && payload.data !== undefined && (
+        <Json
+          label={status === 'pending' ? 'As it would be sent now' : 'As a retry would send it'}
+          value={payload.data}
+        />
+      )}
+    </Panel>
   )
 }
 
@@ -174,7 +210,7 @@ function Timeline({
                   {sayMilliseconds(attempt.durationMs)}
                 </span>
               </p>
-              {attempt.error !== null && <p>{attempt.error.message}</p>}
+              {attempt.error !== null && attempt.responseStatus === null && <p>{attempt.error.message}</p>}
               {help !== null && attempt === newest[0] && <p className={css.help}>{help}</p>}
               {attempt.responseBody !== null && attempt.responseBody !== '' && (
                 <Code label="What the receiver answered, its first KiB" text={attempt.responseBody} />

@@ -27,7 +27,7 @@ const byCode: Readonly<Record<string, Words>> = {
   },
   non_2xx: {
     short: 'Refused',
-    help: 'The receiver answered with another status than 2xx. Its attempts show what it said.',
+    help: 'Answer with 2xx once the delivery is stored; everything else is tried again. What the receiver said stands at each attempt.',
   },
   address_not_public: {
     short: 'Not a public address',

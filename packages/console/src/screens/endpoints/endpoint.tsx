@@ -3,7 +3,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, api, newIntent, type Webhook } from '../../api/client.ts'
+import { byOutcome, latestP95, outcomes, sayStepOf, statsQuery } from '../../api/stats.ts'
 import { Button } from '../../design/button.tsx'
+import { BarChart } from '../../design/chart.tsx'
 import { AsCurl } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { Confirm } from '../../design/dialog.tsx'
@@ -12,7 +14,7 @@ import { Notice } from '../../design/notice.tsx'
 import { Facts, Page, Panel } from '../../design/page.tsx'
 import { ErrorState, Loading } from '../../design/states.tsx'
 import { Tag } from '../../design/status.tsx'
-import { Countdown, Time } from '../../design/time.tsx'
+import { Countdown, sayMilliseconds, Time } from '../../design/time.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { DeliveryStatus } from '../deliveries/delivery-status.tsx'
@@ -133,6 +135,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
           </p>
         </Notice>
       )}
+      <Attempts id={id} />
       <Panel title="What it is">
         <Facts
           of={[
@@ -299,6 +302,38 @@ function Trouble({
         . Enable it, then send again what it has missed. {log}
       </p>
     </Notice>
+  )
+}
+
+/** What became of its attempts in the last hour. */
+function Attempts({ id }: { readonly id: string }) {
+  const stats = useQuery(statsQuery('hour', id))
+  const p95 = stats.data === undefined ? null : latestP95(stats.data)
+  return (
+    <Panel
+      title="Attempts in the last hour"
+      actions={
+        p95 !== null && (
+          <span className={css.none}>
+            slowest twentieth <b className="number">{sayMilliseconds(p95)}</b>
+          </span>
+        )
+      }
+    >
+      {stats.error !== null && stats.data === undefined && (
+        <ErrorState error={stats.error} retry={() => void stats.refetch()} />
+      )}
+      {stats.isPending && <Loading lines={4} />}
+      {stats.data !== undefined && (
+        <BarChart
+          title="Attempts per minute"
+          series={outcomes}
+          points={byOutcome(stats.data)}
+          sayStep={sayStepOf('hour')}
+          height={130}
+        />
+      )}
+    </Panel>
   )
 }
 

@@ -1,15 +1,18 @@
 /** Every endpoint, how it is, and since when. */
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, api, type Webhook } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
+import { failedOf, latestP95, statsQuery } from '../../api/stats.ts'
 import { Button } from '../../design/button.tsx'
+import { Sparkline } from '../../design/chart.tsx'
 import { AsCurl } from '../../design/code.tsx'
 import { type Column, DataTable } from '../../design/data-table.tsx'
 import { FilterSelect } from '../../design/field.tsx'
 import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
-import { Time } from '../../design/time.tsx'
+import { sayMilliseconds, Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { EndpointForm } from './endpoint-form.tsx'
 import { hostOf } from './endpoint-list.ts'
@@ -17,6 +20,29 @@ import { EndpointStatus } from './endpoint-status.tsx'
 import { SecretOnce } from './secret.tsx'
 
 const route = getRouteApi('/endpoints')
+
+/** What became of its attempts in the last hour. */
+function LastHour({ id }: { readonly id: string }) {
+  const { data } = useQuery({ ...statsQuery('hour', id), refetchInterval: 30_000 })
+  if (data === undefined) return null
+  const failed = data.map(failedOf)
+  const counts = data.map((point, n) => point.succeeded + (failed[n] ?? 0))
+  const [all, bad] = [counts, failed].map((values) => values.reduce((sum, count) => sum + count, 0))
+  return (
+    <Sparkline
+      values={counts}
+      colour={bad === 0 ? '--chart-good' : '--chart-bad'}
+      label={`${all} attempts in the last hour, ${bad} of them failed`}
+    />
+  )
+}
+
+/** How long its slowest twentieth took of late, in the last hour. */
+function P95({ id }: { readonly id: string }) {
+  const { data } = useQuery({ ...statsQuery('hour', id), refetchInterval: 30_000 })
+  const p95 = data === undefined ? null : latestP95(data)
+  return p95 === null ? null : sayMilliseconds(p95)
+}
 
 export function Endpoints() {
   const { status } = route.useSearch()
@@ -39,7 +65,8 @@ export function Endpoints() {
   const columns: readonly Column<Webhook>[] = [
     { title: 'Endpoint', isWide: true, cell: ({ url }) => hostOf(url) },
     { title: 'Status', cell: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
-    { title: 'Events', align: 'end', isExtra: true, cell: ({ events }) => events.length },
+    { title: 'Last hour', isExtra: true, cell: ({ id }) => <LastHour id={id} /> },
+    { title: 'p95', align: 'end', isExtra: true, cell: ({ id }) => <P95 id={id} /> },
     {
       title: 'Failing since',
       align: 'end',

@@ -1,0 +1,71 @@
+/** What is counted of deliveries and changes, over the spans that screens show. */
+import { queryOptions } from '@tanstack/react-query'
+import type { Point } from '../design/chart.tsx'
+import { answerOf, api, type components } from './client.ts'
+
+export type StatsPoint = components['schemas']['StatsPoint']
+
+const hour = 3_600_000
+
+/** Each with its step, how many of them, and milliseconds between looks. */
+export const spans = {
+  hour: { title: 'Hour', step: '1m', steps: 60, length: hour, per: 'minute', every: 5000 },
+  day: { title: 'Day', step: '1h', steps: 24, length: 24 * hour, per: 'hour', every: 30_000 },
+  month: { title: 'Month', step: '1d', steps: 30, length: 30 * 24 * hour, per: 'day', every: 60_000 },
+} as const
+export type Span = keyof typeof spans
+
+export function spanOf(name: string | undefined): Span {
+  return name === 'day' || name === 'month' ? name : 'hour'
+}
+
+/** The points of a span that ends now: of one endpoint, or of all where `id` is null. */
+export function statsQuery(span: Span, id: string | null) {
+  const { step, steps, every } = spans[span]
+  const stepLength = spans[span].length / steps
+  return queryOptions({
+    queryKey: ['stats', id, span],
+    queryFn: async ({ signal }) => {
+      const from = new Date(Date.now() - (steps - 1) * stepLength).toISOString()
+      const query = { from, step }
+      const asked =
+        id === null
+          ? api.GET('/v1/stats', { params: { query }, signal })
+          : api.GET('/v1/webhooks/{id}/stats', { params: { path: { id }, query }, signal })
+      return (await answerOf(asked)).data
+    },
+    refetchInterval: every,
+  })
+}
+
+export function failedOf({ failed }: Pick<StatsPoint, 'failed'>): number {
+  return Object.values(failed).reduce((sum, count) => sum + count, 0)
+}
+
+export const outcomes = [
+  { key: 'succeeded', title: 'Delivered', colour: '--chart-good' },
+  { key: 'failed', title: 'Failed', colour: '--chart-bad' },
+] as const
+
+export function byOutcome(points: readonly StatsPoint[]): Point[] {
+  return points.map((point) => ({
+    at: point.at,
+    counts: { succeeded: point.succeeded, failed: failedOf(point) },
+  }))
+}
+
+/** How a step of a span is called on an axis, in the reader's zone; days are those of UTC, in which they are counted. */
+export function sayStepOf(span: Span): (at: string) => string {
+  const format = new Intl.DateTimeFormat(
+    'en-GB',
+    span === 'month'
+      ? { day: 'numeric', month: 'short', timeZone: 'UTC' }
+      : { hour: '2-digit', minute: '2-digit' },
+  )
+  return (at) => format.format(Date.parse(at))
+}
+
+/** The slowest twentieth of the latest step that had an attempt; null where none had. */
+export function latestP95(points: readonly StatsPoint[]): number | null {
+  return points.findLast(({ p95 }) => p95 !== null)?.p95 ?? null
+}

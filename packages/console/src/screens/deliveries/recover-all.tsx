@@ -1,0 +1,68 @@
+/** Sending everything again that failed: as one recovery an endpoint, however many deliveries there are. */
+import { answerOf, api, type Delivery, newIntent, type Webhook } from '../../api/client.ts'
+import { ApiProblem } from '../../api/problem.ts'
+import { Confirm } from '../../design/dialog.tsx'
+import { Time } from '../../design/time.tsx'
+import { say } from '../../design/toasts.tsx'
+import { hostOf } from '../endpoints/endpoint-list.ts'
+
+export interface RecoverAllProps {
+  readonly isOpen: boolean
+  readonly close: () => void
+  /** What is shown, all of it failed. */
+  readonly failed: readonly Delivery[]
+  readonly endpoints: ReadonlyMap<string, Webhook>
+}
+
+export function RecoverAll({ isOpen, close, failed, endpoints }: RecoverAllProps) {
+  const oldest = failed.at(-1)?.createdAt
+  if (oldest === undefined) return null
+  const ids = [...new Set(failed.map(({ webhookId }) => webhookId))]
+  const active = ids.filter((id) => endpoints.get(id)?.status === 'active')
+  const nameOf = (id: string) => hostOf(endpoints.get(id)?.url) ?? id
+
+  async function recover(since: string): Promise<void> {
+    const refused: string[] = []
+    let asked = 0
+    for (const id of active) {
+      try {
+        await answerOf(
+          api.POST('/v1/webhooks/{id}/recover', {
+            params: { path: { id }, header: { 'Idempotency-Key': newIntent() } },
+            body: { since },
+          }),
+        )
+        asked++
+      } catch (error) {
+        if (!(error instanceof ApiProblem)) throw error
+        refused.push(`${nameOf(id)}: ${error.message}`)
+      }
+    }
+    if (asked > 0) say(`${asked === 1 ? 'One endpoint gets' : `${asked} endpoints get`} what was missed.`)
+    if (refused.length > 0) throw new Error(refused.join(' '))
+  }
+
+  return (
+    <Confirm
+      isOpen={isOpen}
+      close={close}
+      title="Send all of it again?"
+      verb="Send again"
+      kind="primary"
+      act={() => recover(oldest)}
+    >
+      <p>
+        Everything that was not delivered since the oldest failure shown here, <Time at={oldest} />, is sent
+        again to:
+      </p>
+      <ul>
+        {ids.map((id) => (
+          <li key={id}>
+            {nameOf(id)}
+            {!active.includes(id) && ' – not to this one: it is disabled'}
+          </li>
+        ))}
+      </ul>
+    </Confirm>
+  )
+}

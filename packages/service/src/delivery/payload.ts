@@ -1,0 +1,38 @@
+/** What a delivery would carry if it were sent now: what claiming it reads (`claim.ts`), for one and whatever became of it. */
+import type { Database } from '../db/fair-pool.ts'
+import { timestampText } from '../journal/body.ts'
+import type { StreamTable } from '../journal/stream-table.ts'
+import { envelope } from './attempt.ts'
+import { currentBody } from './claim.ts'
+import type { EndpointKey } from './model.ts'
+
+/**
+ * The body of its next attempt, byte for byte: of a pending delivery, or of one that a retry would begin again, which sends what
+ * was stored with the event. Null when there is nothing to send, as the subject is gone; or no such delivery.
+ */
+export type ReadPayload = (key: EndpointKey, id: string) => Promise<string | null>
+
+export function createReadPayload(
+  database: Pick<Database, 'of'>,
+  tables: readonly StreamTable[],
+): ReadPayload {
+  const never = ['ping', ...tables.flatMap(({ removedEvent }) => removedEvent ?? [])]
+  const text = `select d.event_id as id, d.event_type as type, ${timestampText('d.event_created_at')} as "createdAt",
+      case when d.event_type = 'ping' then '{}'
+        when d.status = 'pending' and d.payload = 'current' or d.event_type = any($4) then ${currentBody(tables)}
+        when ${currentBody(tables)} is not null then
+          (select e.body from events e where e.organization_id = $1 and e.id = d.event_id) end as data
+    from deliveries d where d.organization_id = $1 and d.webhook_id = $2 and d.id = $3`
+  return async ({ organizationId, webhookId }, id) => {
+    const { rows } = await database
+      .of(organizationId)
+      .query<{ id: string; type: string; createdAt: string; data: string | null }>(text, [
+        organizationId,
+        webhookId,
+        id,
+        never,
+      ])
+    const [row] = rows
+    return row?.data == null ? null : envelope({ organizationId }, row, row.data)
+  }
+}
