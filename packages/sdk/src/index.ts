@@ -50,6 +50,16 @@ export {
 export { DeskwireError, type Problem, type ProblemError } from './error.ts'
 export { etagOf } from './etag.ts'
 export type { Envelope, EventType, WebhookEvent } from './event.ts'
+export {
+  type Examination,
+  type ExaminedDelivery,
+  examineSignature,
+  headersOfText,
+  type ReceivingRule,
+  type RuleFinding,
+  type SignatureScheme,
+  signatureHeaders,
+} from './examine.ts'
 export type { Export } from './export.ts'
 export type { FollowOptions } from './follow.ts'
 export type * from './generated.ts'

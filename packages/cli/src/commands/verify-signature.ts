@@ -1,8 +1,14 @@
 import { readFile } from 'node:fs/promises'
+import {
+  type Examination,
+  type ExaminedDelivery,
+  examineSignature,
+  type SignatureScheme,
+  signatureHeaders,
+} from '@deskwire/sdk'
 import type { Command } from '../commands.ts'
 import { exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
-import { type Delivery, type Examination, examine, headersOf, type Scheme } from '../signatures/examine.ts'
 import { eventOf, parseHeaders, readBody, readSeconds, readSecrets, secretHelp } from '../signatures/input.ts'
 import { plain } from '../table.ts'
 import { UsageError } from '../usage-error.ts'
@@ -58,7 +64,7 @@ Examples:
       if (given !== undefined) headers[name] = given
     }
     const schemes = (['service', 'standard'] as const).filter((scheme) =>
-      headersOf[scheme].some((name) => name.toLowerCase() in headers),
+      signatureHeaders[scheme].some((name) => name.toLowerCase() in headers),
     )
     if (schemes.length === 0 && texts.headers === undefined)
       throw new UsageError(
@@ -77,9 +83,9 @@ Examples:
   },
 }
 
-async function examined(scheme: Scheme, delivery: Delivery): Promise<Examination> {
+async function examined(scheme: SignatureScheme, delivery: ExaminedDelivery): Promise<Examination> {
   try {
-    return await examine(scheme, delivery)
+    return await examineSignature(scheme, delivery)
   } catch (error) {
     if (error instanceof TypeError) throw new UsageError(`--secret: ${error.message}`)
     throw error

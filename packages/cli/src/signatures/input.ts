@@ -1,6 +1,7 @@
 /** What commands about signatures are given: a body, secrets, and headers. */
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
+import { headersOfText } from '@deskwire/sdk'
 import { UsageError } from '../usage-error.ts'
 
 /** The flag that says which secrets, for the help of each such command. */
@@ -31,28 +32,10 @@ export function readSeconds(flag: string, text: string | undefined): number | un
   throw new UsageError(`--${flag}: ${JSON.stringify(text)} is not accepted; it must be whole seconds`)
 }
 
-/** Headers by their names in lower case, of a text with a line `Name: value` each, or with a JSON object. @throws UsageError */
+/** @throws UsageError */
 export function parseHeaders(text: string): Record<string, string> {
-  const object = text.trimStart().startsWith('{') ? parsed(text) : null
-  if (object !== null) {
-    return Object.fromEntries(
-      Object.entries(object).map(([name, value]) => [name.toLowerCase(), [value].flat().join(', ')]),
-    )
-  }
-  const headers: Record<string, string> = {}
-  // What curl -v prints before each line, and the line of the request itself, are passed over.
-  for (const line of text.split(/\r?\n/)) {
-    const [, name, value] = /^[<>]?\s*([\w-]+):\s*(.*?)\s*$/.exec(line) ?? []
-    if (name === undefined || value === undefined) continue
-    const known = headers[name.toLowerCase()]
-    headers[name.toLowerCase()] = known === undefined ? value : `${known}, ${value}`
-  }
-  return headers
-}
-
-function parsed(text: string): Record<string, unknown> {
   try {
-    return JSON.parse(text)
+    return headersOfText(text)
   } catch (error) {
     throw new UsageError(`--headers: it begins like JSON and is none (${(error as Error).message})`)
   }

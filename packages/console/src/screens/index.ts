@@ -1,9 +1,26 @@
 /** Every screen: one line among the screens, in the order of the sidebar, and one among the routes. */
 import type { Screen } from '../router/screen.ts'
+import * as apiKeys from './api-keys/screen.ts'
 import * as deliveries from './deliveries/screen.ts'
 import * as endpoints from './endpoints/screen.ts'
 import * as overview from './overview/screen.ts'
+import * as signatureTester from './signature-tester/screen.ts'
+import * as syncExplorer from './sync-explorer/screen.ts'
 
-export const screens: readonly Screen[] = [overview.screen, endpoints.screen, deliveries.screen]
+export const screens: readonly Screen[] = [
+  overview.screen,
+  endpoints.screen,
+  deliveries.screen,
+  signatureTester.screen,
+  syncExplorer.screen,
+  apiKeys.screen,
+]
 
-export const routes = [...overview.routes, ...endpoints.routes, ...deliveries.routes] as const
+export const routes = [
+  ...overview.routes,
+  ...endpoints.routes,
+  ...deliveries.routes,
+  ...signatureTester.routes,
+  ...syncExplorer.routes,
+  ...apiKeys.routes,
+] as const

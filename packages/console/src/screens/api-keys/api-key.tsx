@@ -1,0 +1,196 @@
+/** One key: what it may do, until when, and the token of it that is replaced or taken back. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { type ApiKey, answerOf, api, newIntent } from '../../api/client.ts'
+import { Button } from '../../design/button.tsx'
+import { AsCurl } from '../../design/code.tsx'
+import { CopyText } from '../../design/copy.tsx'
+import { Confirm } from '../../design/dialog.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
+import { Notice } from '../../design/notice.tsx'
+import { Facts, Page, Panel } from '../../design/page.tsx'
+import { ErrorState, Forbidden, Loading } from '../../design/states.tsx'
+import { Tag } from '../../design/status.tsx'
+import { Countdown, Time, useNow } from '../../design/time.tsx'
+import { say } from '../../design/toasts.tsx'
+import { useCaller } from '../../session/caller.tsx'
+import css from './api-keys.module.css'
+import { KeyStatus } from './expiry.tsx'
+import { KeyForm } from './key-form.tsx'
+import { TokenOnce } from './token-once.tsx'
+
+const route = getRouteApi('/api-keys/$id')
+
+export function OneApiKey() {
+  const { id } = route.useParams()
+  const { may } = useCaller()
+  const mayManage = may('api_keys:manage')
+  const known = useQuery({
+    queryKey: ['api-keys', id],
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/api-keys/{id}', { params: { path: { id } }, signal })),
+    enabled: mayManage,
+    refetchInterval: 10_000,
+  })
+  if (known.data !== undefined) return <Known apiKey={known.data} />
+  return (
+    <Page title="API key" trail={<Link to="/api-keys">API keys</Link>}>
+      {!mayManage ? (
+        <Forbidden scope="api_keys:manage" />
+      ) : known.error === null ? (
+        <Loading />
+      ) : (
+        <ErrorState error={known.error} retry={() => void known.refetch()} />
+      )}
+    </Page>
+  )
+}
+
+type Open = 'change' | 'rotate' | 'end-overlap' | 'revoke' | null
+
+function Known({ apiKey }: { readonly apiKey: ApiKey }) {
+  const { id, name, scopes, expiresAt, previousTokenExpiresAt, lastUsedAt } = apiKey
+  const path = { id }
+  const { key: own, may } = useCaller()
+  const now = useNow()
+  const navigate = route.useNavigate()
+  const client = useQueryClient()
+  const [open, setOpen] = useState<Open>(null)
+  const [token, setToken] = useState<string | null>(null)
+  const close = () => setOpen(null)
+  const renew = () => client.invalidateQueries({ queryKey: ['api-keys'] })
+  const isOwn = own.id === id
+  const isExpired = expiresAt !== null && Date.parse(expiresAt) <= now
+  const lacks = scopes.filter((scope) => !may(scope))
+  const isReplaced = previousTokenExpiresAt !== null && Date.parse(previousTokenExpiresAt) > now
+
+  return (
+    <Page
+      title={name}
+      trail={<Link to="/api-keys">API keys</Link>}
+      beside={
+        <>
+          <KeyStatus apiKey={apiKey} />
+          {isOwn && <Tag>you use this</Tag>}
+        </>
+      }
+      actions={
+        <>
+          <AsCurl
+            calls={[
+              { method: 'GET', path: `/v1/api-keys/${id}` },
+              { method: 'POST', path: `/v1/api-keys/${id}/rotate` },
+              { method: 'DELETE', path: `/v1/api-keys/${id}` },
+            ]}
+          />
+          {lacks.length === 0 && (
+            <>
+              {!isExpired && <Button onClick={() => setOpen('rotate')}>Rotate</Button>}
+              <ActionMenu
+                label="More to do with this key"
+                actions={[
+                  ...(isExpired ? [] : [{ title: 'Change', run: () => setOpen('change') }]),
+                  { title: 'Revoke', run: () => setOpen('revoke'), isDangerous: true },
+                ]}
+              />
+            </>
+          )}
+        </>
+      }
+    >
+      {lacks.length > 0 && (
+        <Notice tone="wait" title="It may do more than the key that you use">
+          <p>
+            So it can be looked at here and not changed. Yours lacks <code>{lacks.join(', ')}</code>.
+          </p>
+        </Notice>
+      )}
+      {isReplaced && (
+        <Notice
+          tone="wait"
+          title="Two tokens work"
+          actions={lacks.length === 0 && <Button onClick={() => setOpen('end-overlap')}>End it now</Button>}
+        >
+          <p>
+            The replaced token works as well for <Countdown to={previousTokenExpiresAt} />. Bring the new one
+            to your program before then; after a leak, end it at once.
+          </p>
+        </Notice>
+      )}
+      <Panel title="What it is">
+        <Facts
+          of={[
+            ['Id', <CopyText key="id" text={id} short />],
+            ['Token', <code key="token">…{apiKey.last4}</code>],
+            ['Last used', lastUsedAt === null ? 'never' : <Time key="used" at={lastUsedAt} />],
+            ['Works until', expiresAt === null ? 'it is revoked' : <Time key="until" at={expiresAt} />],
+            ['Created', <Time key="created" at={apiKey.createdAt} />],
+          ]}
+        />
+      </Panel>
+      <Panel title="What it may do">
+        <ul className={css.scopes}>
+          {scopes.map((scope) => (
+            <li key={scope}>
+              <Tag>{scope === '*' ? 'everything' : scope}</Tag>
+            </li>
+          ))}
+        </ul>
+      </Panel>
+
+      <KeyForm isOpen={open === 'change'} close={close} apiKey={apiKey} />
+      <TokenOnce token={token} close={() => setToken(null)} />
+      <Confirm
+        isOpen={open === 'rotate'}
+        close={close}
+        title="Replace the token?"
+        verb="Rotate"
+        kind="primary"
+        act={async () => {
+          const params = { path, header: { 'Idempotency-Key': newIntent() } }
+          const rotated = await answerOf(api.POST('/v1/api-keys/{id}/rotate', { params }))
+          setToken(rotated.token)
+          await renew()
+        }}
+      >
+        <p>
+          There will be a new one, shown once. The old one works for another day, so that nothing is refused
+          while you bring the new one to your program.
+        </p>
+      </Confirm>
+      <Confirm
+        isOpen={open === 'end-overlap'}
+        close={close}
+        title="End the replaced token?"
+        verb="End it"
+        act={async () => {
+          await answerOf(api.DELETE('/v1/api-keys/{id}/previous-token', { params: { path } }))
+          await renew()
+        }}
+      >
+        <p>
+          From now on only the newest token works. A program that has an older one is refused.
+          {isOwn && ' If you signed in with that one, you are signed out.'}
+        </p>
+      </Confirm>
+      <Confirm
+        isOpen={open === 'revoke'}
+        close={close}
+        title="Revoke this key?"
+        verb="Revoke"
+        act={async () => {
+          await answerOf(api.DELETE('/v1/api-keys/{id}', { params: { path } }))
+          say('It is revoked.')
+          await navigate({ to: '/api-keys', search: {} })
+          await renew()
+        }}
+      >
+        <p>
+          The next call with <strong>{name}</strong> is refused, and the endpoints that it registered are
+          disabled. This cannot be taken back.
+          {isOwn && ' It is the key that you use here: you are signed out.'}
+        </p>
+      </Confirm>
+    </Page>
+  )
+}

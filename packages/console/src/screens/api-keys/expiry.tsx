@@ -1,0 +1,31 @@
+/** Until when a key works. */
+import type { ApiKey } from '../../api/client.ts'
+import { Status } from '../../design/status.tsx'
+import { Countdown, Time, useNow } from '../../design/time.tsx'
+
+/** Days before its end from which somebody should think of it. */
+const soon = 14 * 86_400_000
+
+export function KeyStatus({ apiKey: { expiresAt, previousTokenExpiresAt } }: { readonly apiKey: ApiKey }) {
+  const now = useNow()
+  if (expiresAt !== null && Date.parse(expiresAt) <= now) return <Status tone="bad">Expired</Status>
+  if (previousTokenExpiresAt !== null && Date.parse(previousTokenExpiresAt) > now) {
+    return (
+      <Status tone="wait">
+        <span>
+          Two tokens, for <Countdown to={previousTokenExpiresAt} />
+        </span>
+      </Status>
+    )
+  }
+  if (expiresAt !== null && Date.parse(expiresAt) - now < soon) {
+    return (
+      <Status tone="wait">
+        <span>
+          Expires <Time at={expiresAt} />
+        </span>
+      </Status>
+    )
+  }
+  return <Status tone="quiet">Works</Status>
+}

@@ -1,0 +1,116 @@
+/** Creating a key, and changing one. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useRef } from 'react'
+import { useForm } from 'react-hook-form'
+import { type ApiKey, answerOf, api, newIntent } from '../../api/client.ts'
+import { Button } from '../../design/button.tsx'
+import { Dialog, DialogActions } from '../../design/dialog.tsx'
+import { Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
+import { ScopePicker } from './scope-picker.tsx'
+import type { Scope } from './scopes.ts'
+
+interface Values {
+  name: string
+  /** As the browser's field has it, in the reader's zone; empty for never. */
+  expiresAt: string
+  scopes: readonly Scope[]
+}
+
+export interface KeyFormProps {
+  readonly isOpen: boolean
+  readonly close: () => void
+  /** The one that is changed; null to create another. */
+  readonly apiKey: ApiKey | null
+  /** Told the token of a new one, which is shown this once. */
+  readonly onCreated?: (token: string) => void
+}
+
+export function KeyForm({ isOpen, close, apiKey, onCreated }: KeyFormProps) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      close={close}
+      title={apiKey === null ? 'Create an API key' : 'Change this key'}
+      about="A key for each program, which may do what that program does and no more: then one can be revoked without the others."
+    >
+      {isOpen && <Fields close={close} apiKey={apiKey} onCreated={onCreated} />}
+    </Dialog>
+  )
+}
+
+function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
+  const client = useQueryClient()
+  const form = useForm<Values>({
+    defaultValues: {
+      name: apiKey?.name ?? '',
+      expiresAt: localOf(apiKey?.expiresAt ?? null),
+      scopes: (apiKey?.scopes ?? []) as readonly Scope[],
+    },
+  })
+  const { errors, isSubmitting } = form.formState
+  // What is sent again without a change, after no answer came, is the same intent.
+  const intents = useRef({ of: '', key: '' })
+
+  async function send({ name, expiresAt, scopes }: Values): Promise<void> {
+    const body = {
+      name: name.trim(),
+      scopes: [...scopes],
+      expiresAt: expiresAt === '' ? null : new Date(expiresAt).toISOString(),
+    }
+    try {
+      if (apiKey === null) {
+        const of = JSON.stringify(body)
+        if (intents.current.of !== of) intents.current = { of, key: newIntent() }
+        const params = { header: { 'Idempotency-Key': intents.current.key } }
+        const made = await answerOf(api.POST('/v1/api-keys', { params, body }))
+        onCreated?.(made.token)
+      } else {
+        await answerOf(api.PATCH('/v1/api-keys/{id}', { params: { path: { id: apiKey.id } }, body }))
+      }
+      await Promise.all([
+        client.invalidateQueries({ queryKey: ['api-keys'] }),
+        client.invalidateQueries({ queryKey: ['caller'] }),
+      ])
+      close()
+    } catch (error) {
+      fieldErrors(error, form.setError, ['name', 'scopes', 'expiresAt'])
+    }
+  }
+
+  return (
+    <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
+      <Field label="What it is for" error={errors.name?.message}>
+        <TextInput placeholder="Search index" autoComplete="off" {...form.register('name')} />
+      </Field>
+      <ScopePicker
+        chosen={form.watch('scopes')}
+        onChange={(scopes) => {
+          form.clearErrors('scopes')
+          form.setValue('scopes', scopes)
+        }}
+        error={errors.scopes?.message}
+      />
+      <Field
+        label="Until"
+        hint="Leave it empty for a key that works until it is revoked."
+        error={errors.expiresAt?.message}
+      >
+        <TextInput type="datetime-local" {...form.register('expiresAt')} />
+      </Field>
+      <FormError message={errors.root?.message} />
+      <DialogActions>
+        <Button onClick={close}>Cancel</Button>
+        <Button kind="primary" type="submit" isBusy={isSubmitting}>
+          {apiKey === null ? 'Create' : 'Save'}
+        </Button>
+      </DialogActions>
+    </Form>
+  )
+}
+
+/** A moment for a field of the browser, which has no zone. */
+function localOf(at: string | null): string {
+  if (at === null) return ''
+  const moment = new Date(at)
+  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+}

@@ -1,0 +1,52 @@
+/** What a key is to be allowed: reading and writing, kind by kind. A key grants only what it holds itself. */
+import { Checkbox } from '../../design/field.tsx'
+import { useCaller } from '../../session/caller.tsx'
+import css from './scope-picker.module.css'
+import { type Scope, scopeRows } from './scopes.ts'
+
+export interface ScopePickerProps {
+  readonly chosen: readonly Scope[]
+  readonly onChange: (chosen: readonly Scope[]) => void
+  readonly error: string | undefined
+}
+
+export function ScopePicker({ chosen, onChange, error }: ScopePickerProps) {
+  const { may, key } = useCaller()
+  const isEverything = chosen.includes('*')
+  const put = (scope: Scope, isOn: boolean) =>
+    onChange(isOn ? [...chosen, scope] : chosen.filter((one) => one !== scope))
+  return (
+    <fieldset className={css.picker} aria-describedby="scopes-error">
+      <legend>What it may do</legend>
+      <p className={css.error} id="scopes-error" role="alert">
+        {error}
+      </p>
+      <div className={css.row}>
+        <Checkbox
+          label={<strong>Everything</strong>}
+          checked={isEverything}
+          disabled={!key.scopes.includes('*')}
+          onChange={(event) => onChange(event.currentTarget.checked ? ['*'] : [])}
+        />
+        <span>also what later releases add</span>
+      </div>
+      {scopeRows.map(({ of, ways }) => (
+        <div key={of} className={css.row}>
+          <span>{of}</span>
+          <div className={css.ways}>
+            {ways.map(([scope, word]) => (
+              <Checkbox
+                key={scope}
+                label={<span title={may(scope) ? scope : `This key lacks ${scope}.`}>{word}</span>}
+                aria-label={`${word} ${of}`}
+                checked={isEverything || chosen.includes(scope)}
+                disabled={isEverything || !may(scope)}
+                onChange={(event) => put(scope, event.currentTarget.checked)}
+              />
+            ))}
+          </div>
+        </div>
+      ))}
+    </fieldset>
+  )
+}

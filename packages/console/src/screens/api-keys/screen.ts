@@ -1,0 +1,28 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { rootRoute } from '../../router/root-route.tsx'
+import type { Screen } from '../../router/screen.ts'
+import { textsNamed } from '../../router/search.ts'
+
+export const screen: Screen = {
+  path: '/api-keys',
+  title: 'API keys',
+  group: 'Access',
+  scope: 'api_keys:manage',
+  commands: (_, go) => [
+    { id: 'api-keys/new', title: 'Create an API key', detail: 'Action', run: () => go('/api-keys?new=yes') },
+  ],
+}
+
+export const routes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/api-keys',
+    validateSearch: textsNamed('new'),
+    component: lazyRouteComponent(() => import('./api-keys.tsx'), 'ApiKeys'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/api-keys/$id',
+    component: lazyRouteComponent(() => import('./api-key.tsx'), 'OneApiKey'),
+  }),
+] as const

@@ -1,0 +1,18 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { rootRoute } from '../../router/root-route.tsx'
+import type { Screen } from '../../router/screen.ts'
+
+export const screen: Screen = {
+  path: '/signature-tester',
+  title: 'Signature tester',
+  group: 'Delivery',
+  scope: null,
+}
+
+export const routes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/signature-tester',
+    component: lazyRouteComponent(() => import('./signature-tester.tsx'), 'SignatureTester'),
+  }),
+] as const

@@ -1,0 +1,157 @@
+/** The copy and its proof, kind by kind; and a way to break it, find what differs, and mend it. */
+import { Button } from '../../design/button.tsx'
+import { Panel } from '../../design/page.tsx'
+import { Status } from '../../design/status.tsx'
+import type { Explorer, ExplorerState, KindState, Trial } from './explorer.ts'
+import css from './proof.module.css'
+
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+
+export function Proof({ state, explorer }: { readonly state: ExplorerState; readonly explorer: Explorer }) {
+  const { kinds, provedAt, phase, trial } = state
+  const differing = kinds.filter(({ isExact }) => !isExact)
+  return (
+    <Panel
+      title="The copy in this tab"
+      actions={<Verdict differing={differing.length} provedAt={provedAt} />}
+    >
+      {provedAt === null ? (
+        <p className={css.none}>The service tells its checkpoint on the page that has caught up.</p>
+      ) : (
+        <>
+          <table className={css.proof}>
+            <caption className="unseen">What the copy holds, and what the service says of it</caption>
+            <thead>
+              <tr>
+                <th scope="col">Kind</th>
+                <th scope="col">Rows</th>
+                <th scope="col">Ids and versions</th>
+                <th scope="col">Contents</th>
+                <th scope="col">Is</th>
+              </tr>
+            </thead>
+            <tbody>
+              {kinds.map((kind) => (
+                <OneKind key={kind.kind} state={kind} />
+              ))}
+            </tbody>
+          </table>
+          {phase !== 'reading' && (
+            <Steps trial={trial} kinds={kinds} differing={differing} explorer={explorer} />
+          )}
+        </>
+      )}
+    </Panel>
+  )
+}
+
+function Verdict({ differing, provedAt }: { readonly differing: number; readonly provedAt: number | null }) {
+  if (provedAt === null) return <Status tone="quiet">Not proved yet</Status>
+  if (differing > 0) return <Status tone="bad">Differs</Status>
+  return (
+    <Status tone="good">
+      <span className="number">Exact at {clock.format(provedAt)}</span>
+    </Status>
+  )
+}
+
+function OneKind({ state: { kind, held, served, isExact } }: { readonly state: KindState }) {
+  const pairs = [
+    ['Rows', String(held.count), served === null ? null : String(served.count)],
+    ['Ids and versions', held.digest, served?.digest ?? null],
+    ['Contents', held.contentDigest ?? '', served?.contentDigest ?? null],
+  ] as const
+  return (
+    <tr>
+      <th scope="row">{kind}</th>
+      {pairs.map(([of, own, theirs]) => (
+        <td key={of} data-differs={theirs !== null && theirs !== own}>
+          <code>{own}</code>
+          {theirs !== null && theirs !== own && <small>the service: {theirs}</small>}
+        </td>
+      ))}
+      <td>
+        <Status tone={isExact ? 'quiet' : 'bad'}>{isExact ? 'exact' : 'differs'}</Status>
+      </td>
+    </tr>
+  )
+}
+
+interface StepsProps {
+  readonly trial: Trial | null
+  readonly kinds: readonly KindState[]
+  readonly differing: readonly KindState[]
+  readonly explorer: Explorer
+}
+
+function Steps({ trial, kinds, differing, explorer }: StepsProps) {
+  // The one with most rows shows best how few calls it takes.
+  const [fullest] = [...kinds].sort((one, other) => other.held.count - one.held.count)
+  if (fullest === undefined || (fullest.held.count === 0 && differing.length === 0)) return null
+  const suspect = differing[0]?.kind ?? trial?.kind ?? fullest.kind
+  const isBusy = trial?.step === 'comparing'
+  return (
+    <div className={css.steps}>
+      <p className={css.said} role="status">
+        {trial === null ? (
+          <span>Break it on purpose: a proof that cannot fail proves nothing.</span>
+        ) : (
+          <Said trial={trial} />
+        )}
+      </p>
+      <div className={css.buttons}>
+        <Button disabled={isBusy} onClick={() => void explorer.breakRow(fullest.kind, 'lost')}>
+          Lose a row
+        </Button>
+        <Button disabled={isBusy} onClick={() => void explorer.breakRow(fullest.kind, 'changed')}>
+          Change a row
+        </Button>
+        <Button
+          isBusy={isBusy}
+          disabled={differing.length === 0 && !isBusy}
+          onClick={() => void explorer.findDifferences(suspect)}
+        >
+          Find what differs
+        </Button>
+        <Button
+          kind="primary"
+          disabled={trial?.step !== 'found' || trial.differences.length === 0}
+          onClick={() => void explorer.repair()}
+        >
+          Repair
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+function Said({ trial }: { readonly trial: Trial }) {
+  if (trial.step === 'broken') {
+    return (
+      <span>
+        {trial.how === 'lost' ? 'Lost from the copy' : 'Changed in the copy'}, of the {trial.kind}s:{' '}
+        <strong>{trial.label}</strong>. {trial.how === 'changed' && 'Only the digest of contents can tell.'}
+      </span>
+    )
+  }
+  if (trial.step === 'comparing') return <span>Digests of ranges of ids are compared.</span>
+  if (trial.step === 'repaired') {
+    return (
+      <span>
+        {trial.rows} {trial.rows === 1 ? 'row was' : 'rows were'} taken from the service again.
+      </span>
+    )
+  }
+  if (trial.differences.length === 0) return <span>No row differs: the stream has brought it meanwhile.</span>
+  return (
+    <span>
+      Found with {trial.calls} calls:{' '}
+      {trial.differences.slice(0, 5).map(({ id, type, label }) => (
+        <span key={id}>
+          <strong>{label || id}</strong> is {type}.{' '}
+        </span>
+      ))}
+      {trial.differences.length > 5 && `And ${trial.differences.length - 5} more.`}
+    </span>
+  )
+}

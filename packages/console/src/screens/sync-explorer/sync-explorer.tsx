@@ -1,0 +1,178 @@
+/** The stream as a consumer has it: live, in order, with a copy in this tab that proves itself exact. */
+import { getRouteApi } from '@tanstack/react-router'
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import type { ShownCall } from '../../api/client.ts'
+import { Button } from '../../design/button.tsx'
+import { AsCurl } from '../../design/code.tsx'
+import { CopyText } from '../../design/copy.tsx'
+import { FilterSelect } from '../../design/field.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
+import { Notice } from '../../design/notice.tsx'
+import { Facts, Page, Panel } from '../../design/page.tsx'
+import { Empty, ErrorState, Forbidden } from '../../design/states.tsx'
+import { Status } from '../../design/status.tsx'
+import { useCaller } from '../../session/caller.tsx'
+import { sessionToken } from '../../session/store.ts'
+import { kinds } from './entries.ts'
+import { Explorer, type ExplorerState } from './explorer.ts'
+import { Proof } from './proof.tsx'
+import { Stream } from './stream.tsx'
+
+const route = getRouteApi('/sync-explorer')
+
+export function SyncExplorer() {
+  const { may } = useCaller()
+  const readable = kinds.filter((kind) => may(`${kind}s:read`))
+  if (readable.length > 0) return <Readable readable={readable} />
+  return (
+    <Page title="Sync explorer">
+      <Forbidden scope="customers:read" />
+    </Page>
+  )
+}
+
+function Readable({ readable }: { readonly readable: readonly string[] }) {
+  const { kind, what } = route.useSearch()
+  const navigate = route.useNavigate()
+  const [explorer] = useState(() => new Explorer(sessionToken() ?? ''))
+  useEffect(() => () => explorer.stop(), [explorer])
+  const state = useSyncExternalStore(explorer.subscribe, explorer.state)
+  const { phase, error } = state
+  const filter = (change: Record<string, string | undefined>) =>
+    void navigate({ search: (held) => ({ ...held, ...change }), replace: true })
+
+  const begin = (
+    <>
+      <Button kind="primary" onClick={() => explorer.start('beginning')}>
+        Make a copy
+      </Button>
+      <Button onClick={() => explorer.start('now')}>Watch what happens</Button>
+    </>
+  )
+  return (
+    <Page
+      title="Sync explorer"
+      beside={<Phase state={state} />}
+      about="What a consumer of GET /v1/changes has: every change in one order, behind a cursor that never expires."
+      actions={
+        <>
+          <AsCurl calls={callsOf(state)} />
+          {phase === 'following' && <Button onClick={() => explorer.pause()}>Pause</Button>}
+          {phase === 'paused' && (
+            <Button kind="primary" onClick={() => explorer.resume()}>
+              Go on
+            </Button>
+          )}
+          {phase !== 'idle' && (
+            <ActionMenu
+              label="Begin again"
+              actions={[
+                { title: 'Make a new copy', run: () => explorer.start('beginning') },
+                { title: 'Watch what happens from now on', run: () => explorer.start('now') },
+              ]}
+            />
+          )}
+        </>
+      }
+    >
+      {phase === 'idle' && (
+        <Empty title="Nothing is read yet" actions={begin}>
+          <p>
+            A copy is everything that this key may read, page by page, and then each change as it happens. It
+            is held in this tab, proves itself exact, and can be broken on purpose to see it found and
+            repaired.
+          </p>
+        </Empty>
+      )}
+      {error !== null && <ErrorState error={error} retry={() => explorer.resume()} />}
+      {state.waitingOut !== null && (
+        <Notice tone="wait" title="It goes on by itself">
+          <p>{state.waitingOut} Nothing is lost: it goes on behind the same cursor.</p>
+        </Notice>
+      )}
+      {phase !== 'idle' && (
+        <>
+          <Position state={state} />
+          {state.from === 'beginning' && <Proof state={state} explorer={explorer} />}
+          <Panel
+            title="The stream"
+            actions={
+              <search aria-label="Filters of the stream">
+                <FilterSelect
+                  label="Kind"
+                  value={kind}
+                  options={readable}
+                  onChange={(value) => filter({ kind: value })}
+                />{' '}
+                <FilterSelect
+                  label="What"
+                  value={what}
+                  options={['created', 'changed', 'removed']}
+                  onChange={(value) => filter({ what: value })}
+                />
+              </search>
+            }
+          >
+            <Stream
+              entries={state.entries}
+              kind={kind}
+              what={what}
+              clearFilters={() => filter({ kind: undefined, what: undefined })}
+            />
+          </Panel>
+        </>
+      )}
+    </Page>
+  )
+}
+
+function Phase({ state: { phase, waitingOut } }: { readonly state: ExplorerState }) {
+  if (phase === 'idle') return null
+  if (waitingOut !== null) return <Status tone="wait">Waiting</Status>
+  if (phase === 'ended') return <Status tone="bad">Ended</Status>
+  if (phase === 'paused') return <Status tone="wait">Paused</Status>
+  return <Status tone="good">{phase === 'reading' ? 'Reading' : 'Live'}</Status>
+}
+
+/** Where the consumer stands. */
+function Position({ state: { cursor, count, total, from, phase } }: { readonly state: ExplorerState }) {
+  return (
+    <Panel title="Where it stands">
+      <Facts
+        of={[
+          [
+            'Changes read',
+            <span key="n" className="number">
+              {count.toLocaleString('en')}
+            </span>,
+          ],
+          [
+            'Rows of the service',
+            <span key="t" className="number">
+              {total.toLocaleString('en')}
+            </span>,
+          ],
+          ['Begun', from === 'beginning' ? 'from the beginning' : 'from now on'],
+          ['Cursor', cursor === null ? 'none yet' : <CopyText key="c" text={cursor} short />],
+        ]}
+      />
+      {phase === 'reading' && total > 0 && (
+        <progress aria-label="Rows read" max={Math.max(total, count)} value={count} />
+      )}
+    </Panel>
+  )
+}
+
+/** What was asked, and what is asked next. */
+function callsOf({ cursor, from, kinds: proved }: ExplorerState): readonly ShownCall[] {
+  const changes = { method: 'GET', path: '/v1/changes' } as const
+  const first = from === 'now' ? new Date().toISOString() : '1970-01-01T00:00:00Z'
+  const kind = proved.find(({ isExact }) => !isExact)?.kind ?? proved[0]?.kind
+  return [
+    { ...changes, query: { updatedAfter: first, limit: 100 } },
+    ...(cursor === null ? [] : [{ ...changes, query: { cursor, limit: 100, wait: 50 } }]),
+    ...(kind === undefined
+      ? []
+      : [{ method: 'GET' as const, path: `/v1/${kind}s/digests`, query: { parts: 256, idsUpTo: 32 } }]),
+  ]
+}

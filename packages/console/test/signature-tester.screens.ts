@@ -1,0 +1,73 @@
+/** A delivery is pasted, and each rule says whether it holds; nothing of it is sent anywhere. */
+import { signWebhook } from '@deskwire/sdk'
+import { expect, test } from 'vitest'
+import { consoleBench, payloads } from './harness.ts'
+
+const bench = consoleBench()
+const secret = 'whsec_dGhlIHNlY3JldCBvZiB0aGUgdmVjdG9ycywgbi4gMS4='
+const body = '{"id":"e-1","type":"ticket.created"}'
+
+test.each(['light', 'dark'] as const)(
+  'a sample is verified, and broken it is refused, in %s',
+  async (scheme) => {
+    const api = await bench().service.newOrganization('Analytical Engines')
+    const { page, audit } = await bench().open(api, '/signature-tester', { scheme })
+    await page.getByRole('heading', { level: 1, name: 'Signature tester' }).waitFor()
+    await audit()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(`${request.url()} ${request.postData() ?? ''}`))
+    await page.getByRole('button', { name: 'Try a sample' }).click()
+    await expect.poll(() => page.getByText('Verified', { exact: true }).count()).toBe(2)
+    await audit()
+    await page.getByLabel('Raw body').fill(`${await page.getByLabel('Raw body').inputValue()}\n`)
+    await expect.poll(() => page.getByText('Refused', { exact: true }).count()).toBe(2)
+    await page.getByText('line break that was not signed').first().waitFor()
+    await audit()
+    const given = await page.getByLabel('Secret').inputValue()
+    expect(given).toMatch(/^whsec_/)
+    expect(asked.filter((request) => request.includes(given.slice(6)))).toEqual([])
+  },
+)
+
+test('each way of being wrong is named where it is, by keyboard alone', async () => {
+  const api = await bench().service.newOrganization('Analytical Engines')
+  const { page, audit } = await bench().open(api, '/signature-tester')
+  await page.getByLabel('Secret').focus()
+  await page.keyboard.insertText(secret)
+  await page.keyboard.press('Tab')
+  await page.keyboard.insertText(
+    `X-Service-Signature: ${await signWebhook(body, secret, { timestamp: 1_769_851_800 })}`,
+  )
+  await page.keyboard.press('Tab')
+  await page.keyboard.insertText(JSON.stringify(JSON.parse(body), null, 2))
+  const rules = page.getByRole('region', { name: 'X-Service-Signature' }).getByRole('listitem')
+  await expect.poll(() => rules.allInnerTexts()).toHaveLength(4)
+  expect((await rules.allInnerTexts()).map((text) => text.split('\n')[0])).toEqual([
+    'Headers holds',
+    'Form holds',
+    'Time is broken',
+    'Signature is broken',
+  ])
+  await page.getByText('parsed and written again').waitFor()
+  await page.keyboard.press('Tab')
+  await page.keyboard.insertText('1769851900')
+  await page.getByLabel('Raw body').fill(body)
+  await page.getByText('Verified', { exact: true }).waitFor()
+
+  await page.getByLabel('Headers').fill('{"X-Serv')
+  await page.getByText('It begins like JSON and is none').waitFor()
+  await page.getByLabel('Headers').fill('webhook-id: e-1')
+  await page.getByText('missing: webhook-timestamp and webhook-signature').waitFor()
+  await page.getByLabel('Secret').fill('not base64 at all')
+  await page.getByText('needs a secret in standard base64').waitFor()
+  await audit()
+})
+
+test.each(payloads)('%s is text', async (payload) => {
+  const api = await bench().service.newOrganization('Analytical Engines')
+  const { page } = await bench().open(api, '/signature-tester')
+  await page.getByLabel('Secret').fill(payload)
+  await page.getByLabel('Headers').fill(`X-Service-Signature: ${payload}\n${payload}: ${payload}`)
+  await page.getByLabel('Raw body').fill(payload)
+  await page.getByText('Refused', { exact: true }).first().waitFor()
+})

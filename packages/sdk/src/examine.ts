@@ -1,0 +1,186 @@
+/**
+ * Which rule of receiving (specification 10.2) a delivery breaks, and why: for people, in a terminal or a page. The verdict is that
+ * of `verifySignature` and `verifyStandardSignature`; what is looked at beside it only explains it.
+ */
+import { causeOfMismatch } from './mismatch.ts'
+import { type Rejected, type Rejection, verifySignature } from './signature.ts'
+import { verifyStandardSignature } from './standard-webhooks.ts'
+
+export type SignatureScheme = 'service' | 'standard'
+
+/** The rules, in the order in which they are held against a delivery. */
+export type ReceivingRule = 'header' | 'form' | 'time' | 'signature'
+
+export interface RuleFinding {
+  readonly rule: ReceivingRule
+  readonly says: string
+  /** Null where a rule before it is broken so that it cannot be looked at. */
+  readonly holds: boolean | null
+  readonly seen: string
+}
+
+export interface Examination {
+  readonly scheme: SignatureScheme
+  readonly verified: boolean
+  /** Of the first rule that is broken, as the SDK names it. */
+  readonly reason: Rejection | null
+  readonly detail: string | null
+  readonly rules: readonly RuleFinding[]
+  /** Why no signature fits, where trying found it out. */
+  readonly cause: string | null
+}
+
+/** A delivery as somebody has it before them. */
+export interface ExaminedDelivery {
+  readonly body: Uint8Array<ArrayBuffer>
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly secrets: readonly string[]
+  /** Unix seconds. */
+  readonly now: number
+  readonly tolerance: number
+}
+
+/** The headers that each scheme is verified by, as they are written. */
+export const signatureHeaders: Readonly<Record<SignatureScheme, readonly string[]>> = {
+  service: ['X-Service-Signature'],
+  standard: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+}
+
+/**
+ * Holds each rule against a delivery, in turn. It throws nothing for a delivery that is refused, and TypeError for a secret that is
+ * empty or, with Standard Webhooks, not in base64.
+ */
+export async function examineSignature(
+  scheme: SignatureScheme,
+  delivery: ExaminedDelivery,
+): Promise<Examination> {
+  const { now, tolerance } = delivery
+  const verdict = await verdictOf(scheme, delivery, tolerance)
+  // Whether it fits has nothing to do with when it was signed.
+  const timeless = await verdictOf(scheme, delivery, Number.POSITIVE_INFINITY)
+  const reason = verdict.ok ? null : verdict.reason
+  const isRead = reason !== 'missing_header' && reason !== 'malformed_header'
+  const parts = partsOf(scheme, delivery.headers)
+  const age = now - Number(parts.timestamp)
+  const rules: RuleFinding[] = [
+    {
+      rule: 'header',
+      says: `${listed(signatureHeaders[scheme])} ${scheme === 'service' ? 'is' : 'are'} there`,
+      holds: reason !== 'missing_header',
+      seen: seenHeaders(scheme, delivery.headers),
+    },
+    {
+      rule: 'form',
+      says: scheme === 'service' ? 'one t=<unix seconds>, and a v1=<hex>' : 'unix seconds, and a v1,<base64>',
+      holds: reason === 'missing_header' ? null : reason !== 'malformed_header',
+      seen: seenForm(scheme, parts),
+    },
+    {
+      rule: 'time',
+      says: `signed no more than ${tolerance} s from now`,
+      holds: isRead ? reason !== 'timestamp_expired' && reason !== 'timestamp_in_future' : null,
+      seen: !isRead ? '' : age >= 0 ? `${age} s ago` : `${-age} s in the future`,
+    },
+    {
+      rule: 'signature',
+      says: 'a v1 is the HMAC of the raw body under a secret',
+      holds: isRead ? timeless.ok : null,
+      seen: isRead
+        ? `${counted(parts.signatures.length, 'v1')}, ${counted(delivery.secrets.length, 'secret')}`
+        : '',
+    },
+  ]
+  return {
+    scheme,
+    verified: verdict.ok,
+    reason,
+    detail: verdict.ok ? null : verdict.detail,
+    rules,
+    cause: isRead && !timeless.ok ? await causeOfMismatch({ scheme, ...delivery, ...parts }) : null,
+  }
+}
+
+function verdictOf(
+  scheme: SignatureScheme,
+  delivery: ExaminedDelivery,
+  tolerance: number,
+): Promise<{ ok: true } | Rejected> {
+  const { body, headers, secrets, now } = delivery
+  const options = { now, tolerance }
+  return scheme === 'service'
+    ? verifySignature(body, headers['x-service-signature'], secrets, options)
+    : verifyStandardSignature(body, headers, secrets, options)
+}
+
+/** What the headers say, read without judging. */
+interface Parts {
+  /** What comes before the body in what is signed. */
+  readonly prefix: string
+  readonly timestamp: string
+  readonly timestamps: number
+  readonly signatures: readonly string[]
+}
+
+function partsOf(scheme: SignatureScheme, headers: Readonly<Record<string, string>>): Parts {
+  if (scheme === 'service') {
+    const entries = (headers['x-service-signature'] ?? '').split(',')
+    const valuesOf = (name: string) =>
+      entries.flatMap((entry) => (entry.startsWith(name) ? [entry.slice(name.length)] : []))
+    const [timestamp = '', ...others] = valuesOf('t=')
+    const timestamps = entries.some((entry) => entry.startsWith('t=')) ? others.length + 1 : 0
+    return { prefix: `${timestamp}.`, timestamp, timestamps, signatures: valuesOf('v1=') }
+  }
+  const timestamp = headers['webhook-timestamp'] ?? ''
+  const signatures = (headers['webhook-signature'] ?? '')
+    .split(' ')
+    .filter((entry) => entry.startsWith('v1,'))
+  return {
+    prefix: `${headers['webhook-id'] ?? ''}.${timestamp}.`,
+    timestamp,
+    timestamps: 1,
+    signatures: signatures.map((entry) => entry.slice('v1,'.length)),
+  }
+}
+
+function seenHeaders(scheme: SignatureScheme, headers: Readonly<Record<string, string>>): string {
+  const missing = signatureHeaders[scheme].filter((name) => !headers[name.toLowerCase()])
+  return missing.length === 0 ? '' : `missing: ${listed(missing)}`
+}
+
+function seenForm(scheme: SignatureScheme, { timestamp, timestamps, signatures }: Parts): string {
+  const time = timestamps === 1 ? JSON.stringify(timestamp) : counted(timestamps, 't')
+  return `${scheme === 'service' && timestamps !== 1 ? time : `time ${time}`}, ${counted(signatures.length, 'v1')}`
+}
+
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+}
+
+function counted(n: number, what: string): string {
+  return `${n === 0 ? 'no' : n} ${what === 'secret' && n !== 1 ? 'secrets' : what}`
+}
+
+/**
+ * Headers by their names in lower case, of a text with a line `Name: value` each, as curl and the tools of browsers print them, or
+ * with a JSON object. Throws SyntaxError for what begins like an object and is none.
+ */
+export function headersOfText(text: string): Record<string, string> {
+  if (text.trimStart().startsWith('{')) {
+    return Object.fromEntries(
+      Object.entries(JSON.parse(text)).map(([name, value]) => [
+        name.toLowerCase(),
+        [value].flat().join(', '),
+      ]),
+    )
+  }
+  const headers: Record<string, string> = {}
+  // What curl -v prints before each line, and the line of the request itself, are passed over.
+  for (const line of text.split(/\r?\n/)) {
+    const [, name, value] = /^[<>]?\s*([\w-]+):\s*(.*?)\s*$/.exec(line) ?? []
+    if (name === undefined || value === undefined) continue
+    const known = headers[name.toLowerCase()]
+    headers[name.toLowerCase()] = known === undefined ? value : `${known}, ${value}`
+  }
+  return headers
+}
