@@ -1,6 +1,7 @@
 /** The API as a document: every module's part, in the order in which they are shown. */
 import { docsPart } from './docs/routes.ts'
 import { healthPart } from './http/health.ts'
+import { consoleLinkPart } from './keys/console-link-routes.ts'
 import { keyPart } from './keys/routes.ts'
 import { bulkPart } from './kinds/bulk-routes.ts'
 import { digestPart } from './kinds/digest-routes.ts'
@@ -28,6 +29,7 @@ export function apiParts(kinds: readonly Kind[], metricsHere = true): readonly A
     recoveryPart,
     statsPart(kinds),
     keyPart(kinds),
+    consoleLinkPart(kinds),
     organizationPart,
     healthPart,
     ...(metricsHere ? [metricsPart] : []),
