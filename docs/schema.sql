@@ -406,6 +406,23 @@ create table api_key_uses (
   foreign key (organization_id, api_key_id) references api_keys(organization_id, id) on delete cascade
 ) with (fillfactor=50);
 
+-- Links to sessions of the console, and the sessions that they began. Like the directory of tokens it is found by a hash alone.
+create table console_links (
+  token_hash bytea not null,
+  organization_id uuid not null,
+  id uuid not null,
+  api_key_id uuid not null,
+  scopes text[] not null,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  exchanged_at timestamptz(3),
+  primary key (token_hash),
+  unique (organization_id, id),
+  foreign key (organization_id, api_key_id) references api_keys(organization_id, id) on delete cascade
+);
+create index console_links_expiring on console_links (expires_at);
+create index console_links_of_key on console_links (organization_id, api_key_id);
+
 -- Endpoints: addresses that events are delivered to.
 create table webhooks (
   organization_id uuid not null,
@@ -542,13 +559,13 @@ create table attempts (
 create table attempts_default partition of attempts default;
 create index attempts_default_age on attempts_default (delivery_id);
 
--- What became of an endpoint's deliveries, counted by the minute and by the hour. A partition a week. Slots: packages/service/src/delivery/tally.ts.
+-- What became of an endpoint's deliveries, counted by the minute and by the hour. A partition a week. Places: packages/service/src/delivery/tally.ts.
 create table delivery_stats (
   organization_id uuid not null,
   webhook_id uuid not null,
   minutes smallint not null,
   at timestamptz(3) not null,
-  slots smallint[] not null,
+  places smallint[] not null,
   counts integer[] not null,
   primary key (organization_id, webhook_id, minutes, at),
   check (minutes = any (array[1, 60]))
@@ -2118,7 +2135,7 @@ begin
 end;
 $function$;
 
-create or replace function complete_deliveries_e9345ee4867e(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+create or replace function complete_deliveries_4c4e9f79b083(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
       p_next text, p_priority_class int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_tally int[], p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
 language plpgsql volatile as $function$
 declare
@@ -2161,32 +2178,32 @@ begin
         set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
             failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
             failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at),
-            tally = array(select coalesce(t.before, 0) + coalesce(t.now, 0) from unnest(h.tally, p_tally) as t(before, now))
+            tally = array[coalesce(h.tally[1], 0) + coalesce(p_tally[1], 0), coalesce(h.tally[2], 0) + coalesce(p_tally[2], 0), coalesce(h.tally[3], 0) + coalesce(p_tally[3], 0), coalesce(h.tally[4], 0) + coalesce(p_tally[4], 0), coalesce(h.tally[5], 0) + coalesce(p_tally[5], 0), coalesce(h.tally[6], 0) + coalesce(p_tally[6], 0), coalesce(h.tally[7], 0) + coalesce(p_tally[7], 0), coalesce(h.tally[8], 0) + coalesce(p_tally[8], 0), coalesce(h.tally[9], 0) + coalesce(p_tally[9], 0), coalesce(h.tally[10], 0) + coalesce(p_tally[10], 0), coalesce(h.tally[11], 0) + coalesce(p_tally[11], 0), coalesce(h.tally[12], 0) + coalesce(p_tally[12], 0), coalesce(h.tally[13], 0) + coalesce(p_tally[13], 0), coalesce(h.tally[14], 0) + coalesce(p_tally[14], 0), coalesce(h.tally[15], 0) + coalesce(p_tally[15], 0), coalesce(h.tally[16], 0) + coalesce(p_tally[16], 0), coalesce(h.tally[17], 0) + coalesce(p_tally[17], 0), coalesce(h.tally[18], 0) + coalesce(p_tally[18], 0), coalesce(h.tally[19], 0) + coalesce(p_tally[19], 0), coalesce(h.tally[20], 0) + coalesce(p_tally[20], 0), coalesce(h.tally[21], 0) + coalesce(p_tally[21], 0), coalesce(h.tally[22], 0) + coalesce(p_tally[22], 0), coalesce(h.tally[23], 0) + coalesce(p_tally[23], 0), coalesce(h.tally[24], 0) + coalesce(p_tally[24], 0), coalesce(h.tally[25], 0) + coalesce(p_tally[25], 0), coalesce(h.tally[26], 0) + coalesce(p_tally[26], 0), coalesce(h.tally[27], 0) + coalesce(p_tally[27], 0), coalesce(h.tally[28], 0) + coalesce(p_tally[28], 0), coalesce(h.tally[29], 0) + coalesce(p_tally[29], 0), coalesce(h.tally[30], 0) + coalesce(p_tally[30], 0), coalesce(h.tally[31], 0) + coalesce(p_tally[31], 0), coalesce(h.tally[32], 0) + coalesce(p_tally[32], 0), coalesce(h.tally[33], 0) + coalesce(p_tally[33], 0), coalesce(h.tally[34], 0) + coalesce(p_tally[34], 0), coalesce(h.tally[35], 0) + coalesce(p_tally[35], 0), coalesce(h.tally[36], 0) + coalesce(p_tally[36], 0), coalesce(h.tally[37], 0) + coalesce(p_tally[37], 0), coalesce(h.tally[38], 0) + coalesce(p_tally[38], 0), coalesce(h.tally[39], 0) + coalesce(p_tally[39], 0)]
       where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
         and h.tally_at >= date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z') and h.tally_at < date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour'
       returning case when p_succeeded_at is not null or p_failures > 0 then h.failing_since end into v_failing_since;
     if not found then
       -- A minute is over, or the clock was set back: counted again, a minute has what was counted before as well.
-      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, slots, counts)
-        select h.organization_id, h.webhook_id, 1, h.tally_at, t.slots, t.counts
+      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
+        select h.organization_id, h.webhook_id, 1, h.tally_at, t.places, t.counts
           from webhook_health h
-            cross join lateral (select array_agg((c.place - 1)::smallint) as slots, array_agg(c.count) as counts
+            cross join lateral (select array_agg((c.place - 1)::smallint) as places, array_agg(c.count) as counts
               from unnest(h.tally) with ordinality as c(count, place) where c.count > 0) t
-          where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and t.slots is not null
+          where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and t.places is not null
         on conflict (organization_id, webhook_id, minutes, at)
-          do update set slots = s.slots || excluded.slots, counts = s.counts || excluded.counts;
-      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, slots, counts)
-        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.slot), array_agg(t.count)
-          from (select h.organization_id, h.webhook_id, date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') as at, c.slot, sum(c.count)::int as count
+          do update set places = s.places || excluded.places, counts = s.counts || excluded.counts;
+      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
+        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.place), array_agg(t.count)
+          from (select h.organization_id, h.webhook_id, date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') as at, c.place, sum(c.count)::int as count
             from webhook_health h
               join delivery_stats m on m.organization_id = p_organization_id and m.webhook_id = p_webhook_id and m.minutes = 1
                 and m.at >= date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') and m.at < date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour'
-              cross join lateral unnest(m.slots, m.counts) as c(slot, count)
+              cross join lateral unnest(m.places, m.counts) as c(place, count)
             where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') <> date_bin(interval '1 hour', p_now, timestamptz '1970-01-01 00:00:00Z')
-            group by h.organization_id, h.webhook_id, h.tally_at, c.slot) t
+            group by h.organization_id, h.webhook_id, h.tally_at, c.place) t
           group by t.organization_id, t.webhook_id, t.at
         on conflict (organization_id, webhook_id, minutes, at)
-          do update set slots = excluded.slots, counts = excluded.counts;
+          do update set places = excluded.places, counts = excluded.counts;
       update webhook_health h
         set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
             failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
@@ -2252,7 +2269,7 @@ begin
 end;
 $function$;
 
-create or replace function fail_pending_71887402d520(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
+create or replace function fail_pending_6c0d42f1f603(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_ids uuid[];
@@ -2281,34 +2298,34 @@ begin
       and d.log_day = 'infinity';
   if v_ids is not null then
     update webhook_health h
-        set tally = array(select coalesce(t.before, 0) + coalesce(t.now, 0) from unnest(h.tally, array_fill(0, array[36]) || cardinality(v_ids)) as t(before, now))
+        set tally = array[coalesce(h.tally[1], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[1], 0), coalesce(h.tally[2], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[2], 0), coalesce(h.tally[3], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[3], 0), coalesce(h.tally[4], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[4], 0), coalesce(h.tally[5], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[5], 0), coalesce(h.tally[6], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[6], 0), coalesce(h.tally[7], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[7], 0), coalesce(h.tally[8], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[8], 0), coalesce(h.tally[9], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[9], 0), coalesce(h.tally[10], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[10], 0), coalesce(h.tally[11], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[11], 0), coalesce(h.tally[12], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[12], 0), coalesce(h.tally[13], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[13], 0), coalesce(h.tally[14], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[14], 0), coalesce(h.tally[15], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[15], 0), coalesce(h.tally[16], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[16], 0), coalesce(h.tally[17], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[17], 0), coalesce(h.tally[18], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[18], 0), coalesce(h.tally[19], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[19], 0), coalesce(h.tally[20], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[20], 0), coalesce(h.tally[21], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[21], 0), coalesce(h.tally[22], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[22], 0), coalesce(h.tally[23], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[23], 0), coalesce(h.tally[24], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[24], 0), coalesce(h.tally[25], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[25], 0), coalesce(h.tally[26], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[26], 0), coalesce(h.tally[27], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[27], 0), coalesce(h.tally[28], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[28], 0), coalesce(h.tally[29], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[29], 0), coalesce(h.tally[30], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[30], 0), coalesce(h.tally[31], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[31], 0), coalesce(h.tally[32], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[32], 0), coalesce(h.tally[33], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[33], 0), coalesce(h.tally[34], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[34], 0), coalesce(h.tally[35], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[35], 0), coalesce(h.tally[36], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[36], 0), coalesce(h.tally[37], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[37], 0), coalesce(h.tally[38], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[38], 0), coalesce(h.tally[39], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[39], 0)]
       where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
         and h.tally_at >= date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z') and h.tally_at < date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour';
     if not found then
       -- A minute is over, or the clock was set back: counted again, a minute has what was counted before as well.
-      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, slots, counts)
-        select h.organization_id, h.webhook_id, 1, h.tally_at, t.slots, t.counts
+      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
+        select h.organization_id, h.webhook_id, 1, h.tally_at, t.places, t.counts
           from webhook_health h
-            cross join lateral (select array_agg((c.place - 1)::smallint) as slots, array_agg(c.count) as counts
+            cross join lateral (select array_agg((c.place - 1)::smallint) as places, array_agg(c.count) as counts
               from unnest(h.tally) with ordinality as c(count, place) where c.count > 0) t
-          where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and t.slots is not null
+          where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and t.places is not null
         on conflict (organization_id, webhook_id, minutes, at)
-          do update set slots = s.slots || excluded.slots, counts = s.counts || excluded.counts;
-      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, slots, counts)
-        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.slot), array_agg(t.count)
-          from (select h.organization_id, h.webhook_id, date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') as at, c.slot, sum(c.count)::int as count
+          do update set places = s.places || excluded.places, counts = s.counts || excluded.counts;
+      insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
+        select t.organization_id, t.webhook_id, 60, t.at, array_agg(t.place), array_agg(t.count)
+          from (select h.organization_id, h.webhook_id, date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') as at, c.place, sum(c.count)::int as count
             from webhook_health h
               join delivery_stats m on m.organization_id = p_organization_id and m.webhook_id = p_webhook_id and m.minutes = 1
                 and m.at >= date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') and m.at < date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour'
-              cross join lateral unnest(m.slots, m.counts) as c(slot, count)
+              cross join lateral unnest(m.places, m.counts) as c(place, count)
             where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id and date_bin(interval '1 hour', h.tally_at, timestamptz '1970-01-01 00:00:00Z') <> date_bin(interval '1 hour', p_now, timestamptz '1970-01-01 00:00:00Z')
-            group by h.organization_id, h.webhook_id, h.tally_at, c.slot) t
+            group by h.organization_id, h.webhook_id, h.tally_at, c.place) t
           group by t.organization_id, t.webhook_id, t.at
         on conflict (organization_id, webhook_id, minutes, at)
-          do update set slots = excluded.slots, counts = excluded.counts;
+          do update set places = excluded.places, counts = excluded.counts;
       update webhook_health h
         set tally_at = date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z'),
-            tally = array_fill(0, array[36]) || cardinality(v_ids)
+            tally = (array_fill(0, array[36]) || cardinality(v_ids))
       where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id;
     end if;
   end if;
@@ -3265,6 +3282,56 @@ begin
     where organization_id = p_organization_id and webhook_id = any(v_webhook_ids);
   update idempotency_keys set sealed = null where organization_id = p_organization_id and subject_id = p_api_key_id;
   delete from api_keys where organization_id = p_organization_id and id = p_api_key_id;
+  return 'done';
+end;
+$function$;
+
+create or replace function create_console_link_e4e82e56d437(p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
+      p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
+language plpgsql volatile as $function$
+declare
+  v_count bigint;
+begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '250ms', true);
+  end if;
+  perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
+  perform set_config('lock_timeout', '0', true);
+  if p_response is not null then
+    perform 1 from idempotency_keys k where k.organization_id = p_organization_id
+      and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
+      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
+    if found then
+      return 'replayed';
+    end if;
+  end if;
+  perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
+    and (k.scopes @> p_scopes or '*' = any(k.scopes)) and (k.expires_at is null or k.expires_at > p_now);
+  if not found then
+    return 'caller_changed';
+  end if;
+  select count(*) into v_count from console_links c where c.organization_id = p_organization_id and c.expires_at > p_now;
+  if v_count >= p_limit then
+    return 'limit_reached';
+  end if;
+  if decode(p_response->>'sealed_with', 'hex') is not null then
+    perform 1 from installation i where i.singleton and (i.key_check is null or i.key_check in ('', decode(p_response->>'sealed_with', 'hex'))) for share;
+    if not found then
+      raise exception 'sealed with another encryption key than the database names'
+        using errcode = 'DW002';
+    end if;
+  end if;
+  insert into idempotency_keys
+      (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, sealed, created_at)
+    select p_organization_id, (p_response->>'api_key_id')::uuid, p_response->>'method', p_response->>'path', p_response->>'key',
+        decode(p_response->>'request_hash', 'hex'), (p_response->>'status')::int, p_link_id,
+        p_response->>'body', decode(p_response->>'sealed', 'hex'), p_now
+      where p_response is not null
+      on conflict (organization_id, api_key_id, method, path, key) do update
+      set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
+        body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
+  insert into console_links (token_hash, organization_id, id, api_key_id, scopes, created_at, expires_at)
+    values (p_token_hash, p_organization_id, p_link_id, p_caller_id, p_scopes, p_now, p_expires_at);
   return 'done';
 end;
 $function$;

@@ -1,5 +1,7 @@
 import { scopeNames } from '../../packages/service/src/access/scopes.ts'
 import { keyFields, tokenField } from '../../packages/service/src/keys/api-key.ts'
+import { linkFields, sessionFields } from '../../packages/service/src/keys/console-link-routes.ts'
+import { linkShape } from '../../packages/service/src/keys/console-links.ts'
 import { keyShape } from '../../packages/service/src/keys/keys.ts'
 import { mostWords } from '../../packages/service/src/kinds/fields.ts'
 import type { Kind } from '../../packages/service/src/kinds/kind.ts'
@@ -38,6 +40,29 @@ Filters of the list: \`createdAfter\`, \`createdBefore\`.
 ### Scopes
 
 ${scopes.map((scope) => `\`${scope}\``).join(', ')}
+
+## console_link
+
+\`POST /v1/console-links\` makes one, any key of scopes that it holds itself. Yours to set:
+
+${table(
+  ['field', 'accepts', 'meaning'],
+  Object.entries(linkShape(scopes).fields).map(([name, { accepts, description }]) => [
+    `\`${name}\``,
+    name === 'scopes' ? `a list of [scopes](#scopes), but for \`api_keys:manage\` and \`*\`` : accepts,
+    description,
+  ]),
+)}
+
+Shown:
+
+${shownFields(linkFields(scopes))}
+
+## console_session
+
+What \`POST /v1/console-links/exchange\` gives for a \`link\`, which is what stands behind \`#link=\`, once and without a key.
+
+${shownFields(sessionFields(scopes))}
 
 ## organization
 

@@ -52,6 +52,8 @@ const tables: Readonly<Record<string, string>> = {
   api_key_tokens:
     'From the hash of a token to its key: the one look-up without an organization, as it finds it.',
   api_key_uses: 'When a key was last used. Beside the key, so that counting moves nothing of it.',
+  console_links:
+    'Links to sessions of the console, and the sessions that they began. Like the directory of tokens it is found by a hash alone.',
   webhooks: 'Endpoints: addresses that events are delivered to.',
   webhook_secrets: 'Their signing secrets, sealed.',
   webhook_health: 'How they fare. Beside the endpoint, so that counting moves nothing of it.',
@@ -61,7 +63,7 @@ const tables: Readonly<Record<string, string>> = {
     'Events on their way to endpoints: what is pending in a partition of its own, what is completed in one a week.',
   attempts: 'Attempts before the last, which stands with its delivery. In the week of the delivery.',
   delivery_stats:
-    "What became of an endpoint's deliveries, counted by the minute and by the hour. A partition a week. Slots: packages/service/src/delivery/tally.ts.",
+    "What became of an endpoint's deliveries, counted by the minute and by the hour. A partition a week. Places: packages/service/src/delivery/tally.ts.",
   recoveries: 'Jobs that bring back what an endpoint has missed, piece by piece.',
   fan_outs:
     'What large commits have left to be made: deliveries to an endpoint that was active and subscribed then.',

@@ -2,6 +2,7 @@
 
 import { ApiKeys } from './api-keys.ts'
 import { Changes } from './changes.ts'
+import { ConsoleLinks } from './console-links.ts'
 import type { Row } from './envelope.ts'
 import { resources } from './generated.ts'
 import { OwnOrganization } from './organization.ts'
@@ -17,6 +18,7 @@ export type Client = ReturnType<typeof resources> & {
   readonly changes: Changes
   readonly webhooks: Webhooks
   readonly apiKeys: ApiKeys
+  readonly consoleLinks: ConsoleLinks
   readonly organization: OwnOrganization
 }
 
@@ -35,6 +37,7 @@ export const createClient = (options: ClientOptions): Client => {
     changes: new Changes(send),
     webhooks: new Webhooks(send),
     apiKeys: new ApiKeys(send),
+    consoleLinks: new ConsoleLinks(send),
     organization: new OwnOrganization(send),
   }
 }

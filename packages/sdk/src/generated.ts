@@ -843,6 +843,43 @@ export interface ApiKeyFilters {
   createdBefore?: string
 }
 
+/** A link to the console, which works once. */
+export interface ConsoleLink {
+  /** Its id. */
+  id: string
+  /** Its kind. */
+  object: string
+  /** What its session may do. */
+  scopes: Open<Scope>[]
+  /** Opens the console, once. Its secret is behind the #, which browsers send to nobody. */
+  url: string
+  /** When link and session end, if not before. */
+  expiresAt: string
+}
+
+export interface ConsoleLinkInput {
+  /** What its session may do, of what the key may that makes it. It cannot manage keys. */
+  scopes: Exclude<Scope, '*' | 'api_keys:manage'>[]
+  /** After how many seconds link and session end; an hour unless given. */
+  expiresIn?: number | null
+}
+
+/** What a link is exchanged for. */
+export interface ConsoleSession {
+  /** The id of its link, by which it is ended. */
+  id: string
+  /** Its kind. */
+  object: string
+  /** Whose it is. */
+  organizationId: string
+  /** What it may do. */
+  scopes: Open<Scope>[]
+  /** Says who calls, as the token of a key does. Shown this once. */
+  token: string
+  /** When it ends, if not before. */
+  expiresAt: string
+}
+
 /** What owns everything that a key can reach. */
 export interface Organization {
   object: 'organization'

@@ -33,6 +33,7 @@ export {
   type Moment,
   type ServedRows,
 } from './compare.ts'
+export type { ConsoleLinks } from './console-links.ts'
 export { MemoryCopy, type Verdict } from './copy.ts'
 export {
   type Checkpoint,

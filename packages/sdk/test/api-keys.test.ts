@@ -1,5 +1,5 @@
 import { expect, expectTypeOf, test } from 'vitest'
-import { type ApiKey, createClient, type Organization } from '../src/index.ts'
+import { type ApiKey, type ConsoleLink, createClient, type Organization } from '../src/index.ts'
 import { idOf, timeOf } from './rows.ts'
 import { scripted } from './scripted.ts'
 
@@ -116,4 +116,30 @@ test('what cannot be does not compile', () => {
   // @ts-expect-error there is no such scope
   const misspelled = () => client.apiKeys.create({ name: 'x', scopes: ['customers:reed'] })
   expect(misspelled).toBeTypeOf('function')
+})
+
+test('each call of a link to the console has its method, address and body', async () => {
+  const link: ConsoleLink = {
+    id: idOf(4),
+    object: 'console_link',
+    scopes: ['webhooks:read'],
+    url: 'https://desk.example/console#link=dwl_x',
+    expiresAt: timeOf(9),
+  }
+  const { baseUrl, seen } = await scripted(
+    { status: 201, body: link },
+    { status: 200, body: { ...link, object: 'console_session', token: 'dws_x' } },
+    { status: 204 },
+  )
+  const { consoleLinks } = createClient({ baseUrl, apiKey, retries: 0 })
+  const input = { scopes: ['webhooks:read' as const], expiresIn: 600 }
+  expect(await consoleLinks.create(input, { idempotencyKey: 'once' })).toEqual(link)
+  expect((await consoleLinks.exchange('dwl_x')).token).toBe('dws_x')
+  expect(await consoleLinks.remove(link.id)).toBeUndefined()
+  expect(seen.map(({ method, path, body }) => [method, path, body])).toEqual([
+    ['POST', '/v1/console-links', input],
+    ['POST', '/v1/console-links/exchange', { link: 'dwl_x' }],
+    ['DELETE', `/v1/console-links/${link.id}`, undefined],
+  ])
+  expect(seen[0]?.headers['idempotency-key']).toBe('once')
 })

@@ -2,6 +2,7 @@
 import { consolePart } from './console/routes.ts'
 import { docsPart } from './docs/routes.ts'
 import { healthPart } from './http/health.ts'
+import { consoleLinkPart } from './keys/console-link-routes.ts'
 import { keyPart } from './keys/routes.ts'
 import { bulkPart } from './kinds/bulk-routes.ts'
 import { digestPart } from './kinds/digest-routes.ts'
@@ -29,6 +30,7 @@ export function apiParts(kinds: readonly Kind[], metricsHere = true): readonly A
     recoveryPart,
     statsPart(kinds),
     keyPart(kinds),
+    consoleLinkPart(kinds),
     organizationPart,
     healthPart,
     ...(metricsHere ? [metricsPart] : []),

@@ -33,6 +33,8 @@ import { loggable } from './kernel/loggable.ts'
 import { isWithin, type Networks, noNetworks } from './kernel/networks.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
+import { consoleLinkPart } from './keys/console-link-routes.ts'
+import { createConsoleLinks } from './keys/console-links.ts'
 import { createKeys } from './keys/keys.ts'
 import { keyPart } from './keys/routes.ts'
 import { createKeyStore } from './keys/store.ts'
@@ -248,14 +250,13 @@ interface Shared {
 function registerKeys(server: FastifyInstance, { clock }: AppOptions, shared: Shared): void {
   const { database, callUnderClock, vault, access, wake, kinds } = shared
   const store = createKeyStore(database, callUnderClock)
-  const keys = createKeys({
-    store,
-    clock,
-    scopes: scopeNames(kinds.map(({ plural }) => plural)),
-    seal: (answer, organizationId, apiKeyId) => vault.seal(answer, { organizationId, webhookId: apiKeyId }),
-    wake,
-  })
+  const scopes = scopeNames(kinds.map(({ plural }) => plural))
+  const seal = (answer: string, organizationId: string, id: string) =>
+    vault.seal(answer, { organizationId, webhookId: id })
+  const keys = createKeys({ store, clock, scopes, seal, wake })
   registerRoutes(server, keyPart(kinds).routes, { keys, store, clock }, access)
+  const links = createConsoleLinks({ database, callUnderClock, clock, scopes, seal })
+  registerRoutes(server, consoleLinkPart(kinds).routes, { links }, access)
 }
 
 function registerWebhooks(server: FastifyInstance, { clock, settings }: AppOptions, shared: Shared): void {

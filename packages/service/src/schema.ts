@@ -1,6 +1,11 @@
 /** The schema of an installation: the migrations and functions of every room, in order. */
 import type { Schema, SchemaFunction } from './db/migration.ts'
-import { coreMigrations, keyMigrations, restoreMigrations } from './db/migrations/core.ts'
+import {
+  consoleLinkMigrations,
+  coreMigrations,
+  keyMigrations,
+  restoreMigrations,
+} from './db/migrations/core.ts'
 import { searchMigrations } from './db/migrations/search.ts'
 import {
   deliveryMigrations,
@@ -20,6 +25,7 @@ import { expireFunction } from './delivery/registrants.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { commitFunction } from './journal/commit-function.ts'
 import { storeResponseFunction } from './journal/sql-fragments.ts'
+import { createLinkFunction } from './keys/console-links.ts'
 import { keyFunctions } from './keys/functions.ts'
 import type { Kind } from './kinds/kind.ts'
 import { summarizerMigrations } from './summarizer/migrations.ts'
@@ -41,6 +47,7 @@ export function schemaOf(
       ...recoveryMigrations,
       ...fanOutMigrations,
       ...keyMigrations,
+      ...consoleLinkMigrations,
       ...summarizerMigrations,
       ...restoreMigrations,
       ...lastAttemptMigrations,
@@ -63,6 +70,7 @@ export function schemaOf(
       ...logFunctions,
       beginRecovery,
       ...keyFunctions,
+      createLinkFunction,
     ],
   }
 }

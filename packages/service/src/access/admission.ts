@@ -6,7 +6,7 @@ import { networkOf } from '../kernel/networks.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Caller, LookUp, Lookup } from './directory.ts'
 import { createRateLimiter, type Quota, type RateLimit } from './rate-limit.ts'
-import { hashToken, isToken } from './token.ts'
+import { hashToken, isBearer } from './token.ts'
 import { type Throttled, UnseenTokens } from './unseen-tokens.ts'
 import type { UseRecorder } from './uses.ts'
 
@@ -48,7 +48,7 @@ export function createAdmission(options: {
   return {
     async authenticate(token, address) {
       // What is mistyped is seen by its checksum, and costs nothing.
-      if (!isToken(token)) return { outcome: 'unknown' }
+      if (!isBearer(token)) return { outcome: 'unknown' }
       const hash = hashToken(token)
       const found = await (good.has(hash) ? lookUp(token) : unseen.find(token, networkOf(address)))
       if (found.outcome !== 'authenticated' && found.outcome !== 'suspended') {
@@ -57,7 +57,8 @@ export function createAdmission(options: {
       }
       remember(good, hash)
       const { caller } = found
-      const quota = keys?.count(caller.apiKeyId) ?? null
+      // A session has a limit of its own: what its page does takes none of its key's calls.
+      const quota = keys?.count(caller.sessionId ?? caller.apiKeyId) ?? null
       if (quota?.allowed === false) return { outcome: 'limited', quota }
       if (found.outcome === 'suspended') return { outcome: 'suspended', quota }
       uses.note(caller)

@@ -1,27 +1,37 @@
 /**
  * API tokens: `dwk_`, 30 random base62 characters, then the CRC-32 of those 34 as six base62 digits
  * (specification 3.1). The checksum lets a typo, or a scanner's find, be judged without a query. Only the SHA-256 of a
- * token is ever stored.
+ * token is ever stored. The secrets of console links and the tokens of their sessions are alike, and begin otherwise.
  */
 import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const prefix = 'dwk_'
+const prefixes = { key: 'dwk_', session: 'dws_', link: 'dwl_' } as const
+const prefixLength = 4
 const randomLength = 30
-const shape = /^dwk_[0-9A-Za-z]{36}$/
+const shape = /^dw[ksl]_[0-9A-Za-z]{36}$/
+
+/** What a token is of: a key, a session of the console, or a link that begins one. */
+export type TokenOf = keyof typeof prefixes
 
 /** A new token: 178 bits of randomness from the system's generator. */
-export function newToken(): string {
-  let text = prefix
+export function newToken(of: TokenOf = 'key'): string {
+  let text: string = prefixes[of]
   for (let n = 0; n < randomLength; n++) text += alphabet[randomInt(alphabet.length)]
   return text + checksum(text)
 }
 
-/** Whether `text` has the shape of a token and its checksum agrees. */
-export function isToken(text: string): boolean {
-  const signed = prefix.length + randomLength
-  return shape.test(text) && text.slice(signed) === checksum(text.slice(0, signed))
+/** Whether `text` has the shape of such a token and its checksum agrees. */
+export function isToken(text: string, of: TokenOf = 'key'): boolean {
+  const signed = prefixLength + randomLength
+  if (!text.startsWith(prefixes[of]) || !shape.test(text)) return false
+  return text.slice(signed) === checksum(text.slice(0, signed))
+}
+
+/** Whether `text` may say who calls: the token of a key, or of a session. */
+export function isBearer(text: string): boolean {
+  return isToken(text) || isToken(text, 'session')
 }
 
 /** What is stored of a token: its SHA-256, here as hex. */

@@ -80,6 +80,8 @@ function refusal(authentication: Exclude<Authentication, { outcome: 'authenticat
         'key_expired',
         'This token was replaced by a rotation of its key, and its time is over. Use the newer one.',
       )
+    case 'ended':
+      return problem('key_expired', 'This session of the console has ended. Open a new link.')
     case 'suspended':
       return problem(
         'insufficient_scope',

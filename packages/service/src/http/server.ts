@@ -10,7 +10,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { type StrangerLimits, Strangers } from '../access/strangers.ts'
-import { isToken } from '../access/token.ts'
+import { isBearer } from '../access/token.ts'
 import { clockAheadCode } from '../journal/clock-skew.ts'
 import { NewerVersion } from '../journal/rows.ts'
 import { sealedOtherwiseCode } from '../journal/sql-fragments.ts'
@@ -158,7 +158,7 @@ function paceStrangers(server: FastifyInstance, limits?: StrangerLimits): void {
   server.addHook('onRequest', (request, reply, done) => {
     const { route } = request.routeOptions.config
     const needsKey = route !== undefined && route.access !== 'public'
-    if (needsKey && isToken(bearerToken(request.headers.authorization) ?? '')) return done()
+    if (needsKey && isBearer(bearerToken(request.headers.authorization) ?? '')) return done()
     if (strangers.enter(networkOf(clientAddress(request)), done)) return
     reply.header('retry-after', '1')
     sendProblem(reply, tooManyStrangers)

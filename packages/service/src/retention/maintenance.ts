@@ -12,12 +12,14 @@ import { periodic } from '../kernel/periodic.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { deleteStoredResponses, detachPayloads, erasePayloads } from './erasure.ts'
 import { dropLogWeeks, makeLogWeeks } from './log-weeks.ts'
-import { removeOrphans, removeRecoveries } from './orphans.ts'
+import { removeConsoleLinks, removeOrphans, removeRecoveries } from './orphans.ts'
 import { stepByStep } from './step.ts'
 import { nearLimits } from './storage.ts'
 
 /** Ten minutes from the end of a run to the next: well within the day that an erasure may take. */
 const interval = 10 * 60 * 1000
+/** For so long a session that is over is told so, in milliseconds, and is not just unknown. */
+const endedSessionsKept = 24 * 60 * 60 * 1000
 /** A stop waits no longer for the statement under way, in milliseconds; it is ended with the pool. */
 const stopWithin = 5_000
 
@@ -49,6 +51,7 @@ export function createMaintenance(options: {
     await stepByStep(() => deleteStoredResponses(pool, clock))
     await removeOrphans(pool)
     await removeRecoveries(pool, clock.now() - logRetention)
+    await stepByStep(() => removeConsoleLinks(pool, clock.now() - endedSessionsKept))
     await dropLogWeeks(pool, clock.now(), logRetention)
     for (const { organizationId, rows, bytes } of await nearLimits(pool, storage)) {
       const used = { rows, maxRows: storage.rows, bytes, maxBytes: storage.bytes }

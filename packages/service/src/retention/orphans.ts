@@ -1,4 +1,4 @@
-/** Removes the deliveries of deleted endpoints, and recoveries done long ago. */
+/** Removes the deliveries of deleted endpoints, recoveries done long ago, and links to sessions that are over. */
 import type { Pool } from 'pg'
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import { step, stepByStep } from './step.ts'
@@ -30,6 +30,16 @@ export async function removeRecoveries(pool: Pool, before: number): Promise<void
       formatTimestamp(before),
     ])
   }
+}
+
+/** Forgets links to the console whose sessions were over before a time, in milliseconds. */
+export async function removeConsoleLinks(pool: Pool, before: number): Promise<number> {
+  const { rowCount } = await pool.query(
+    `delete from console_links where (organization_id, id) in (
+       select c.organization_id, c.id from console_links c where c.expires_at <= $1 limit ${step})`,
+    [formatTimestamp(before)],
+  )
+  return rowCount ?? 0
 }
 
 /** Deliveries and their attempts. */

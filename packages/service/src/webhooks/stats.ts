@@ -77,9 +77,9 @@ export async function readStats(
     countChanges(database, organizationId, tables, steps, longestAnswer),
   ])
   if (deliveries === 'too_long' || changes === 'too_long') return 'too_long'
-  const counted = deliveries.map(([at, slot, count]) => ({
+  const counted = deliveries.map(([at, place, count]) => ({
     at: Number(at),
-    slot: Number(slot),
+    place: Number(place),
     count: Number(count),
   }))
   return pointsOf(steps, counted, changes)
@@ -88,16 +88,16 @@ export async function readStats(
 const endpoints = `webhook_health h`
 const statement = `with asked as materialized (select h.organization_id, h.webhook_id, h.tally_at, h.tally from ${endpoints}
     where h.organization_id = $1::uuid and ($2::uuid is null or h.webhook_id = $2::uuid))
-  select ${milliseconds(stepOf('$5::interval', 'c.at'))} as step, u.slot, sum(u.count)
+  select ${milliseconds(stepOf('$5::interval', 'c.at'))} as step, u.place, sum(u.count)
     from (${countedRows('asked h', '$3::timestamptz', '$4::timestamptz', `$5::interval >= interval '1 hour'`)}) c
-      cross join lateral unnest(c.slots, c.counts) as u(slot, count)
+      cross join lateral unnest(c.places, c.counts) as u(place, count)
     where u.count > 0 group by 1, 2`
 
-/** What is counted at one slot of a tally in a step. */
+/** What is counted at one place of a tally in a step. */
 export interface DeliveryCount {
   /** When the step began, in milliseconds since the Unix epoch. */
   readonly at: number
-  readonly slot: number
+  readonly place: number
   readonly count: number
 }
 
@@ -124,8 +124,8 @@ function outcomesOf(counts: readonly DeliveryCount[]): Omit<StatsPoint, 'at' | '
   let succeeded = 0
   const failed: Record<string, number> = {}
   const durations = new Array<number>(durationBounds.length + 1).fill(0)
-  for (const { slot, count } of counts) {
-    const meaning = meaningOf(slot)
+  for (const { place, count } of counts) {
+    const meaning = meaningOf(place)
     switch (meaning?.counts) {
       case 'succeeded':
         succeeded += count

@@ -78,6 +78,7 @@ async function leftovers(api: Api): Promise<void> {
   for (let n = 0; n < 2; n++) await makeWebhook(api, { events: ['customer.created'] })
   const items = Array.from({ length: 501 }, (_, n) => ({ name: `many ${n}` }))
   await api.post('/v1/customers/batch', { items })
+  await api.post('/v1/console-links', { scopes: ['customers:read'] })
   await api.post('/v1/api-keys', {
     name: 'Reader',
     scopes: ['tickets:read'],

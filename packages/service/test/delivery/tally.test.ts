@@ -13,11 +13,11 @@ const failed = (code: DeliveryErrorCode, attempted: boolean) => ({
   verdict: { ...one.verdict, status: 'failed' as const, error: { code, message: '' }, attempted },
 })
 const countsOf = (tally: readonly number[]) =>
-  tally.flatMap((count, slot) => (count === 0 ? [] : [{ ...meaningOf(slot), count }]))
+  tally.flatMap((count, place) => (count === 0 ? [] : [{ ...meaningOf(place), count }]))
 
-test('each outcome has a slot of its own, and each attempt one for how long it took', () => {
+test('each outcome has a place of its own, and each attempt one for how long it took', () => {
   const codes = Object.keys(deliveryErrorCodes) as DeliveryErrorCode[]
-  const meanings = Array.from({ length: tallyOf([]).length }, (_, slot) => JSON.stringify(meaningOf(slot)))
+  const meanings = Array.from({ length: tallyOf([]).length }, (_, place) => JSON.stringify(meaningOf(place)))
   expect(new Set(meanings).size).toBe(1 + durationBounds.length + 1 + codes.length)
   expect(meanings).not.toContain('null')
   expect(meaningOf(meanings.length)).toBeNull()

@@ -214,6 +214,15 @@ recipes['POST /v1/api-keys/:id/rotate'] = async (api) => {
   }
 }
 
+recipes['POST /v1/console-links'] = async () => ({
+  path: '/v1/console-links',
+  body: { scopes: ['customers:read'] },
+  undo: async () => {},
+})
+
+/** What can be done once is no matter of keys: a second exchange finds no link. */
+const exceptions = ['POST /v1/console-links/exchange']
+
 /** All that an organization has, read by itself: its stream, its endpoints with their logs, its keys. */
 async function everythingOf(api: Api): Promise<string> {
   const webhooks = (await api.get('/v1/webhooks')).json.data as { id: string }[]
@@ -230,7 +239,7 @@ async function everythingOf(api: Api): Promise<string> {
 
 test('every POST route that the server has is tried here', () => {
   const posts = [...shared().app.routes].flatMap(([url, methods]) =>
-    methods.has('POST') ? [`POST ${url}`] : [],
+    methods.has('POST') && !exceptions.includes(`POST ${url}`) ? [`POST ${url}`] : [],
   )
   expect([...new Set(Object.keys(recipes).map((title) => title.split(': ')[0]))].sort()).toEqual(posts.sort())
 })

@@ -219,6 +219,31 @@ export const keyMigrations: readonly Migration[] = [
   },
 ]
 
+// Links to sessions of the console, which act for the key that made the link.
+
+export const consoleLinkMigrations: readonly Migration[] = [
+  {
+    id: '20261123-57-console-links',
+    statements: [
+      `create table console_links (
+        -- Of the link's secret until that is exchanged, and then of its session's token: either is good once.
+        token_hash bytea not null primary key,
+        organization_id uuid not null,
+        id uuid not null,
+        api_key_id uuid not null,
+        scopes text[] not null,
+        created_at timestamptz(3) not null,
+        expires_at timestamptz(3) not null,
+        exchanged_at timestamptz(3),
+        unique (organization_id, id),
+        foreign key (organization_id, api_key_id) references api_keys on delete cascade
+      )`,
+      'create index console_links_of_key on console_links (organization_id, api_key_id)',
+      'create index console_links_expiring on console_links (expires_at)',
+    ],
+  },
+]
+
 // What is remembered of restores: which span of an organization's stream was lost.
 
 export const restoreMigrations: readonly Migration[] = [

@@ -417,8 +417,8 @@ export const statsMigrations: readonly Migration[] = [
         -- How long it counts, from \`at\` on.
         minutes smallint not null check (minutes in (1, 60)),
         at timestamptz(3) not null,
-        -- What is counted, and how often. A slot may be there twice: it is the sum that counts.
-        slots smallint[] not null,
+        -- What is counted, and how often. A place may be there twice: it is the sum that counts.
+        places smallint[] not null,
         counts integer[] not null,
         primary key (organization_id, webhook_id, minutes, at)
       ) partition by range (at)`,
