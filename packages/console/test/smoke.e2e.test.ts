@@ -33,6 +33,9 @@ test.each(['light', 'dark'] as const)('every screen is whole, here in %s', async
     ['/endpoints', 'Endpoints'],
     [`/endpoints/${failing.id}`, /localhost/],
     ['/deliveries', 'Deliveries'],
+    ['/signature-tester', 'Signature tester'],
+    ['/sync-explorer', 'Sync explorer'],
+    ['/api-keys', 'API keys'],
   ] as const
   for (const [address, name] of shown) {
     await page.goto(`${bench().service.url}/console${address}`)

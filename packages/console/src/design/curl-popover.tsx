@@ -23,11 +23,7 @@ export default function CurlPopover({
               With your key in <code>DESKWIRE_KEY</code>.
             </Popover.Description>
             {calls.map((call) => (
-              <Code
-                key={`${call.method} ${call.path}`}
-                label={`${call.method} ${call.path}`}
-                text={curlOf(call)}
-              />
+              <Code key={curlOf(call)} label={`${call.method} ${call.path}`} text={curlOf(call)} />
             ))}
           </Popover.Popup>
         </Popover.Positioner>

@@ -3,37 +3,73 @@ import { Autocomplete } from '@base-ui/react/autocomplete'
 import { Dialog } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useDeferredValue, useState } from 'react'
-import type { Command } from '../router/screen.ts'
+import { useDeferredValue, useRef, useState } from 'react'
+import type { Command, Go, Screen } from '../router/screen.ts'
 import { screens } from '../screens/index.ts'
 import { useCaller } from '../session/caller.tsx'
+import { findEndpoints, findMessages } from './find-others.ts'
 import css from './palette.module.css'
+import { recentOf, remember } from './recent.ts'
+import { ranked, wantedOf } from './wanted.ts'
 
 export default function Palette({ close }: { readonly close: () => void }) {
   const caller = useCaller()
   const navigate = useNavigate()
   const [words, setWords] = useState('')
-  const wanted = useDeferredValue(words.trim())
-  const go = (address: string) => void navigate({ to: address })
+  const running = useRef<Command | null>(null)
+  const typed = useDeferredValue(words.trim())
+
+  const go: Go = (address) => {
+    const command = running.current
+    if (command !== null) {
+      const { id, title, detail } = command
+      remember(caller.key.id, { id, title, detail, address })
+    }
+    const [to = '/', search = ''] = address.split('?')
+    void navigate({ to, search: Object.fromEntries(new URLSearchParams(search)) })
+  }
 
   const offered = screens.filter(({ scope }) => scope === null || caller.may(scope))
-  const known = offered.flatMap(({ path, title, commands }): readonly Command[] => [
+  const wanted = wantedOf(typed, offered)
+  const known = wanted.among.flatMap(({ path, title, commands }): readonly Command[] => [
     { id: path, title, detail: 'Screen', run: () => go(path) },
     ...(commands?.(caller, go) ?? []),
   ])
   const found = useQuery({
-    queryKey: ['palette', wanted],
+    queryKey: ['palette', typed],
     queryFn: async ({ signal }) => {
-      const asked = offered.map(({ find }) => find?.(wanted, go, signal) ?? [])
+      const asked = findersOf(wanted.among).map((find) => find(wanted.words, go, signal))
       // One that fails leaves the others.
       const came = await Promise.allSettled(asked)
       return came.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
     },
-    enabled: wanted.length >= 2,
+    enabled: wanted.words.length >= 2,
     staleTime: 10_000,
+    // They lead away by this palette, and not by a later one.
+    gcTime: 0,
   })
-  const matching = known.filter(({ title }) => title.toLowerCase().includes(wanted.toLowerCase()))
-  const items = [...matching, ...(found.data ?? [])]
+
+  function findersOf(among: readonly Screen[]): readonly NonNullable<Screen['find']>[] {
+    const has = (path: string) => among.some((screen) => screen.path === path)
+    return [
+      ...among.flatMap(({ find }) => find ?? []),
+      ...(has('/endpoints') ? [findEndpoints] : []),
+      ...(has('/conversations') && caller.may('messages:read') ? [findMessages] : []),
+    ]
+  }
+
+  const recent =
+    typed === ''
+      ? recentOf(caller.key.id).map(
+          ({ id, title, detail, address }): Command => ({ id, title, detail, run: () => go(address) }),
+        )
+      : []
+  const matching = wanted.isNarrow
+    ? ranked(known, wanted.words).filter(({ detail }) => detail !== 'Screen' || wanted.words === '')
+    : ranked(known, wanted.words)
+  // What is found twice, or was visited of late, stands where it is first.
+  const all = [...recent, ...matching, ...(found.data ?? [])]
+  const items = all.filter(({ id }, at) => all.findIndex((one) => one.id === id) === at)
 
   return (
     <Dialog.Root open onOpenChange={(open) => open || close()}>
@@ -53,7 +89,7 @@ export default function Palette({ close }: { readonly close: () => void }) {
           >
             <Autocomplete.Input
               className={css.input}
-              placeholder="A screen, an id, a name, some words"
+              placeholder="A screen, an id, a name, some words; ticket: …"
               aria-label="Find or do"
             />
             <Autocomplete.List className={css.list}>
@@ -64,6 +100,7 @@ export default function Palette({ close }: { readonly close: () => void }) {
                   className={css.item}
                   onClick={() => {
                     close()
+                    running.current = command
                     command.run()
                   }}
                 >
@@ -73,7 +110,7 @@ export default function Palette({ close }: { readonly close: () => void }) {
               )}
             </Autocomplete.List>
             <Autocomplete.Status className={css.status}>
-              {items.length === 0 && (found.isFetching ? 'Looking…' : `Nothing is called “${wanted}”.`)}
+              {items.length === 0 && (found.isFetching ? 'Looking…' : `Nothing is called “${typed}”.`)}
             </Autocomplete.Status>
           </Autocomplete.Root>
         </Dialog.Popup>

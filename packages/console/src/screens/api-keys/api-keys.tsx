@@ -95,15 +95,7 @@ function Manageable() {
           </Empty>
         }
       />
-      <KeyForm
-        isOpen={isNew}
-        close={() => put({})}
-        apiKey={null}
-        onCreated={(made) => {
-          setToken(made)
-          list.retry()
-        }}
-      />
+      <KeyForm isOpen={isNew} close={() => put({})} apiKey={null} onCreated={setToken} />
       <TokenOnce token={token} close={() => setToken(null)} />
     </Page>
   )

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { answerOf, api } from '../../api/client.ts'
 import { rootRoute } from '../../router/root-route.tsx'
 import type { Screen } from '../../router/screen.ts'
 import { textsNamed } from '../../router/search.ts'
@@ -11,6 +12,15 @@ export const screen: Screen = {
   commands: (_, go) => [
     { id: 'api-keys/new', title: 'Create an API key', detail: 'Action', run: () => go('/api-keys?new=yes') },
   ],
+  find: async (words, go, signal) => {
+    const { data } = await answerOf(api.GET('/v1/api-keys', { params: { query: { limit: 100 } }, signal }))
+    return data
+      .filter(({ id, name, last4 }) =>
+        [id, name, last4].some((text) => text.toLowerCase().includes(words.toLowerCase())),
+      )
+      .slice(0, 4)
+      .map(({ id, name }) => ({ id, title: name, detail: 'API key', run: () => go(`/api-keys/${id}`) }))
+  },
 }
 
 export const routes = [

@@ -57,6 +57,8 @@ export type Trial =
 export interface ExplorerState {
   readonly phase: 'idle' | 'reading' | 'following' | 'paused' | 'ended'
   readonly from: From
+  /** When it was. */
+  readonly startedAt: string
   /** The newest last. */
   readonly entries: readonly Entry[]
   /** Changes that have come in all. */
@@ -77,6 +79,7 @@ export interface ExplorerState {
 const beginning: ExplorerState = {
   phase: 'idle',
   from: 'beginning',
+  startedAt: '',
   entries: [],
   count: 0,
   total: 0,
@@ -108,7 +111,6 @@ export class Explorer {
   #served = new Map<string, Checkpoint>()
   #stopping = new AbortController()
   #running: Promise<void> = Promise.resolve()
-  #startedAt = ''
   #differing: readonly Differing[] = []
   #calls = 0
 
@@ -136,18 +138,24 @@ export class Explorer {
     this.#copies = new Map()
     this.#served = new Map()
     this.#differing = []
-    this.#startedAt = new Date().toISOString()
-    this.#become({ ...beginning, from, phase: from === 'now' ? 'following' : 'reading' })
+    const startedAt = new Date().toISOString()
+    this.#become({ ...beginning, from, startedAt, phase: from === 'now' ? 'following' : 'reading' })
     this.#run()
   }
 
   pause(): void {
     this.#stopping.abort()
-    this.#become({ phase: 'paused', waitingOut: null })
+    const { trial } = this.#state
+    this.#become({ phase: 'paused', waitingOut: null, trial: trial?.step === 'comparing' ? null : trial })
   }
 
-  /** Goes on behind the cursor: nothing in between is lost, however long it was. */
+  /** Goes on behind the cursor: nothing in between is lost, however long it was. After a restore there is no such place any more. */
   resume(): void {
+    const { error, from } = this.#state
+    if (error instanceof ApiProblem && error.code === 'cursor_too_old') {
+      this.start(from)
+      return
+    }
     this.#become({ phase: 'following', error: null })
     this.#run()
   }
@@ -232,21 +240,23 @@ export class Explorer {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const { from, cursor } = this.#state
-    const start = cursor !== null ? { cursor } : from === 'now' ? { updatedAfter: this.#startedAt } : {}
+    const { from, cursor, startedAt } = this.#state
+    const start = cursor !== null ? { cursor } : from === 'now' ? { updatedAfter: startedAt } : {}
     const onFailure = (error: DeskwireError) => this.#become({ waitingOut: error.detail })
     try {
       for await (const page of this.#client.changes.follow({ ...start, limit: 100, signal, onFailure })) {
-        await this.#take(page as SyncPage<Row, Record<string, Checkpoint>>)
+        await this.#take(page as SyncPage<Row, Record<string, Checkpoint>>, signal)
       }
     } catch (error) {
       if (!signal.aborted) this.#end(error)
     }
   }
 
-  async #take(page: SyncPage<Row, Record<string, Checkpoint>>): Promise<void> {
+  async #take(page: SyncPage<Row, Record<string, Checkpoint>>, signal: AbortSignal): Promise<void> {
+    if (this.#state.from === 'beginning') await Promise.all(page.changes.map((change) => this.#apply(change)))
+    // Somebody has pressed something: the page comes again, behind the cursor that is kept.
+    if (signal.aborted) return
     const { count, entries, phase, from } = this.#state
-    if (from === 'beginning') await Promise.all(page.changes.map((change) => this.#apply(change)))
     const come = page.changes.map((change, i) => entryOf(change, count + i + 1))
     this.#become({
       entries: withEntries(entries, come),
@@ -285,7 +295,8 @@ export class Explorer {
 
   #end(error: unknown): void {
     if (!(error instanceof DeskwireError)) {
-      this.#become({ phase: 'ended', error: error instanceof Error ? error : new Error(String(error)) })
+      const shown = error instanceof Error ? error : new Error(String(error))
+      this.#become({ phase: 'ended', error: shown, trial: null })
       return
     }
     if (error.status === 401) endSession(error.detail)

@@ -17,6 +17,7 @@ import { kinds } from './entries.ts'
 import { Explorer, type ExplorerState } from './explorer.ts'
 import { Proof } from './proof.tsx'
 import { Stream } from './stream.tsx'
+import css from './sync-explorer.module.css'
 
 const route = getRouteApi('/sync-explorer')
 
@@ -157,16 +158,21 @@ function Position({ state: { cursor, count, total, from, phase } }: { readonly s
         ]}
       />
       {phase === 'reading' && total > 0 && (
-        <progress aria-label="Rows read" max={Math.max(total, count)} value={count} />
+        <progress
+          className={css.progress}
+          aria-label="Rows read"
+          max={Math.max(total, count)}
+          value={count}
+        />
       )}
     </Panel>
   )
 }
 
 /** What was asked, and what is asked next. */
-function callsOf({ cursor, from, kinds: proved }: ExplorerState): readonly ShownCall[] {
+function callsOf({ cursor, from, startedAt, kinds: proved }: ExplorerState): readonly ShownCall[] {
   const changes = { method: 'GET', path: '/v1/changes' } as const
-  const first = from === 'now' ? new Date().toISOString() : '1970-01-01T00:00:00Z'
+  const first = from === 'now' ? startedAt : '1970-01-01T00:00:00Z'
   const kind = proved.find(({ isExact }) => !isExact)?.kind ?? proved[0]?.kind
   return [
     { ...changes, query: { updatedAfter: first, limit: 100 } },

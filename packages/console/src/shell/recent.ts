@@ -1,0 +1,38 @@
+/** Where the palette has led to of late, in this tab and with this key. */
+
+export interface Recent {
+  readonly id: string
+  readonly title: string
+  readonly detail?: string
+  /** Of the console. */
+  readonly address: string
+}
+
+const place = 'deskwire.recent'
+const keptAtMost = 6
+
+interface Stored {
+  /** Of the key: another's recent places are nobody's. */
+  readonly of: string
+  readonly places: readonly Recent[]
+}
+
+export function recentOf(keyId: string): readonly Recent[] {
+  try {
+    const stored: Stored | null = JSON.parse(sessionStorage.getItem(place) ?? 'null')
+    return stored?.of === keyId ? stored.places : []
+  } catch {
+    // A browser may forbid storage.
+    return []
+  }
+}
+
+export function remember(keyId: string, visited: Recent): void {
+  const others = recentOf(keyId).filter(({ address }) => address !== visited.address)
+  const stored: Stored = { of: keyId, places: [visited, ...others].slice(0, keptAtMost) }
+  try {
+    sessionStorage.setItem(place, JSON.stringify(stored))
+  } catch {
+    // As above.
+  }
+}

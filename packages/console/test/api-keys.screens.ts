@@ -1,0 +1,80 @@
+/** A key is created, rotated and revoked; its token is shown once; what the caller lacks it cannot grant. */
+import { expect, test } from 'vitest'
+import { consoleBench, payloads } from './harness.ts'
+
+const bench = consoleBench()
+
+test.each(['light', 'dark'] as const)('a key from its creation to its end, in %s', async (scheme) => {
+  const api = await bench().service.newOrganization('Analytical Engines')
+  const { page, audit } = await bench().open(api, '/api-keys', { scheme, expected: [422] })
+  await page.getByText('you use this').waitFor()
+  await audit()
+  await page.getByRole('button', { name: 'Create a key' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  // What the service says of fields stands at them.
+  await expect.poll(() => dialog.getByLabel('What it is for').getAttribute('aria-invalid')).toBe('true')
+  await audit()
+  await dialog.getByLabel('What it is for').fill('Search index')
+  await dialog.getByLabel('Read tickets').check()
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  const once = page.getByRole('alertdialog')
+  const token = await once.locator('pre').innerText()
+  expect(token).toMatch(/^dwk_/)
+  await audit()
+  await page.keyboard.press('Escape')
+  expect(await once.count()).toBe(1)
+  await once.getByRole('button', { name: 'I have stored it' }).click()
+  expect((await bench().service.withToken(token).get('/v1/tickets')).status).toBe(200)
+  expect((await bench().service.withToken(token).get('/v1/customers')).status).toBe(403)
+  expect(await page.content()).not.toContain(token)
+
+  await page.getByRole('link', { name: 'Search index' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Search index' }).waitFor()
+  await page.getByRole('button', { name: 'Rotate' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate' }).click()
+  await page.getByRole('button', { name: 'I have stored it' }).click()
+  await page.getByRole('heading', { name: 'Two tokens work' }).waitFor()
+  await audit()
+  await page.getByRole('button', { name: 'End it now' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'End it' }).click()
+  await page.getByRole('heading', { name: 'Two tokens work' }).waitFor({ state: 'detached' })
+  expect((await bench().service.withToken(token).get('/v1/tickets')).status).toBe(401)
+
+  await page.getByRole('button', { name: 'More to do with this key' }).click()
+  await page.getByRole('menuitem', { name: 'Revoke' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()
+  await expect.poll(() => page.getByRole('link', { name: 'Search index' }).count()).toBe(0)
+})
+
+test('a key that may not manage keys is told so, and one offers what it has itself', async () => {
+  const api = await bench().service.newOrganization('Analytical Engines')
+  const reader = await bench().service.newKey(api.organizationId, ['tickets:read'])
+  const first = await bench().open(reader, '/api-keys')
+  await first.page.getByText('Not with this key').waitFor()
+  const manager = await bench().service.newKey(api.organizationId, ['api_keys:manage', 'tickets:read'])
+  const { page } = await bench().open(manager, '/api-keys?new=yes')
+  await page.getByLabel('Read tickets').waitFor()
+  expect(await page.getByLabel('Read tickets').isEnabled()).toBe(true)
+  expect(await page.getByLabel('Write tickets').isEnabled()).toBe(false)
+  expect(await page.getByLabel('Everything').isEnabled()).toBe(false)
+})
+
+test('the last key that manages keys stays, and the page says why', async () => {
+  const api = await bench().service.newOrganization('Analytical Engines')
+  const { page, audit } = await bench().open(api, '/api-keys', { expected: [409] })
+  await page.getByRole('table').getByRole('link').first().click()
+  await page.getByRole('button', { name: 'More to do with this key' }).click()
+  await page.getByRole('menuitem', { name: 'Revoke' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click()
+  await page.getByText('last_managing_key').waitFor()
+  await audit()
+})
+
+test('scripts in the name of a key are text', async () => {
+  const api = await bench().service.newOrganization('Analytical Engines')
+  for (const name of payloads) await api.post('/v1/api-keys', { name, scopes: ['tickets:read'] })
+  const { page } = await bench().open(api, '/api-keys')
+  for (const name of payloads) await page.getByRole('link', { name, exact: true }).waitFor()
+})

@@ -1,0 +1,61 @@
+/** The palette, by keyboard alone: screens, actions, objects by words and by id, what was visited of late. */
+import { expect, test } from 'vitest'
+import { consoleBench } from './harness.ts'
+
+const bench = consoleBench()
+
+test.each(['light', 'dark'] as const)('anything is a few keys away, in %s', async (scheme) => {
+  const { api, failing } = await bench().seeded()
+  const { page, audit } = await bench().open(api, '/', { scheme })
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  const palette = page.getByRole('dialog', { name: 'Find or do' })
+  const options = palette.getByRole('option')
+  async function find(words: string): Promise<void> {
+    await page.keyboard.press('Control+k')
+    await palette.waitFor()
+    await page.keyboard.insertText(words)
+  }
+
+  await find('sig')
+  await expect.poll(() => options.first().innerText()).toContain('Signature tester')
+  await audit()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Signature tester' }).waitFor()
+
+  await find('Billing')
+  await options.filter({ hasText: 'Billing' }).waitFor()
+  await page.keyboard.press('Enter')
+  await expect.poll(() => new URL(page.url()).pathname).toBe(`/console/endpoints/${failing.id}`)
+
+  await find(`endpoint: ${failing.id}`)
+  await expect.poll(() => options.count()).toBe(1)
+  await page.keyboard.press('Escape')
+
+  await find('create an api')
+  await options.filter({ hasText: 'Create an API key' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').getByLabel('What it is for').waitFor()
+  await page.keyboard.press('Escape')
+
+  // Of late, the latest first.
+  await find('')
+  await expect
+    .poll(async () => (await options.allInnerTexts()).slice(0, 3).map((text) => text.split('\n')[0]))
+    .toEqual(['Create an API key', 'Billing', 'Signature tester'])
+
+  await page.keyboard.insertText('zzzz')
+  await palette.getByText('Nothing is called “zzzz”.').waitFor()
+  await audit()
+})
+
+test('nothing is offered that the key may not see', async () => {
+  const { api } = await bench().seeded()
+  const reader = await bench().service.newKey(api.organizationId, ['tickets:read'])
+  const { page } = await bench().open(reader, '/signature-tester')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.insertText('e')
+  const titles = await page.getByRole('dialog').getByRole('option').allInnerTexts()
+  expect(titles.join()).toContain('Sync explorer')
+  expect(titles.join()).not.toMatch(/Endpoints|Deliveries|API key/)
+})
