@@ -1,9 +1,32 @@
 /** Every screen: one line among the screens, in the order of the sidebar, and one among the routes. */
 import type { Screen } from '../router/screen.ts'
+import * as bookings from './bookings/screen.ts'
+import * as conversations from './conversations/screen.ts'
+import * as customers from './customers/screen.ts'
 import * as deliveries from './deliveries/screen.ts'
 import * as endpoints from './endpoints/screen.ts'
 import * as overview from './overview/screen.ts'
+import * as teammates from './teammates/screen.ts'
+import * as tickets from './tickets/screen.ts'
 
-export const screens: readonly Screen[] = [overview.screen, endpoints.screen, deliveries.screen]
+export const screens: readonly Screen[] = [
+  overview.screen,
+  endpoints.screen,
+  deliveries.screen,
+  conversations.screen,
+  customers.screen,
+  tickets.screen,
+  bookings.screen,
+  teammates.screen,
+]
 
-export const routes = [...overview.routes, ...endpoints.routes, ...deliveries.routes] as const
+export const routes = [
+  ...overview.routes,
+  ...endpoints.routes,
+  ...deliveries.routes,
+  ...conversations.routes,
+  ...customers.routes,
+  ...tickets.routes,
+  ...bookings.routes,
+  ...teammates.routes,
+] as const
