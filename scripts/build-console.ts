@@ -79,7 +79,9 @@ async function bundle(into: string): Promise<void> {
   })
   const font = ofConsole.resolve('@fontsource-variable/geist/LICENSE')
   const licenses = join(into, 'assets/licenses.md')
-  writeFileSync(licenses, `${readFileSync(licenses, 'utf8')}\n## Geist\n\n${readFileSync(font, 'utf8')}`)
+  const { version } = ofConsole('@fontsource-variable/geist/package.json')
+  const heading = `## @fontsource-variable/geist - ${version} (OFL-1.1)`
+  writeFileSync(licenses, `${readFileSync(licenses, 'utf8')}\n${heading}\n\n${readFileSync(font, 'utf8')}`)
 }
 
 function hashOf(paths: readonly string[]): string {

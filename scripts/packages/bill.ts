@@ -36,11 +36,26 @@ export function billOf(
     npm('install', '--offline', '--ignore-scripts')
     const bill: Bill = JSON.parse(npm('sbom', '--sbom-format=cyclonedx', '--sbom-type=application'))
     bill.metadata.component.name = manifest.name
-    bill.components.push(swaggerUi())
+    bill.components.push(swaggerUi(), ...bundledInConsole())
     return `${JSON.stringify(bill, null, 2)}\n`
   } finally {
     rmSync(scratch, { recursive: true })
   }
+}
+
+/** What the console is built of, by the licences that the build has put beside it. */
+function bundledInConsole(): Record<string, unknown>[] {
+  const licenses = readFileSync(join(root, 'packages/service/assets/console/assets/licenses.md'), 'utf8')
+  return [...licenses.matchAll(/^## (\S+) - (\S+) \((.+)\)$/gm)].map(([, name, version, license]) => ({
+    'bom-ref': `${name}@${version}`,
+    type: 'library',
+    name,
+    version,
+    scope: 'required',
+    purl: `pkg:npm/${name?.replace('@', '%40')}@${version}`,
+    licenses: [{ license: { id: license } }],
+    pedigree: { notes: 'Bundled into assets/console of @deskwire/service.' },
+  }))
 }
 
 /** Files of it are part of @deskwire/service, and so no package manager knows. */

@@ -118,6 +118,14 @@ test('the packed service serves its pages', async () => {
   expect((await fetch(`${served?.url}${script}`)).status).toBe(200)
 })
 
+test('the packed service serves the console as built files, and needs nothing that builds it', async () => {
+  const page = await (await fetch(`${served?.url}/console`)).text()
+  const [script = ''] = /\/console\/assets\/index-[\w-]+\.js/.exec(page) ?? []
+  expect((await fetch(`${served?.url}${script}`)).status).toBe(200)
+  const manifest = JSON.parse(readFileSync(join(directoryOf('service'), 'package.json'), 'utf8'))
+  expect(Object.keys(manifest.dependencies)).not.toContain('react')
+})
+
 test('the packed command line says which release it is', async () => {
   const { stdout } = await run(process.execPath, [join(directoryOf('cli'), 'lib/main.js'), '--version'])
   expect(stdout).toBe(`${version}\n`)

@@ -1,6 +1,6 @@
 /** Text of programs, to look at and to copy. What comes from elsewhere is text here and never anything else. */
-import { Popover } from '@base-ui/react/popover'
-import { curlOf, type ShownCall } from '../api/client.ts'
+import { lazy, Suspense, useRef, useState } from 'react'
+import type { ShownCall } from '../api/client.ts'
 import { Button } from './button.tsx'
 import css from './code.module.css'
 import { CopyButton } from './copy.tsx'
@@ -62,28 +62,29 @@ function coloured(text: string) {
   return parts
 }
 
+// Loaded when somebody wants to see it.
+const CurlPopover = lazy(() => import('./curl-popover.tsx'))
+
 /** Shows what a screen asks, or would ask, as a command: nothing here is done that the API does not do. */
 export function AsCurl({ calls }: { readonly calls: readonly ShownCall[] }) {
+  const anchor = useRef<HTMLButtonElement>(null)
+  const [isOpen, setOpen] = useState(false)
   return (
-    <Popover.Root>
-      <Popover.Trigger render={<Button kind="quiet" />}>As curl</Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Positioner sideOffset={6} align="end">
-          <Popover.Popup className={css.popover}>
-            <Popover.Title className={css.title}>The same by the API</Popover.Title>
-            <Popover.Description className={css.about}>
-              With your key in <code>DESKWIRE_KEY</code>.
-            </Popover.Description>
-            {calls.map((call) => (
-              <Code
-                key={`${call.method} ${call.path}`}
-                label={`${call.method} ${call.path}`}
-                text={curlOf(call)}
-              />
-            ))}
-          </Popover.Popup>
-        </Popover.Positioner>
-      </Popover.Portal>
-    </Popover.Root>
+    <>
+      <Button
+        ref={anchor}
+        kind="quiet"
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        As curl
+      </Button>
+      {isOpen && (
+        <Suspense>
+          <CurlPopover calls={calls} anchor={anchor.current} close={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
   )
 }

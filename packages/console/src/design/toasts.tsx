@@ -1,46 +1,70 @@
 /** What has happened, said in a corner and to those who listen. What has to be decided is a dialog, what went wrong with a form stands in it. */
-import { Toast } from '@base-ui/react/toast'
-import type { ReactNode } from 'react'
+import { useSyncExternalStore } from 'react'
 import { ApiProblem } from '../api/problem.ts'
 import css from './toasts.module.css'
 
-const manager = Toast.createToastManager()
+interface Toast {
+  readonly id: number
+  readonly title: string
+  readonly description: string | null
+}
 
-/** Something was done: `Sent again.` */
+/** Milliseconds for which each stands: what went wrong is longer to read. */
+const stands = { done: 5000, failed: 12_000 } as const
+/** The oldest goes when there is another. */
+const atOnce = 4
+
+let toasts: readonly Toast[] = []
+let count = 0
+const listeners = new Set<() => void>()
+
+function become(next: readonly Toast[]): void {
+  toasts = next
+  for (const listener of listeners) listener()
+}
+
+function add(title: string, description: string | null): void {
+  const toast = { id: ++count, title, description }
+  become([...toasts, toast].slice(-atOnce))
+  setTimeout(() => dismiss(toast.id), description === null ? stands.done : stands.failed)
+}
+
+function dismiss(id: number): void {
+  become(toasts.filter((toast) => toast.id !== id))
+}
+
+/** Something was done: `It is being sent again.` */
 export function say(title: string): void {
-  manager.add({ title, timeout: 5000 })
+  add(title, null)
 }
 
 /** Something was not done: what the service says of it. */
 export function sayProblem(title: string, error: unknown): void {
   const reference =
     error instanceof ApiProblem && error.requestId !== null ? ` Request ${error.requestId}.` : ''
-  const description = `${error instanceof Error ? error.message : 'It failed.'}${reference}`
-  manager.add({ title, description, type: 'bad', priority: 'high', timeout: 12_000 })
+  add(title, `${error instanceof Error ? error.message : 'It failed.'}${reference}`)
 }
 
-export function Toasts({ children }: { readonly children: ReactNode }) {
-  return (
-    <Toast.Provider toastManager={manager}>
-      {children}
-      <Toast.Portal>
-        <Toast.Viewport className={css.viewport}>
-          <Shown />
-        </Toast.Viewport>
-      </Toast.Portal>
-    </Toast.Provider>
+/** The corner. It is there before anything is said, so that screen readers hear what comes. */
+export function Toasts() {
+  const shown = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => toasts,
   )
-}
-
-function Shown() {
-  const { toasts } = Toast.useToastManager()
-  return toasts.map((toast) => (
-    <Toast.Root key={toast.id} toast={toast} className={css.toast}>
-      <Toast.Content className={css.content}>
-        <Toast.Title className={css.title} render={<p />} />
-        <Toast.Description className={css.description} />
-        <Toast.Close className={css.close}>Dismiss</Toast.Close>
-      </Toast.Content>
-    </Toast.Root>
-  ))
+  return (
+    <div className={css.corner} role="status">
+      {shown.map(({ id, title, description }) => (
+        <div key={id} className={css.toast} data-failed={description !== null || undefined}>
+          <p className={css.title}>{title}</p>
+          {description !== null && <p className={css.description}>{description}</p>}
+          <button type="button" className={css.close} onClick={() => dismiss(id)}>
+            Dismiss
+          </button>
+        </div>
+      ))}
+    </div>
+  )
 }

@@ -1,9 +1,8 @@
 /** Who calls, once it is known, for all screens: the organization, the key, and what the key may do. */
 import { useQuery } from '@tanstack/react-query'
-import { createContext, type ReactNode, useContext } from 'react'
+import { createContext, lazy, type ReactNode, Suspense, useContext } from 'react'
 import { type ApiKey, answerOf, api, type Organization } from '../api/client.ts'
 import { ErrorState } from '../design/states.tsx'
-import { SignIn } from './sign-in.tsx'
 import { useSession } from './store.ts'
 
 export interface Caller {
@@ -12,6 +11,9 @@ export interface Caller {
   /** Whether the key has this scope: `webhooks:write`. Write does not imply read. */
   readonly may: (scope: string) => boolean
 }
+
+/** For those who have a key already it is never loaded. */
+const SignIn = lazy(() => import('./sign-in.tsx'))
 
 const CallerContext = createContext<Caller | null>(null)
 
@@ -32,7 +34,13 @@ export function SignedIn({ children }: { readonly children: ReactNode }) {
     staleTime: 60_000,
     refetchInterval: 60_000,
   })
-  if (token === null) return <SignIn reason={ended} />
+  if (token === null) {
+    return (
+      <Suspense>
+        <SignIn reason={ended} />
+      </Suspense>
+    )
+  }
   if (known.data !== undefined) return <CallerContext value={known.data}>{children}</CallerContext>
   if (known.error !== null) {
     return (

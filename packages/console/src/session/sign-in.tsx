@@ -8,7 +8,7 @@ import { Mark } from '../shell/mark.tsx'
 import css from './sign-in.module.css'
 import { beginSession } from './store.ts'
 
-export function SignIn({ reason }: { readonly reason: string | null }) {
+export default function SignIn({ reason }: { readonly reason: string | null }) {
   const client = useQueryClient()
   const [token, setToken] = useState('')
   const [error, setError] = useState<string | null>(null)

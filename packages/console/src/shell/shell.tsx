@@ -1,5 +1,4 @@
 /** What stands around every screen: where one can go, whose desk it is, and the palette. */
-import { Menu } from '@base-ui/react/menu'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
 import { Button } from '../design/button.tsx'
@@ -85,36 +84,34 @@ export function Shell() {
 
 const themeWords: Readonly<Record<Theme, string>> = { system: 'As the system', light: 'Light', dark: 'Dark' }
 
+/** Whose desk it is, and what is about oneself: the browser's own popover. */
 function Account() {
   const { organization, key } = useCaller()
   const theme = useTheme()
   return (
-    <Menu.Root>
-      <Menu.Trigger className={css.account}>
+    <>
+      <button type="button" className={css.account} popoverTarget="account">
         <span>{organization.name}</span>
         <small>{key.name}</small>
-      </Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Positioner sideOffset={6} align="start" side="top">
-          <Menu.Popup className={css.menu}>
-            <Menu.RadioGroup value={theme} onValueChange={setTheme}>
-              <Menu.GroupLabel className={css.menuLabel}>Colours</Menu.GroupLabel>
-              {themes.map((each) => (
-                <Menu.RadioItem key={each} value={each} className={css.menuItem} closeOnClick>
-                  {themeWords[each]}
-                  <Menu.RadioItemIndicator aria-hidden="true">✓</Menu.RadioItemIndicator>
-                </Menu.RadioItem>
-              ))}
-            </Menu.RadioGroup>
-            <Menu.Separator className={css.menuLine} />
-            <Menu.Item className={css.menuItem} render={<a href="/docs">Documentation</a>} />
-            <Menu.Item className={css.menuItem} onClick={() => endSession(null)}>
-              Sign out
-            </Menu.Item>
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
+      </button>
+      <div id="account" popover="auto" className={css.menu}>
+        <fieldset>
+          <legend>Colours</legend>
+          {themes.map((each) => (
+            <label key={each} className={css.menuItem}>
+              <input type="radio" name="theme" checked={theme === each} onChange={() => setTheme(each)} />
+              {themeWords[each]}
+            </label>
+          ))}
+        </fieldset>
+        <a className={css.menuItem} href="/docs">
+          Documentation
+        </a>
+        <button type="button" className={css.menuItem} onClick={() => endSession(null)}>
+          Sign out
+        </button>
+      </div>
+    </>
   )
 }
 

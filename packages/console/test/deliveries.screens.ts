@@ -1,0 +1,112 @@
+/** Deliveries: found, followed, explained and sent again; live without a jump. */
+import { expect, test } from 'vitest'
+import { makeCustomer } from '../../service/test/harness/desk.ts'
+import { answer } from '../../service/test/harness/receiver.ts'
+import { consoleBench, payloads } from './harness.ts'
+
+const bench = consoleBench()
+
+test('filters stand in the address, and what matches nothing can be cleared', async () => {
+  const { api, failing } = await bench().seeded()
+  const { page, audit } = await bench().open(api, '/deliveries')
+  await page.getByRole('table').waitFor()
+  expect(await page.getByRole('row').count()).toBe(7)
+  await page.getByLabel('Status').selectOption('pending')
+  await expect.poll(() => page.getByRole('row').count()).toBe(4)
+  expect(new URL(page.url()).search).toBe('?status=pending')
+  await page.getByLabel('Endpoint').selectOption(failing.id)
+  await page.getByLabel('Event').selectOption('ticket.created')
+  await page.getByText('Nothing matches').waitFor()
+  await audit()
+  await page.getByRole('button', { name: 'Clear the filters' }).click()
+  await expect.poll(() => page.getByRole('row').count()).toBe(7)
+  await page.goBack()
+})
+
+test('news wait behind a count, and move nothing until they are asked for', async () => {
+  const { api } = await bench().seeded()
+  const { page, audit } = await bench().open(api, '/deliveries')
+  const first = page.getByRole('row').nth(1)
+  await first.waitFor()
+  const before = await first.getByRole('link').getAttribute('href')
+  await makeCustomer(api, { name: 'Radia Perlman' })
+  const pill = page.getByRole('button', { name: '2 new' })
+  await pill.waitFor()
+  expect(await first.getByRole('link').getAttribute('href')).toBe(before)
+  await audit()
+  await pill.click()
+  await expect.poll(() => first.getByRole('link').getAttribute('href')).not.toBe(before)
+  expect(await page.getByRole('row').count()).toBe(9)
+})
+
+test('one is a timeline of its attempts, shows its payload, and is sent again', async () => {
+  const { api, failing, failingReceiver } = await bench().seeded()
+  const [delivery] = (await api.get(`/v1/webhooks/${failing.id}/deliveries`)).json.data
+  // It fails for good with its endpoint's address: here, as the endpoint was disabled and enabled in between.
+  await api.patch(`/v1/webhooks/${failing.id}`, { status: 'disabled' })
+  await api.patch(`/v1/webhooks/${failing.id}`, { status: 'active' })
+  const { page, audit } = await bench().open(api, `/deliveries/${delivery.id}?endpoint=${failing.id}`)
+  await page.getByText('Refused with 500').waitFor()
+  await page.getByText('the database of the receiver is away').waitFor()
+  await page.getByRole('button', { name: 'Show the payload' }).click()
+  await page.getByText('"Mary Somerville"').waitFor()
+  await audit()
+  failingReceiver.will(answer(200))
+  await page.getByRole('button', { name: 'Send again' }).click()
+  await page.getByText('It is being sent again.').first().waitFor()
+  await bench().engine.runDue()
+  await page.getByText('Delivered: 200').waitFor()
+  await audit()
+})
+
+test('rows are gone through by arrows, and opened by Enter', async () => {
+  const { api } = await bench().seeded()
+  const { page } = await bench().open(api, '/deliveries')
+  const links = page.getByRole('table').getByRole('link')
+  await links.first().focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  const third = await links.nth(2).getAttribute('href')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 2, name: 'Attempts' }).waitFor()
+  expect(page.url()).toContain(third ?? 'nowhere')
+})
+
+test.each(payloads)('what a receiver answers, and what a payload holds, is text: %s', async (payload) => {
+  const { api, failing, failingReceiver } = await bench().seeded()
+  failingReceiver.will(answer(500, payload))
+  await makeCustomer(api, { name: payload })
+  await bench().engine.runDue()
+  const [delivery] = (await api.get(`/v1/webhooks/${failing.id}/deliveries`)).json.data
+  const { page } = await bench().open(api, `/deliveries/${delivery.id}?endpoint=${failing.id}`)
+  await page.getByText(payload, { exact: true }).first().waitFor()
+  await page.getByRole('button', { name: 'Show the payload' }).click()
+  await page.getByText(JSON.stringify(payload), { exact: true }).waitFor()
+  expect(await page.evaluate('document.querySelectorAll("main img, main script").length')).toBe(0)
+})
+
+test('a service that fails is told of, with the request, and asked again', async () => {
+  const { api } = await bench().seeded()
+  const { page, audit } = await bench().open(null, '/', { expected: [500] })
+  await page.addInitScript({ content: `sessionStorage.setItem('deskwire.key', '${api.token}')` })
+  await page.route('**/v1/deliveries*', (route) =>
+    route.fulfill({
+      status: 500,
+      contentType: 'application/problem+json',
+      body: JSON.stringify({
+        status: 500,
+        code: 'internal_error',
+        title: 'It failed',
+        detail: 'Ours.',
+        requestId: 'r-1',
+      }),
+    }),
+  )
+  await page.goto(`${bench().service.url}/console/deliveries`)
+  await page.getByRole('alert').getByText('It failed').waitFor()
+  await page.getByText('r-1').waitFor()
+  await audit()
+  await page.unroute('**/v1/deliveries*')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('table').waitFor()
+})

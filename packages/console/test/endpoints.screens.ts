@@ -1,0 +1,116 @@
+/** Endpoints: registered, changed, tried, rotated, disabled, and brought up to date. */
+import { expect, test } from 'vitest'
+import { answer } from '../../service/test/harness/receiver.ts'
+import { consoleBench, payloads } from './harness.ts'
+
+const bench = consoleBench()
+
+test('one is registered: what is wrong with the address stands at it, and the secret is shown once', async () => {
+  const api = await bench().service.newOrganization('New')
+  const { url } = await bench().receiver()
+  const { page, audit } = await bench().open(api, '/endpoints', { expected: [422] })
+  await page.getByText('No endpoints yet').waitFor()
+  await audit()
+  await page.getByRole('button', { name: 'Register an endpoint' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.waitFor()
+  await audit()
+  await dialog.getByLabel('Address').fill('http://example.com/hooks')
+  await dialog.getByLabel('customer', { exact: true }).check()
+  expect(await dialog.getByLabel('updated').first().isChecked()).toBe(true)
+  await dialog.getByRole('button', { name: 'Register' }).click()
+  await dialog.getByText(/https/).nth(1).waitFor()
+  await expect.poll(() => dialog.getByLabel('Address').getAttribute('aria-invalid')).toBe('true')
+  await audit()
+  await dialog.getByLabel('Address').fill(url)
+  await dialog.getByRole('button', { name: 'Register' }).click()
+  const secret = page.getByRole('alertdialog')
+  await secret.getByText(/^whsec_/).waitFor()
+  await audit()
+  await page.keyboard.press('Escape')
+  expect(await secret.isVisible()).toBe(true)
+  await secret.getByRole('button', { name: 'I have stored it' }).click()
+  await page.getByRole('heading', { level: 1, name: /localhost/ }).waitFor()
+  expect(await page.getByText(/^whsec_/).count()).toBe(0)
+  const [made] = (await api.get('/v1/webhooks')).json.data
+  expect(made).toMatchObject({ url, events: ['customer.created', 'customer.updated', 'customer.deleted'] })
+})
+
+test('one that fails says why, and what it has missed is sent again in two clicks', async () => {
+  const { api, failing, failingReceiver } = await bench().seeded()
+  const { page, audit } = await bench().open(api, `/endpoints/${failing.id}`)
+  await page.getByRole('heading', { level: 2, name: 'Refused with 500' }).waitFor()
+  await page.getByText(/Failing since/).waitFor()
+  await audit()
+  failingReceiver.will(answer(200))
+  await page.getByRole('button', { name: 'Send again what it has missed' }).click()
+  await audit()
+  await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
+  await page.getByRole('region', { name: 'Recoveries' }).waitFor()
+  await bench().engine.runDue()
+  await page.getByText('Done').waitFor()
+  await audit()
+  expect((await api.get(`/v1/webhooks/${failing.id}/recoveries`)).json.data).toMatchObject([
+    { status: 'done' },
+  ])
+})
+
+test('one is pinged, rotated, disabled, enabled and deleted, by the keyboard alone', async () => {
+  const { api, well } = await bench().seeded()
+  const { page, audit } = await bench().open(api, `/endpoints/${well.id}`)
+  await page.getByRole('heading', { level: 1, name: /localhost/ }).waitFor()
+
+  async function choose(action: string): Promise<void> {
+    await page.getByRole('button', { name: /^More/ }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: action }).waitFor()
+    await page.keyboard.type(action.slice(0, 3))
+    await page.keyboard.press('Enter')
+  }
+  await choose('Rotate the secret')
+  await page.getByRole('alertdialog').waitFor()
+  await audit()
+  await page.getByRole('button', { name: 'Rotate' }).press('Enter')
+  await page.getByText(/^whsec_/).waitFor()
+  await page.getByRole('button', { name: 'I have stored it' }).press('Enter')
+  await page.getByText('Two secrets sign').waitFor()
+  await audit()
+
+  await choose('Disable')
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Disable' }).press('Enter')
+  await page.getByText('Somebody disabled it.').waitFor()
+  await audit()
+  expect((await api.get(`/v1/webhooks/${well.id}`)).json.status).toBe('disabled')
+  await page.getByRole('button', { name: 'Enable' }).press('Enter')
+  await expect.poll(async () => (await api.get(`/v1/webhooks/${well.id}`)).json.status).toBe('active')
+
+  await page.getByRole('button', { name: 'Ping' }).press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'ping' }).waitFor()
+  await bench().engine.runDue()
+  await page.getByText('Delivered: 200').waitFor()
+  await audit()
+
+  await page.goto(`${bench().service.url}/console/endpoints/${well.id}`)
+  await page.getByRole('heading', { level: 1, name: /localhost/ }).waitFor()
+  await choose('Delete')
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Endpoints' }).waitFor()
+  expect((await api.get(`/v1/webhooks/${well.id}`)).status).toBe(404)
+})
+
+test.each(payloads)('whatever its fields hold is text: %s', async (payload) => {
+  const { api, well } = await bench().seeded()
+  const changed = await api.patch(`/v1/webhooks/${well.id}`, {
+    description: payload,
+    url: `${well.url}?q=${encodeURIComponent(payload)}`,
+  })
+  expect(changed.status).toBe(200)
+  for (const address of ['/endpoints', `/endpoints/${well.id}`, '/', '/deliveries']) {
+    const { page } = await bench().open(api, address)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    if (address.includes(well.id)) await page.getByText(payload, { exact: true }).first().waitFor()
+    expect(
+      await page.evaluate('document.querySelectorAll("main img, main svg[onload], main script").length'),
+    ).toBe(0)
+  }
+})

@@ -1,0 +1,93 @@
+/** Coming in, staying in, and being put out: with the key, its scopes, and a service that is away. */
+import { expect, test } from 'vitest'
+import { consoleBench } from './harness.ts'
+
+const bench = consoleBench()
+
+test('a key that ceases to work leads to signing in, with the reason, and back to the same place', async () => {
+  const { api } = await bench().seeded()
+  const key = await api.post('/v1/api-keys', { name: 'Shift', scopes: ['*'] })
+  const mine = bench().service.withToken(key.json.token)
+  const { page, audit } = await bench().open(mine, '/deliveries?status=pending', { expected: [401] })
+  await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
+  await api.delete(`/v1/api-keys/${key.json.id}`)
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect(await page.getByRole('status').first().innerText()).not.toBe('')
+  await audit()
+  await page.getByLabel('API key').fill(api.token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
+  expect(new URL(page.url()).search).toBe('?status=pending')
+})
+
+test('what the scopes do not allow is not offered', async () => {
+  const { api, failing } = await bench().seeded()
+  const reader = await bench().service.newKey(api.organizationId, ['webhooks:read'])
+  const { page } = await bench().open(reader, `/endpoints/${failing.id}`)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  expect(await page.getByRole('button', { name: /Ping|Change|More|Send again/ }).count()).toBe(0)
+  const nobody = await bench().service.newKey(api.organizationId, ['tickets:read'])
+  const second = await bench().open(nobody, '/')
+  await second.page.getByText('Not with this key').waitFor()
+  expect(await second.page.getByRole('link', { name: 'Deliveries' }).count()).toBe(0)
+  await second.audit()
+})
+
+test('signing out forgets the key, and another tab never had it', async () => {
+  const { api } = await bench().seeded()
+  const { page, context } = await bench().open(api, '/')
+  await page.getByRole('button', { name: /Analytical Engines/ }).click()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect(
+    await page.evaluate('Object.values(sessionStorage).concat(Object.values(localStorage)).join()'),
+  ).not.toContain(api.token)
+  expect(await context.cookies()).toEqual([])
+})
+
+test('while the service is away, the page says so, keeps what it has and goes on by itself', async () => {
+  const { api } = await bench().seeded()
+  const { page, audit, complaints } = await bench().open(api, '/deliveries')
+  await page.getByRole('table').waitFor()
+  await page.route('**/v1/**', (route) => route.abort('connectionrefused'))
+  await page.getByRole('link', { name: 'Endpoints' }).click()
+  await page.getByText('The service cannot be reached').waitFor()
+  await audit()
+  await page.unroute('**/v1/**')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('table').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('the palette goes anywhere by the keyboard alone', async () => {
+  const { api } = await bench().seeded()
+  const { page, audit } = await bench().open(api, '/')
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  await page.keyboard.press('Control+k')
+  const input = page.getByRole('combobox', { name: 'Find or do' })
+  await input.waitFor()
+  await audit()
+  await input.fill('deliv')
+  await page.getByRole('option', { name: /Deliveries/ }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
+})
+
+test.each(['light', 'dark'] as const)('?theme=%s wins over what the system prefers', async (theme) => {
+  const { api } = await bench().seeded()
+  const other = theme === 'light' ? 'dark' : 'light'
+  const { page } = await bench().open(api, `/?theme=${theme}`, { scheme: other })
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe(theme)
+})
+
+test('a screen that there is not says so, and an address of the API that fails names its request', async () => {
+  const { api } = await bench().seeded()
+  const { page, audit } = await bench().open(api, '/nowhere', { expected: [404] })
+  await page.getByText('There is no such screen').waitFor()
+  await audit()
+  await page.goto(`${bench().service.url}/console/endpoints/01980000-0000-7000-8000-000000000000`)
+  await page.getByRole('alert').waitFor()
+  await page.getByRole('link', { name: 'not_found' }).waitFor()
+  await audit()
+})
