@@ -1,15 +1,9 @@
 /** The pictures in docs/console: every screen in light, in dark, and narrow. `npm run console:screenshots` writes them. */
-import { mkdir, writeFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { test } from 'vitest'
 import { consoleBench, type Seeded } from './harness.ts'
-import { settled } from './settled.ts'
+import { takePictures } from './pictures.ts'
 
 const bench = consoleBench()
-const directory = fileURLToPath(new URL('../../../docs/console/', import.meta.url))
-
-/** What a picture may weigh, in bytes. */
-const atMost = 60 * 1024
 
 interface Pictured {
   readonly name: string
@@ -24,22 +18,11 @@ const screens: readonly Pictured[] = [
   { name: 'deliveries', address: () => '/deliveries', heading: 'Deliveries' },
 ]
 
-const looks = [
-  ['light', { scheme: 'light', width: 1280, height: 800 }],
-  ['dark', { scheme: 'dark', width: 1280, height: 800 }],
-  ['narrow', { scheme: 'light', width: 360, height: 720 }],
-] as const
-
 test.each(screens)('$name', async ({ name, address, heading }) => {
   const seeded = await bench().seeded()
-  await mkdir(directory, { recursive: true })
-  for (const [look, options] of looks) {
-    const { page, context } = await bench().open(seeded.api, address(seeded), options)
-    await page.getByRole('heading', { level: 1, name: heading }).waitFor()
-    await settled(page)
-    const picture = await page.screenshot({ type: 'png', animations: 'disabled' })
-    expect(picture.length, name).toBeLessThan(atMost)
-    await writeFile(`${directory}${name}-${look}.png`, picture)
-    await context.close()
-  }
+  await takePictures(
+    name,
+    (options) => bench().open(seeded.api, address(seeded), options),
+    (page) => page.getByRole('heading', { level: 1, name: heading }).waitFor(),
+  )
 })

@@ -3,6 +3,7 @@ import { type Patch, tagOf } from '../../api/change.ts'
 import { answerOf, api, newIntent } from '../../api/client.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { type Conversation, rowsOf, shown } from '../desk/objects.ts'
+import type { Move } from './moves.ts'
 
 export function readConversation(id: string, signal?: AbortSignal): Promise<Conversation> {
   return answerOf(api.GET('/v1/conversations/{id}', { params: { path: { id } }, signal }))
@@ -11,14 +12,6 @@ export function readConversation(id: string, signal?: AbortSignal): Promise<Conv
 export async function writeConversation(id: string, body: Patch, ifMatch: string): Promise<Conversation> {
   const params = { path: { id }, header: { 'If-Match': ifMatch } }
   return shown(await answerOf(api.PATCH('/v1/conversations/{id}', { params, body })))
-}
-
-export type Move = 'escalate' | 'resolve' | 'reopen'
-
-/** The moves that a conversation allows as it stands (specification 4.4). */
-export function movesOf({ status, handledBy }: Conversation): readonly Move[] {
-  const moves: readonly Move[] = status === 'open' ? ['escalate', 'resolve'] : ['escalate', 'reopen']
-  return moves.filter((move) => move !== 'escalate' || handledBy === 'ai')
 }
 
 export async function move(id: string, to: Move, ifMatch?: string): Promise<Conversation> {

@@ -22,10 +22,11 @@ import { Tags } from '../desk/tags.tsx'
 import { useChange } from '../desk/use-change.tsx'
 import { TicketForm } from '../tickets/ticket-form.tsx'
 import { TicketStatus } from '../tickets/ticket-status.tsx'
-import { type Move, move, movesOf, readConversation, resolveRead, writeConversation } from './calls.ts'
+import { move, readConversation, resolveRead, writeConversation } from './calls.ts'
 import css from './conversation.module.css'
 import { ConversationEdit, channels } from './conversation-form.tsx'
 import { ConversationStatus } from './conversation-status.tsx'
+import { type Move, movesOf } from './moves.ts'
 import { Reply } from './reply.tsx'
 import { SummaryForm } from './summary-form.tsx'
 import { Thread } from './thread.tsx'
@@ -94,7 +95,8 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
   const seen = useMemo(() => new Set(messages.rows.map((message) => message.id)), [messages.rows])
 
   const moving = useMutation({
-    mutationFn: (to: Move): Promise<unknown> => (to === 'resolve' ? resolveRead(id, mayRead ? seen : null) : move(id, to)),
+    mutationFn: (to: Move): Promise<unknown> =>
+      to === 'resolve' ? resolveRead(id, mayRead ? seen : null) : move(id, to),
     onSuccess: async (came, to) => {
       if (came === 'unread') setOpen('unread')
       else say(done[to])

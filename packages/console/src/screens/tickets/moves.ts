@@ -1,5 +1,5 @@
 /** What can become of a ticket as it stands (specification 4.6). A test holds this against the service's own table. */
-import type { components } from '../../api/client.ts'
+import type { components } from '../../generated/api.ts'
 
 type Status = NonNullable<components['schemas']['TicketCreate']['status']>
 
