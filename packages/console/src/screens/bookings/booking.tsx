@@ -11,6 +11,7 @@ import { ErrorState, Loading } from '../../design/states.tsx'
 import { Time, useNow } from '../../design/time.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
+import { Attributes } from '../desk/attributes.tsx'
 import { CustomerLink, TeammateName } from '../desk/names.tsx'
 import { type Booking, sayStatus } from '../desk/objects.ts'
 import { Prose } from '../desk/prose.tsx'
@@ -166,12 +167,10 @@ function Known({ booking }: { readonly booking: Booking }) {
             ...(booking.tags.length === 0 ? [] : [['Tags', <Tags key="tags" of={booking.tags} />] as const]),
             ['Made', <Time key="made" at={booking.createdAt} />],
             ['Id', <CopyText key="id" text={id} short />],
-            ...Object.entries(booking.customAttributes).map(
-              ([name, value]) => [name, String(value)] as const,
-            ),
           ]}
         />
       </Panel>
+      <Attributes of={booking.customAttributes} />
       <Panel title="Notes for the desk">
         <Prose text={booking.notes} none="There are none." />
       </Panel>

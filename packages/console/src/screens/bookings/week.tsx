@@ -68,9 +68,10 @@ export function Week({ query, day, goTo, clear }: WeekProps) {
       ) : (
         <>
           <p className={css.count} role="status">
-            {sayCount(all.length, week.data.total - bookings.length)} By your clock, {readersZone}.
+            {week.isPlaceholderData ? 'Loading.' : sayCount(all.length, week.data.total - bookings.length)} By
+            your clock, {readersZone}.
           </p>
-          {all.length === 0 && clear !== null && <NoMatch clear={clear} />}
+          {all.length === 0 && !week.isPlaceholderData && clear !== null && <NoMatch clear={clear} />}
           <div className={css.grid} style={{ '--hours': hours.length } as CSSProperties}>
             <div className={css.hours} aria-hidden="true">
               {hours.map((hour) => (

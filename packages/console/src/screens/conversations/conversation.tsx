@@ -15,6 +15,7 @@ import { ErrorState, Forbidden, Loading } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
+import { Attributes } from '../desk/attributes.tsx'
 import { CustomerLink } from '../desk/names.tsx'
 import { type Conversation, type Message, rowsOf, teammateOptions, useTeammates } from '../desk/objects.ts'
 import { Prose } from '../desk/prose.tsx'
@@ -110,7 +111,10 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
   const assigning = useChange<Conversation>({
     read: () => readConversation(id),
     write: (patch, ifMatch) => writeConversation(id, patch, ifMatch),
-    done: renew,
+    done: (row) => {
+      client.setQueryData(['conversations', id], row)
+      return renew()
+    },
     label: () => 'Assignee',
     words: (_, value) => (typeof value === 'string' ? teammates.nameOf(value) : 'Nobody'),
   })
@@ -188,16 +192,13 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
                 ...(conversation.tags.length > 0
                   ? [['Tags', <Tags key="tags" of={conversation.tags} />] as const]
                   : []),
-                ...Object.entries(conversation.customAttributes).map(
-                  ([name, value]) => [name, String(value)] as const,
-                ),
               ]}
             />
             {mayWrite && may('teammates:read') && (
               <Field label="Assignee">
                 <Select
                   value={assigneeId ?? ''}
-                  disabled={assigning.isBusy}
+                  aria-busy={assigning.isBusy}
                   onChange={(event) =>
                     void assigning.put(conversation, { assigneeId: event.currentTarget.value || null })
                   }
@@ -214,6 +215,7 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
               </Field>
             )}
           </Panel>
+          <Attributes of={conversation.customAttributes} />
           {may('tickets:read') && (
             <Tickets
               conversationId={id}

@@ -13,9 +13,12 @@ export function Thread({ messages }: { readonly messages: List<Message> }) {
   const customers = useCustomers(messages.rows.map(({ customerId }) => customerId))
   const { nameOf: nameOfTeammate } = useTeammates()
   const newest = messages.rows[0]?.id
+  const hasShown = useRef(false)
   // One reads from the end; what is sent or comes is there as well, if one was.
   useEffect(() => {
-    if (newest !== undefined && isNearEnd(end.current)) end.current?.scrollIntoView({ block: 'nearest' })
+    if (newest === undefined) return
+    if (!hasShown.current || isNearEnd(end.current)) end.current?.scrollIntoView({ block: 'nearest' })
+    hasShown.current = true
   }, [newest])
 
   if (messages.isLoading) return <Loading />
@@ -72,7 +75,7 @@ export function Thread({ messages }: { readonly messages: List<Message> }) {
                 {message.attachments.length > 0 && (
                   <ul className={css.attachments}>
                     {message.attachments.map(({ fileName, url, sizeBytes }) => (
-                      <li key={url}>
+                      <li key={`${fileName} ${url}`}>
                         {isWeb(url) ? (
                           <a href={url} target="_blank" rel="noreferrer noopener">
                             {fileName}
@@ -90,7 +93,7 @@ export function Thread({ messages }: { readonly messages: List<Message> }) {
           )
         })}
       </ol>
-      <div ref={end} />
+      <div ref={end} className={css.end} />
     </div>
   )
 }

@@ -21,6 +21,7 @@ import { BookingStatus } from '../bookings/booking-status.tsx'
 import { sayWhen } from '../bookings/when.ts'
 import { ConversationForm } from '../conversations/conversation-form.tsx'
 import { ConversationStatus } from '../conversations/conversation-status.tsx'
+import { Attributes } from '../desk/attributes.tsx'
 import {
   type Booking,
   type Conversation,
@@ -105,10 +106,10 @@ function Known({ customer }: { readonly customer: Customer }) {
             ['Your id', copied(externalId)],
             ['Id', <CopyText key="id" text={id} short />],
             ['Added', <Time key="added" at={customer.createdAt} />],
-            ...Object.entries(customAttributes).map(([name, value]) => [name, String(value)] as const),
           ]}
         />
       </Panel>
+      <Attributes of={customAttributes} />
       {may('conversations:read') && (
         <Section<Conversation>
           title="Conversations"

@@ -14,8 +14,9 @@ import { ErrorState, Loading } from '../../design/states.tsx'
 import { Time } from '../../design/time.tsx'
 import { say } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
+import { Attributes } from '../desk/attributes.tsx'
 import { CustomerLink, TeammateName } from '../desk/names.tsx'
-import { sayStatus, type Ticket, useTeammates } from '../desk/objects.ts'
+import { sayStatus, type Ticket } from '../desk/objects.ts'
 import { Prose } from '../desk/prose.tsx'
 import { Tags } from '../desk/tags.tsx'
 import { useChange } from '../desk/use-change.tsx'
@@ -50,20 +51,17 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
   const { may } = useCaller()
   const navigate = route.useNavigate()
   const client = useQueryClient()
-  const teammates = useTeammates()
   const [open, setOpen] = useState<'edit' | 'delete' | null>(null)
   const close = () => setOpen(null)
   const moving = useChange<Ticket>({
     read: () => readTicket(id),
     write: (patch, ifMatch) => writeTicket(id, patch, ifMatch),
-    done: () => client.invalidateQueries({ queryKey: ['tickets'] }),
+    done: (row) => {
+      client.setQueryData(['tickets', id], row)
+      return client.invalidateQueries({ queryKey: ['tickets'] })
+    },
     label: labelOf,
-    words: (name, value) =>
-      name === 'status' && typeof value === 'string'
-        ? sayStatus(value)
-        : typeof value === 'string'
-          ? teammates.nameOf(value)
-          : undefined,
+    words: (name, value) => (name === 'status' ? sayStatus(String(value)) : undefined),
   })
 
   return (
@@ -136,10 +134,10 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
                 ]),
             ...(ticket.tags.length === 0 ? [] : [['Tags', <Tags key="tags" of={ticket.tags} />] as const]),
             ['Id', <CopyText key="id" text={id} short />],
-            ...Object.entries(ticket.customAttributes).map(([name, value]) => [name, String(value)] as const),
           ]}
         />
       </Panel>
+      <Attributes of={ticket.customAttributes} />
       <Panel title="Description">
         <Prose text={ticket.description} none="Nothing is written of it." />
       </Panel>
