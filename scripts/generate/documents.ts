@@ -15,6 +15,8 @@ const abouts: Readonly<Record<string, string>> = {
   'guides/mirror.md':
     'Tables in PostgreSQL or a file of SQLite that are kept exact by a program of ten lines, to query and to verify.',
   'guides/webhooks.md': 'Register an address, try it, read the log, recover what was missed.',
+  'guides/console.md':
+    'See how endpoints and deliveries are doing, and send again what was missed, in a browser.',
   'guides/receiving.md':
     'Verify, deduplicate and answer deliveries: complete receivers in TypeScript, Python and Go.',
   'guides/handlers.md':

@@ -88,16 +88,12 @@ export function useList<T extends Row>({
       return
     }
     client.setQueryData<typeof pages.data>(pagesKey, (held) => {
-      const [first, ...rest] = held?.pages ?? []
-      if (held === undefined || first === undefined) return held
-      const merged = [{ ...first, data: [...fresh, ...first.data] }, ...rest]
-      let count = 0
-      const kept = merged.filter(({ data }) => {
-        const fits = count < keptAtMost
-        count += data.length
-        return fits
-      })
-      return { pages: kept, pageParams: held.pageParams.slice(0, kept.length) }
+      const last = held?.pages.at(-1)
+      if (held === undefined || last === undefined) return held
+      const all = [...fresh, ...held.pages.flatMap(({ data }) => data)]
+      const data = all.slice(0, keptAtMost)
+      const hasMore = last.pagination.hasMore || all.length > data.length
+      return { pages: [{ ...last, data, pagination: { ...last.pagination, hasMore } }], pageParams: [0] }
     })
   }
 

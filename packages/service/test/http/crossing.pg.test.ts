@@ -104,6 +104,7 @@ const routes = () =>
 /** What reads all of an address that is no list like the others. */
 const queries: Readonly<Record<string, string>> = {
   '/v1/organization': '',
+  '/v1/api-keys/self': '',
   '/v1/changes': '?limit=100&updatedAfter=1970-01-01T00:00:00Z',
 }
 
