@@ -179,7 +179,7 @@ test('a ticket goes where the table of moves lets it, and no further', async () 
   const api = await newOrganization()
   const { ticket } = await makeDesk(api)
   const { page, audit } = await bench().open(api, `/tickets/${ticket.id}`)
-  const moves = page.getByRole('search').getByRole('button')
+  const moves = page.getByRole('region', { name: 'Moves' }).getByRole('button')
   await page.getByRole('button', { name: 'Resolve' }).waitFor()
   expect(await moves.allTextContents()).toEqual(['Wait for the customer', 'Put on hold', 'Resolve'])
   await page.getByRole('button', { name: 'Resolve' }).click()
@@ -236,7 +236,7 @@ test('a booking is confirmed, moved and cancelled; a week shows it where it is',
   await page.getByLabel('Why').fill('She is ill.')
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel the booking' }).click()
   await page.getByText('She is ill.').waitFor()
-  expect(await page.getByRole('search').count()).toBe(0)
+  expect(await page.getByRole('region', { name: 'Moves' }).count()).toBe(0)
 })
 
 test('a booking is made', async () => {

@@ -12,6 +12,7 @@ import { Time, useNow } from '../../design/time.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { Attributes } from '../desk/attributes.tsx'
+import { MoveRow } from '../desk/move-row.tsx'
 import { CustomerLink, TeammateName } from '../desk/names.tsx'
 import { type Booking, sayStatus } from '../desk/objects.ts'
 import { Prose } from '../desk/prose.tsx'
@@ -113,21 +114,21 @@ function Known({ booking }: { readonly booking: Booking }) {
           {may('bookings:write') && <Button onClick={() => setOpen('edit')}>Change</Button>}
         </>
       }
-      filters={
-        may('bookings:write') && moves.length > 0
-          ? moves.map((move, n) => (
-              <Button
-                key={move}
-                kind={n === 0 && !isAsked(move) ? 'primary' : 'plain'}
-                isBusy={moving === move}
-                onClick={() => (isAsked(move) ? setOpen(move) : void makeAtOnce(move))}
-              >
-                {words[move][0]}
-              </Button>
-            ))
-          : undefined
-      }
     >
+      {may('bookings:write') && (
+        <MoveRow>
+          {moves.map((move, n) => (
+            <Button
+              key={move}
+              kind={n === 0 && !isAsked(move) ? 'primary' : 'plain'}
+              isBusy={moving === move}
+              onClick={() => (isAsked(move) ? setOpen(move) : void makeAtOnce(move))}
+            >
+              {words[move][0]}
+            </Button>
+          ))}
+        </MoveRow>
+      )}
       <Panel title="What it is">
         <Facts
           of={[

@@ -181,7 +181,7 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
             />
           )}
         </div>
-        <aside className={css.beside} aria-label="About this conversation">
+        <div className={css.beside}>
           <Panel title="About it">
             <Facts
               of={[
@@ -222,7 +222,7 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
               add={may('tickets:write') && customerId !== null ? () => setOpen('ticket') : null}
             />
           )}
-        </aside>
+        </div>
       </div>
       {assigning.dialog}
       {open === 'edit' && <ConversationEdit conversation={conversation} close={close} />}

@@ -15,6 +15,7 @@ import { Time } from '../../design/time.tsx'
 import { say } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { Attributes } from '../desk/attributes.tsx'
+import { MoveRow } from '../desk/move-row.tsx'
 import { CustomerLink, TeammateName } from '../desk/names.tsx'
 import { sayStatus, type Ticket } from '../desk/objects.ts'
 import { Prose } from '../desk/prose.tsx'
@@ -92,21 +93,21 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
           )}
         </>
       }
-      filters={
-        may('tickets:write') && movesFrom(status).length > 0
-          ? movesFrom(status).map((to) => (
-              <Button
-                key={to}
-                kind={to === 'resolved' ? 'primary' : 'plain'}
-                isBusy={moving.isBusy}
-                onClick={() => void moving.put(ticket, { status: to })}
-              >
-                {status === 'resolved' && to === 'open' ? 'Open again' : moveVerbs[to]}
-              </Button>
-            ))
-          : undefined
-      }
     >
+      {may('tickets:write') && (
+        <MoveRow>
+          {movesFrom(status).map((to) => (
+            <Button
+              key={to}
+              kind={to === 'resolved' ? 'primary' : 'plain'}
+              isBusy={moving.isBusy}
+              onClick={() => void moving.put(ticket, { status: to })}
+            >
+              {status === 'resolved' && to === 'open' ? 'Open again' : moveVerbs[to]}
+            </Button>
+          ))}
+        </MoveRow>
+      )}
       <Panel title="What it is">
         <Facts
           of={[
