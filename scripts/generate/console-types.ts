@@ -38,10 +38,12 @@ export async function consoleTypes(document: object): Promise<string> {
 }
 
 function withoutWords<T>(value: T): T {
-  const words = new Set(['summary', 'examples', 'example', 'x-scope', 'x-events', 'x-examples'])
+  // A property may be called that as well: then it is not a text.
+  const texts = new Set(['description', 'summary'])
+  const words = new Set(['examples', 'example', 'x-scope', 'x-events', 'x-examples'])
   return JSON.parse(
     JSON.stringify(value, (name, part) =>
-      words.has(name) || (name === 'description' && typeof part === 'string' && part !== '')
+      words.has(name) || (texts.has(name) && typeof part === 'string' && part !== '')
         ? undefined
         : part,
     ),

@@ -1,89 +1,130 @@
-/** The pictures in docs/console: every screen in light, in dark, and narrow. `npm run console:screenshots` writes them. */
-import { mkdir, writeFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+/**
+ * The pictures in docs/console: every screen in light, in dark and narrow, with nothing in it, and when the service fails; the
+ * desk's are in desk.screenshots.ts. `npm run console:screenshots` writes them.
+ */
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
-import { consoleBench, type Seeded } from './harness.ts'
-import { settled } from './settled.ts'
+import { test } from 'vitest'
+import type { Api } from '../../service/test/harness/service.ts'
+import { consoleBench, type PageOptions, type Seeded } from './harness.ts'
+import { takePictures } from './pictures.ts'
 
 const bench = consoleBench()
-const directory = fileURLToPath(new URL('../../../docs/console/', import.meta.url))
-
-/** What a picture may weigh, in bytes. */
-const atMost = 60 * 1024
 
 interface Pictured {
   readonly name: string
-  readonly address: (seeded: Seeded) => string
+  /** Where it is, in an organization with something in it. */
+  readonly address: (seeded: Seeded) => string | Promise<string>
   readonly heading: string | RegExp
   /** What is done there before the picture is taken. */
   readonly prepare?: (page: Page) => Promise<unknown>
-}
-
-async function copied(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Make a copy' }).click()
-  await page.getByText(/^Exact at/).waitFor()
-}
-
-async function refused(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Try a sample' }).click()
-  await page.getByText('Verified', { exact: true }).first().waitFor()
-  const body = page.getByLabel('Raw body')
-  await body.fill(JSON.stringify(JSON.parse(await body.inputValue()), null, 2))
-  await page.getByText('Refused', { exact: true }).first().waitFor()
+  /** Whether it is there in an organization with nothing in it, and shows when the service fails. */
+  readonly also: readonly ('empty' | 'error')[]
 }
 
 const screens: readonly Pictured[] = [
-  { name: 'overview', address: () => '/', heading: 'Overview' },
-  { name: 'endpoints', address: () => '/endpoints', heading: 'Endpoints' },
-  { name: 'endpoint', address: ({ failing }) => `/endpoints/${failing.id}`, heading: /localhost/ },
-  { name: 'deliveries', address: () => '/deliveries', heading: 'Deliveries' },
-  { name: 'signature-tester-empty', address: () => '/signature-tester', heading: 'Signature tester' },
+  { name: 'overview', address: () => '/', heading: 'Overview', also: ['empty', 'error'] },
+  { name: 'endpoints', address: () => '/endpoints', heading: 'Endpoints', also: ['empty', 'error'] },
   {
-    name: 'signature-tester-refused',
+    name: 'endpoint',
+    address: ({ failing }) => `/endpoints/${failing.id}`,
+    heading: /localhost/,
+    also: ['error'],
+  },
+  { name: 'deliveries', address: () => '/deliveries', heading: 'Deliveries', also: ['empty', 'error'] },
+  {
+    name: 'delivery',
+    async address({ api, failing }) {
+      const [delivery] = (await api.get(`/v1/webhooks/${failing.id}/deliveries`)).json.data
+      return `/deliveries/${delivery.id}?endpoint=${failing.id}`
+    },
+    heading: 'customer.created',
+    also: ['error'],
+  },
+  {
+    name: 'signature-tester',
     address: () => '/signature-tester',
     heading: 'Signature tester',
-    prepare: refused,
+    also: ['empty'],
+    async prepare(page) {
+      await page.getByRole('button', { name: 'Try a sample' }).click()
+      await page.getByText('Verified', { exact: true }).first().waitFor()
+      const body = page.getByLabel('Raw body')
+      await body.fill(JSON.stringify(JSON.parse(await body.inputValue()), null, 2))
+      await page.getByText('Refused', { exact: true }).first().waitFor()
+    },
   },
-  { name: 'sync-explorer-empty', address: () => '/sync-explorer', heading: 'Sync explorer' },
-  { name: 'sync-explorer', address: () => '/sync-explorer', heading: 'Sync explorer', prepare: copied },
+  {
+    name: 'sync-explorer',
+    address: () => '/sync-explorer',
+    heading: 'Sync explorer',
+    also: ['empty', 'error'],
+    prepare: copied,
+  },
   {
     name: 'sync-explorer-found',
     address: () => '/sync-explorer',
     heading: 'Sync explorer',
-    prepare: async (page) => {
+    also: [],
+    async prepare(page) {
       await copied(page)
       await page.getByRole('button', { name: 'Lose a row' }).click()
       await page.getByRole('button', { name: 'Find what differs' }).click()
       await page.getByText('is missing').waitFor()
     },
   },
-  { name: 'api-keys', address: () => '/api-keys', heading: 'API keys' },
+  { name: 'api-keys', address: () => '/api-keys', heading: 'API keys', also: [] },
   {
     name: 'api-key-new',
     address: () => '/api-keys?new=yes',
     heading: 'API keys',
+    also: [],
     prepare: (page) => page.getByRole('dialog').waitFor(),
   },
 ]
 
-const looks = [
-  ['light', { scheme: 'light', width: 1280, height: 800 }],
-  ['dark', { scheme: 'dark', width: 1280, height: 800 }],
-  ['narrow', { scheme: 'light', width: 360, height: 720 }],
-] as const
-
-test.each(screens)('$name', async ({ name, address, heading, prepare }) => {
+test.each(screens)('$name', async ({ name, address, heading, prepare, also }) => {
   const seeded = await bench().seeded()
-  await mkdir(directory, { recursive: true })
-  for (const [look, options] of looks) {
-    const { page, context } = await bench().open(seeded.api, address(seeded), options)
-    await page.getByRole('heading', { level: 1, name: heading }).waitFor()
-    await settled(page)
+  const place = await address(seeded)
+  const shown = (page: Page) => page.getByRole('heading', { level: 1, name: heading }).waitFor()
+  const open = (api: Api) => (options: PageOptions) => bench().open(api, place, options)
+  await takePictures(name, open(seeded.api), async (page) => {
+    await shown(page)
     await prepare?.(page)
-    const picture = await page.screenshot({ type: 'png', animations: 'disabled' })
-    expect(picture.length, name).toBeLessThan(atMost)
-    await writeFile(`${directory}${name}-${look}.png`, picture)
-    await context.close()
+  })
+  if (also.includes('empty')) {
+    const empty = await bench().service.newOrganization('Analytical Engines')
+    await takePictures(`${name}-empty`, open(empty), shown, ['light'])
+  }
+  if (also.includes('error')) {
+    const failing = (options: PageOptions) => bench().open(seeded.api, place, { ...options, expected: [500] })
+    await takePictures(`${name}-error`, failing, fail, ['light'])
   }
 })
+
+test('sign-in', async () => {
+  const open = (options: PageOptions) => bench().open(null, '/', options)
+  const shown = (page: Page) => page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+  await takePictures('sign-in', open, shown, ['light'])
+})
+
+async function copied(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Make a copy' }).click()
+  await page.getByText(/^Exact at/).waitFor()
+}
+
+/** Has the service fail all that a screen asks of it. */
+async function fail(page: Page): Promise<void> {
+  const problem = {
+    type: '/docs/errors/internal_error',
+    title: 'The service has failed',
+    status: 500,
+    code: 'internal_error',
+    detail: 'It is in its log, with the id of this request.',
+    requestId: 'b1946ac9-2492-4d23-8a3e-3f1b5a1c5e0d',
+  }
+  await page.route(/\/v1\/(?!organization|api-keys)/, (route) =>
+    route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+  )
+  await page.reload()
+  await page.getByRole('heading', { level: 1 }).waitFor()
+}

@@ -1,5 +1,6 @@
 /** The console is there, lets in who has a key, and shows what happens: the little that every run looks at. */
 import { expect, test } from 'vitest'
+import { makeConversation, makeMessage } from '../../service/test/harness/desk.ts'
 import { consoleBench } from './harness.ts'
 
 const bench = consoleBench()
@@ -23,6 +24,20 @@ test('one signs in, and finds why a delivery failed', async () => {
   await page.getByText('Refused with 500').waitFor()
   expect(await page.getByText('the database of the receiver is away').count()).toBe(1)
   await audit()
+})
+
+test('one answers a conversation and resolves it', async () => {
+  const api = await bench().service.newOrganization('Analytical Engines')
+  const { id } = await makeConversation(api, { subject: 'Where is my parcel?' })
+  await makeMessage(api, { conversationId: id, body: '<b>It</b> did not come.' })
+  const { page, audit } = await bench().open(api, '/conversations')
+  await page.getByRole('link', { name: 'Where is my parcel?' }).click()
+  await page.getByText('<b>It</b> did not come.').waitFor()
+  await page.getByLabel('Your reply').fill('It comes tomorrow.')
+  await audit()
+  await page.getByRole('button', { name: 'Send and resolve' }).click()
+  await page.getByText('It is resolved.').waitFor()
+  expect((await api.get(`/v1/conversations/${id}`)).json.status).toBe('resolved')
 })
 
 test.each(['light', 'dark'] as const)('every screen is whole, here in %s', async (scheme) => {

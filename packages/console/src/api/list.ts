@@ -22,6 +22,8 @@ export interface ListOptions<T extends Row> {
   /** Milliseconds between looks for news; none unless told. */
   readonly every?: number | undefined
   readonly pageSize?: number
+  /** False where it may not be asked for. */
+  readonly isEnabled?: boolean
 }
 
 /** Rows that are kept at most when news are taken in: the oldest go, and "load more" brings them back. */
@@ -42,13 +44,20 @@ export interface List<T extends Row> {
   readonly showNews: () => void
 }
 
-export function useList<T extends Row>({ key, load, every, pageSize = 50 }: ListOptions<T>): List<T> {
+export function useList<T extends Row>({
+  key,
+  load,
+  every,
+  pageSize = 50,
+  isEnabled = true,
+}: ListOptions<T>): List<T> {
   const client = useQueryClient()
   const pagesKey = [...key, 'pages']
   const pages = useInfiniteQuery({
     queryKey: pagesKey,
     queryFn: ({ pageParam, signal }) => load({ limit: pageSize, offset: pageParam }, signal),
     initialPageParam: 0,
+    enabled: isEnabled,
     // News push rows down: what comes twice is shown once.
     getNextPageParam: (last, all) =>
       last.pagination.hasMore ? all.reduce((sum, { data }) => sum + data.length, 0) : undefined,
@@ -58,7 +67,7 @@ export function useList<T extends Row>({ key, load, every, pageSize = 50 }: List
   const head = useQuery({
     queryKey: [...key, 'head'],
     queryFn: ({ signal }) => load({ limit: pageSize, offset: 0 }, signal),
-    enabled: every !== undefined && pages.isSuccess && !pages.isPlaceholderData,
+    enabled: isEnabled && every !== undefined && pages.isSuccess && !pages.isPlaceholderData,
     refetchInterval: every ?? false,
     gcTime: 0,
   })

@@ -524,6 +524,7 @@ export interface components {
             resolvedAt: string | null;
             /** Format: date-time */
             lastMessageAt: string | null;
+            summary: string | null;
             /** Format: date-time */
             summarizedAt: string | null;
             externalId: string | null;
@@ -551,7 +552,9 @@ export interface components {
                 [key: string]: string | number | boolean | null;
             };
         };
-        ConversationSummarize: Record<string, never>;
+        ConversationSummarize: {
+            summary: string;
+        };
         ConversationPatch: {
             subject?: string | null;
             /** Format: uuid */

@@ -1,11 +1,16 @@
 /** Every screen: one line among the screens, in the order of the sidebar, and one among the routes. */
 import type { Screen } from '../router/screen.ts'
 import * as apiKeys from './api-keys/screen.ts'
+import * as bookings from './bookings/screen.ts'
+import * as conversations from './conversations/screen.ts'
+import * as customers from './customers/screen.ts'
 import * as deliveries from './deliveries/screen.ts'
 import * as endpoints from './endpoints/screen.ts'
 import * as overview from './overview/screen.ts'
 import * as signatureTester from './signature-tester/screen.ts'
 import * as syncExplorer from './sync-explorer/screen.ts'
+import * as teammates from './teammates/screen.ts'
+import * as tickets from './tickets/screen.ts'
 
 export const screens: readonly Screen[] = [
   overview.screen,
@@ -13,6 +18,11 @@ export const screens: readonly Screen[] = [
   deliveries.screen,
   signatureTester.screen,
   syncExplorer.screen,
+  conversations.screen,
+  customers.screen,
+  tickets.screen,
+  bookings.screen,
+  teammates.screen,
   apiKeys.screen,
 ]
 
@@ -22,5 +32,10 @@ export const routes = [
   ...deliveries.routes,
   ...signatureTester.routes,
   ...syncExplorer.routes,
+  ...conversations.routes,
+  ...customers.routes,
+  ...tickets.routes,
+  ...bookings.routes,
+  ...teammates.routes,
   ...apiKeys.routes,
 ] as const

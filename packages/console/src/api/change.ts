@@ -1,0 +1,82 @@
+/**
+ * Changing an object that others change too. A change says which version it was made of (`If-Match`). When another version is
+ * there by now, what others changed elsewhere in it is no conflict, and the change is made of that version instead; what both
+ * have changed is for somebody to decide.
+ */
+import { ApiProblem } from './problem.ts'
+
+export interface Versioned {
+  readonly id: string
+  readonly updatedAt: string
+}
+
+export type Patch = Readonly<Record<string, unknown>>
+
+export type Changed<T> =
+  | { readonly outcome: 'changed'; readonly row: T }
+  | {
+      readonly outcome: 'conflict'
+      /** What is there now. */
+      readonly theirs: T
+      /** What both have changed, and not to the same. */
+      readonly fields: readonly string[]
+    }
+
+export interface ChangeOf<T extends Versioned> {
+  /** The version that the change was made of. */
+  readonly base: T
+  readonly patch: Patch
+  readonly read: () => Promise<T>
+  readonly write: (patch: Patch, ifMatch: string) => Promise<T>
+}
+
+/** Versions that are tried: each that is lost was won by somebody else in between. */
+const triesAtMost = 5
+
+/** The entity tag of a version (specification 13.2). */
+export function tagOf({ updatedAt }: Versioned): string {
+  return `"${updatedAt}"`
+}
+
+/** Makes the change, or tells what stands against it. Throws what the service refuses otherwise. */
+export async function change<T extends Versioned>({
+  base,
+  patch,
+  read,
+  write,
+}: ChangeOf<T>): Promise<Changed<T>> {
+  let known = base
+  for (let tried = 1; ; tried++) {
+    try {
+      return { outcome: 'changed', row: await write(patch, tagOf(known)) }
+    } catch (error) {
+      const isLost = error instanceof ApiProblem && error.status === 412
+      if (!isLost || tried === triesAtMost) throw error
+    }
+    known = await read()
+    const fields = conflicts(base, patch, known)
+    if (fields.length > 0) return { outcome: 'conflict', theirs: known, fields }
+  }
+}
+
+/** The fields that `patch` and somebody else have changed since `base`, to different values. */
+export function conflicts(base: object, patch: Patch, theirs: object): readonly string[] {
+  return Object.entries(patch).flatMap(([name, mine]) => {
+    const was: unknown = Reflect.get(base, name)
+    const is: unknown = Reflect.get(theirs, name)
+    // A patch of named values holds those alone that change.
+    const isPart = name === 'customAttributes' && isObject(mine) && isObject(was) && isObject(is)
+    const isLost = isPart
+      ? conflicts(was, mine, is).length > 0
+      : !isSame(is ?? null, was ?? null) && !isSame(is ?? null, mine ?? null)
+    return isLost ? [name] : []
+  })
+}
+
+function isObject(value: unknown): value is Patch {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}

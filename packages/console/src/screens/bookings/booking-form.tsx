@@ -1,0 +1,85 @@
+/** Making a booking, and changing what its actions do not. */
+import { answerOf, api } from '../../api/client.ts'
+import { type FormField, readersZone } from '../desk/form-values.ts'
+import { ObjectForm } from '../desk/object-form.tsx'
+import { type Booking, shown } from '../desk/objects.ts'
+import { readBooking, writeBooking } from './calls.ts'
+
+const inReadersZone = `By your clock, ${readersZone}.`
+
+const title: FormField = { name: 'title', label: 'What', kind: 'line', isRequired: true }
+const details: readonly FormField[] = [
+  { name: 'timezone', label: 'Time zone of the place', kind: 'line', isRequired: true, isHalf: true },
+  { name: 'assigneeId', label: 'Assignee', kind: 'teammate', isHalf: true },
+  { name: 'location', label: 'Where', kind: 'location' },
+  { name: 'notes', label: 'Notes for the desk', kind: 'text' },
+  { name: 'tags', label: 'Tags', kind: 'tags' },
+]
+
+const creation: readonly FormField[] = [
+  { name: 'customerId', label: 'Customer', kind: 'customer', isRequired: true },
+  title,
+  { name: 'startAt', label: 'From', kind: 'time', isRequired: true, isHalf: true, hint: inReadersZone },
+  { name: 'endAt', label: 'To', kind: 'time', isRequired: true, isHalf: true },
+  ...details,
+]
+
+const change: readonly FormField[] = [
+  title,
+  ...details,
+  { name: 'externalId', label: 'Your id of it', kind: 'line' },
+  { name: 'customAttributes', label: 'Attributes', kind: 'attributes' },
+]
+
+export interface BookingFormProps {
+  readonly given?: object
+  readonly close: () => void
+  readonly onDone: (booking: Booking) => void
+}
+
+export function BookingForm({ given, close, onDone }: BookingFormProps) {
+  return (
+    <ObjectForm<Booking>
+      title="New booking"
+      verb="Book"
+      fields={creation}
+      kind="bookings"
+      given={{ ...nextHour(), timezone: readersZone, ...withoutUndefined(given) }}
+      close={close}
+      onDone={onDone}
+      create={async (body, intent) =>
+        shown(
+          await answerOf(
+            api.POST('/v1/bookings', { params: { header: { 'Idempotency-Key': intent } }, body }),
+          ),
+        )
+      }
+    />
+  )
+}
+
+export function BookingEdit({ booking, close }: { readonly booking: Booking; readonly close: () => void }) {
+  return (
+    <ObjectForm<Booking>
+      title="Change the booking"
+      verb="Save"
+      fields={change}
+      kind="bookings"
+      close={close}
+      base={booking}
+      read={() => readBooking(booking.id)}
+      write={(patch, ifMatch) => writeBooking(booking.id, patch, ifMatch)}
+    />
+  )
+}
+
+/** What a booking is offered as at first: half an hour from the next full one on. */
+function nextHour(): { startAt: string; endAt: string } {
+  const start = new Date()
+  start.setHours(start.getHours() + 1, 0, 0, 0)
+  return { startAt: start.toISOString(), endAt: new Date(start.getTime() + 30 * 60_000).toISOString() }
+}
+
+function withoutUndefined(given: object = {}): object {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}

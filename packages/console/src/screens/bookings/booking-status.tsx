@@ -1,0 +1,14 @@
+import { Status, type Tone } from '../../design/status.tsx'
+import { sayStatus } from '../desk/objects.ts'
+
+const tones: Readonly<Record<string, Tone>> = {
+  pending: 'wait',
+  confirmed: 'good',
+  completed: 'good',
+  no_show: 'bad',
+}
+
+/** What is pending waits for a yes. */
+export function BookingStatus({ status }: { readonly status: string }) {
+  return <Status tone={tones[status] ?? 'quiet'}>{sayStatus(status)}</Status>
+}

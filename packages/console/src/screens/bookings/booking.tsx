@@ -1,0 +1,190 @@
+/** A booking: when, with whom, and what can become of it now. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { ApiProblem } from '../../api/problem.ts'
+import { Button } from '../../design/button.tsx'
+import { AsCurl } from '../../design/code.tsx'
+import { CopyText } from '../../design/copy.tsx'
+import { Facts, Page, Panel } from '../../design/page.tsx'
+import { ErrorState, Loading } from '../../design/states.tsx'
+import { Time, useNow } from '../../design/time.tsx'
+import { say, sayProblem } from '../../design/toasts.tsx'
+import { useCaller } from '../../session/caller.tsx'
+import { Attributes } from '../desk/attributes.tsx'
+import { MoveRow } from '../desk/move-row.tsx'
+import { CustomerLink, TeammateName } from '../desk/names.tsx'
+import { type Booking, sayStatus } from '../desk/objects.ts'
+import { Prose } from '../desk/prose.tsx'
+import { Tags } from '../desk/tags.tsx'
+import { BookingEdit } from './booking-form.tsx'
+import { BookingStatus } from './booking-status.tsx'
+import { moveBooking, readBooking } from './calls.ts'
+import { type AskedMove, MoveForm } from './move-form.tsx'
+import { type BookingMove, bookingMoves } from './moves.ts'
+import { sayDay, sayWhen, sayWhenThere } from './when.ts'
+
+const route = getRouteApi('/bookings/$id')
+
+export function OneBooking() {
+  const { id } = route.useParams()
+  const booking = useQuery({
+    queryKey: ['bookings', id],
+    queryFn: ({ signal }) => readBooking(id, signal),
+    refetchInterval: 5000,
+  })
+  if (booking.data !== undefined) return <Known key={id} booking={booking.data} />
+  return (
+    <Page title="Booking" trail={<Link to="/bookings">Bookings</Link>}>
+      {booking.error === null ? (
+        <Loading />
+      ) : (
+        <ErrorState error={booking.error} retry={() => void booking.refetch()} />
+      )}
+    </Page>
+  )
+}
+
+/** What each move is called where it is made, and what is said once it is. */
+const words: Readonly<Record<BookingMove, readonly [verb: string, done: string]>> = {
+  confirm: ['Confirm', 'It is confirmed.'],
+  reject: ['Reject', 'It is rejected.'],
+  cancel: ['Cancel the booking', 'It is cancelled.'],
+  reschedule: ['Reschedule', 'It is moved.'],
+  complete: ['It took place', 'It took place.'],
+  'no-show': ['Nobody came', 'Nobody came: that is noted.'],
+}
+
+const asked: ReadonlySet<BookingMove> = new Set<AskedMove>(['reject', 'cancel', 'reschedule'])
+
+function isAsked(move: BookingMove): move is AskedMove {
+  return asked.has(move)
+}
+
+function Known({ booking }: { readonly booking: Booking }) {
+  const { id, title, status, startAt, location, conversationId } = booking
+  const { may } = useCaller()
+  const client = useQueryClient()
+  const moves = bookingMoves(booking, useNow())
+  const [open, setOpen] = useState<AskedMove | 'edit' | null>(null)
+  const [moving, setMoving] = useState<BookingMove | null>(null)
+  const close = () => setOpen(null)
+  const renew = () => client.invalidateQueries({ queryKey: ['bookings'] })
+
+  /** Throws what is refused, for the form that asked. */
+  async function make(move: BookingMove, body: object): Promise<void> {
+    await moveBooking(booking, move, body)
+    say(words[move][1])
+    await renew()
+  }
+  async function makeAtOnce(move: BookingMove): Promise<void> {
+    setMoving(move)
+    try {
+      await make(move, {})
+    } catch (error) {
+      const isOld = error instanceof ApiProblem && error.status === 412
+      sayProblem(isOld ? 'Somebody else has changed it: look again' : 'It stays as it was', error)
+      await renew()
+    } finally {
+      setMoving(null)
+    }
+  }
+
+  const there = sayWhenThere(booking)
+  return (
+    <Page
+      title={title}
+      trail={
+        <Link to="/bookings" search={{ week: sayDay(new Date(startAt)) }}>
+          Bookings
+        </Link>
+      }
+      beside={<BookingStatus status={status} />}
+      about={sayWhen(booking)}
+      actions={
+        <>
+          <AsCurl
+            calls={[
+              { method: 'GET', path: `/v1/bookings/${id}` },
+              ...(moves[0] === undefined || isAsked(moves[0])
+                ? []
+                : [{ method: 'POST', path: `/v1/bookings/${id}/${moves[0]}` } as const]),
+            ]}
+          />
+          {may('bookings:write') && <Button onClick={() => setOpen('edit')}>Change</Button>}
+        </>
+      }
+    >
+      {may('bookings:write') && (
+        <MoveRow>
+          {moves.map((move, n) => (
+            <Button
+              key={move}
+              kind={n === 0 && !isAsked(move) ? 'primary' : 'plain'}
+              isBusy={moving === move}
+              onClick={() => (isAsked(move) ? setOpen(move) : void makeAtOnce(move))}
+            >
+              {words[move][0]}
+            </Button>
+          ))}
+        </MoveRow>
+      )}
+      <Panel title="What it is">
+        <Facts
+          of={[
+            ['Customer', <CustomerLink key="customer" id={booking.customerId} />],
+            ['Assignee', <TeammateName key="assignee" id={booking.assigneeId} />],
+            ['When', sayWhen(booking)],
+            [`In ${booking.timezone}`, there ?? 'the same'],
+            ['Where', location === null ? '–' : `${sayStatus(location.type)}: ${location.value}`],
+            ...(booking.previousStartAt === null
+              ? []
+              : [
+                  [
+                    'Moved',
+                    <span key="moved">
+                      {booking.rescheduleCount === 1 ? 'once' : `${booking.rescheduleCount} times`}, was{' '}
+                      <Time at={booking.previousStartAt} />
+                    </span>,
+                  ] as const,
+                ]),
+            ...(booking.cancelledBy === null
+              ? []
+              : [['Cancelled by', sayStatus(booking.cancelledBy)] as const]),
+            ...(booking.cancellationReason === null
+              ? []
+              : [['Why cancelled', booking.cancellationReason] as const]),
+            ...(booking.rejectionReason === null ? [] : [['Why rejected', booking.rejectionReason] as const]),
+            ...(conversationId === null
+              ? []
+              : [
+                  [
+                    'Came from',
+                    <Link key="conversation" to="/conversations/$id" params={{ id: conversationId }}>
+                      a conversation
+                    </Link>,
+                  ] as const,
+                ]),
+            ...(booking.tags.length === 0 ? [] : [['Tags', <Tags key="tags" of={booking.tags} />] as const]),
+            ['Made', <Time key="made" at={booking.createdAt} />],
+            ['Id', <CopyText key="id" text={id} short />],
+          ]}
+        />
+      </Panel>
+      <Attributes of={booking.customAttributes} />
+      <Panel title="Notes for the desk">
+        <Prose text={booking.notes} none="There are none." />
+      </Panel>
+      {open === 'edit' && <BookingEdit booking={booking} close={close} />}
+      {open !== null && open !== 'edit' && (
+        <MoveForm
+          move={open}
+          booking={booking}
+          verb={words[open][0]}
+          close={close}
+          make={(body) => make(open, body)}
+        />
+      )}
+    </Page>
+  )
+}

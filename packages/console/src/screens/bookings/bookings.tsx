@@ -1,0 +1,157 @@
+/** Bookings: a week on a calendar, or all of them as a list. */
+import { getRouteApi } from '@tanstack/react-router'
+import { type ReactNode, useCallback, useState } from 'react'
+import { answerOf, api } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { Button } from '../../design/button.tsx'
+import { AsCurl } from '../../design/code.tsx'
+import { type Column, DataTable } from '../../design/data-table.tsx'
+import { FilterSelect } from '../../design/field.tsx'
+import { FilterSearch } from '../../design/filter-search.tsx'
+import { Page } from '../../design/page.tsx'
+import { Empty } from '../../design/states.tsx'
+import { Time } from '../../design/time.tsx'
+import { useCaller } from '../../session/caller.tsx'
+import {
+  type Booking,
+  nameOf,
+  rowsOf,
+  sayStatus,
+  teammateOptions,
+  useCustomers,
+  useTeammates,
+} from '../desk/objects.ts'
+import { BookingForm } from './booking-form.tsx'
+import { BookingStatus } from './booking-status.tsx'
+import type { BookingQuery } from './calls.ts'
+import { Week } from './week.tsx'
+import { sayWhen } from './when.ts'
+
+const route = getRouteApi('/bookings')
+
+/** Milliseconds between looks for new bookings. */
+const every = 5000
+
+const statuses = ['pending', 'confirmed', 'cancelled', 'completed', 'no_show', 'rejected']
+
+export function Bookings() {
+  const { view, week, q, status, assignee } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { may } = useCaller()
+  const teammates = useTeammates()
+  const [isBooking, setBooking] = useState(false)
+  const query = { q, status, assigneeId: assignee } as BookingQuery
+  const filter = useCallback(
+    (change: Record<string, string | undefined>) =>
+      void navigate({ search: (held) => ({ ...held, ...change }), replace: true }),
+    [navigate],
+  )
+  const search = useCallback((words: string | undefined) => filter({ q: words }), [filter])
+  const isFiltered = [q, status, assignee].some((value) => value !== undefined)
+  const clear = isFiltered ? () => filter({ q: undefined, status: undefined, assignee: undefined }) : null
+  const book = may('bookings:write') && (
+    <Button kind="primary" onClick={() => setBooking(true)}>
+      New booking
+    </Button>
+  )
+
+  return (
+    <Page
+      title="Bookings"
+      actions={
+        <>
+          <AsCurl
+            calls={[{ method: 'GET', path: '/v1/bookings', query: { ...query } as Record<string, string> }]}
+          />
+          <Button onClick={() => filter({ view: view === 'list' ? undefined : 'list' })}>
+            {view === 'list' ? 'Show a week' : 'Show as a list'}
+          </Button>
+          {book}
+        </>
+      }
+      filters={
+        <>
+          <FilterSearch label="Search bookings" value={q} onChange={search} />
+          <FilterSelect
+            label="Status"
+            value={status}
+            options={statuses.map((one) => [one, sayStatus(one)] as const)}
+            onChange={(value) => filter({ status: value })}
+          />
+          {may('teammates:read') && (
+            <FilterSelect
+              label="Assignee"
+              value={assignee}
+              options={teammateOptions(teammates.all)}
+              onChange={(value) => filter({ assignee: value })}
+            />
+          )}
+        </>
+      }
+    >
+      {view === 'list' ? (
+        <AsList query={query} clear={clear} add={book} />
+      ) : (
+        <Week query={query} day={week} goTo={(day) => filter({ week: day })} clear={clear} />
+      )}
+      {isBooking && (
+        <BookingForm
+          close={() => setBooking(false)}
+          onDone={({ id }) => void navigate({ to: '/bookings/$id', params: { id } })}
+        />
+      )}
+    </Page>
+  )
+}
+
+function AsList({
+  query,
+  clear,
+  add,
+}: {
+  readonly query: BookingQuery
+  readonly clear: (() => void) | null
+  readonly add: ReactNode
+}) {
+  const teammates = useTeammates()
+  const list = useList({
+    key: ['bookings', 'list', query],
+    load: async (page, signal) =>
+      rowsOf(await answerOf(api.GET('/v1/bookings', { params: { query: { ...query, ...page } }, signal }))),
+    every,
+  })
+  const customers = useCustomers(list.rows.map(({ customerId }) => customerId))
+  const columns: readonly Column<Booking>[] = [
+    { title: 'What', cell: ({ title }) => title, isWide: true },
+    { title: 'When', cell: sayWhen },
+    {
+      title: 'Customer',
+      cell: ({ customerId }) => {
+        const customer = customers.get(customerId ?? '')
+        return customer === undefined ? '' : nameOf(customer)
+      },
+      isExtra: true,
+    },
+    {
+      title: 'Assignee',
+      cell: ({ assigneeId }) => (assigneeId === null ? '' : teammates.nameOf(assigneeId)),
+      isExtra: true,
+    },
+    { title: 'Status', cell: (booking) => <BookingStatus status={booking.status} /> },
+    { title: 'Made', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  ]
+  return (
+    <DataTable
+      caption="Bookings, newest first"
+      list={list}
+      columns={columns}
+      to={({ id }) => ({ to: '/bookings/$id', params: { id } })}
+      clearFilters={clear}
+      empty={
+        <Empty title="No bookings yet" actions={add}>
+          <p>An appointment with a customer is one: it is confirmed, moved, and comes to something.</p>
+        </Empty>
+      }
+    />
+  )
+}

@@ -1,0 +1,52 @@
+/** What is done with bookings. */
+import { type Patch, tagOf } from '../../api/change.ts'
+import { answerOf, api, newIntent, type paths } from '../../api/client.ts'
+import { type Booking, rowsOf, shown } from '../desk/objects.ts'
+import type { BookingMove } from './moves.ts'
+
+export type BookingQuery = NonNullable<paths['/v1/bookings']['get']['parameters']['query']>
+
+export function readBooking(id: string, signal?: AbortSignal): Promise<Booking> {
+  return answerOf(api.GET('/v1/bookings/{id}', { params: { path: { id } }, signal }))
+}
+
+export async function writeBooking(id: string, body: Patch, ifMatch: string): Promise<Booking> {
+  const params = { path: { id }, header: { 'If-Match': ifMatch } }
+  return shown(await answerOf(api.PATCH('/v1/bookings/{id}', { params, body })))
+}
+
+/** Makes a move of the version that was looked at. */
+export async function moveBooking(booking: Booking, move: BookingMove, body: object): Promise<Booking> {
+  const header = { 'If-Match': tagOf(booking), 'Idempotency-Key': newIntent() }
+  const params = { path: { id: booking.id }, header }
+  // What each move takes is given by its form; the service says what is wrong with it.
+  return shown(await answerOf(api.POST(`/v1/bookings/{id}/${move}`, { params, body: body as never })))
+}
+
+/** Bookings that a calendar shows at most: of more the list tells. */
+export const shownAtMost = 500
+
+/** What is between two moments, what began up to a day before included. */
+export async function readBetween(
+  from: Date,
+  to: Date,
+  filters: BookingQuery,
+  signal: AbortSignal,
+): Promise<{ readonly bookings: readonly Booking[]; readonly total: number }> {
+  const bookings: Booking[] = []
+  const startAfter = new Date(from.getTime() - 86_400_000).toISOString()
+  for (;;) {
+    const query = {
+      ...filters,
+      startAfter,
+      startBefore: to.toISOString(),
+      limit: 100,
+      offset: bookings.length,
+    }
+    const { data, pagination } = rowsOf(
+      await answerOf(api.GET('/v1/bookings', { params: { query }, signal })),
+    )
+    bookings.push(...data)
+    if (!pagination.hasMore || bookings.length >= shownAtMost) return { bookings, total: pagination.total }
+  }
+}

@@ -1,0 +1,106 @@
+/** The moves of a booking that need to be told more: when to, why, by whom. */
+import { useForm } from 'react-hook-form'
+import { ApiProblem } from '../../api/problem.ts'
+import { Button } from '../../design/button.tsx'
+import { Dialog, DialogActions } from '../../design/dialog.tsx'
+import { Field, Form, FormError, fieldErrors, Select, TextArea, TextInput } from '../../design/field.tsx'
+import { readersZone, toLocal } from '../desk/form-values.ts'
+import type { Booking } from '../desk/objects.ts'
+
+export type AskedMove = 'reject' | 'cancel' | 'reschedule'
+
+interface Values {
+  reason: string
+  by: string
+  startAt: string
+  endAt: string
+}
+
+const titles: Readonly<Record<AskedMove, string>> = {
+  reject: 'Reject this booking',
+  cancel: 'Cancel this booking',
+  reschedule: 'Move this booking',
+}
+
+export interface MoveFormProps {
+  readonly move: AskedMove
+  readonly booking: Booking
+  readonly verb: string
+  readonly close: () => void
+  readonly make: (body: object) => Promise<void>
+}
+
+export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
+  const form = useForm<Values>({
+    defaultValues: {
+      reason: '',
+      by: 'customer',
+      startAt: toLocal(booking.startAt),
+      endAt: toLocal(booking.endAt),
+    },
+  })
+  const { errors, isSubmitting } = form.formState
+
+  async function send({ reason, by, startAt, endAt }: Values): Promise<void> {
+    const why = { reason: reason.trim() === '' ? null : reason.trim() }
+    const body = {
+      reject: why,
+      cancel: { by, ...why },
+      reschedule: { startAt: sayMoment(startAt), endAt: sayMoment(endAt) },
+    }[move]
+    try {
+      await make(body)
+      close()
+    } catch (error) {
+      if (error instanceof ApiProblem && error.status === 412) {
+        const message =
+          'Somebody else has changed this booking since. Nothing of yours is done: close this, look at it, and decide anew.'
+        form.setError('root', { message })
+      } else fieldErrors(error, form.setError, ['reason', 'by', 'startAt', 'endAt'])
+    }
+  }
+
+  return (
+    <Dialog isOpen close={close} title={titles[move]}>
+      <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
+        {move === 'reschedule' && (
+          <>
+            <Field label="From" hint={`By your clock, ${readersZone}.`} error={errors.startAt?.message}>
+              <TextInput type="datetime-local" {...form.register('startAt')} />
+            </Field>
+            <Field label="To" error={errors.endAt?.message}>
+              <TextInput type="datetime-local" {...form.register('endAt')} />
+            </Field>
+          </>
+        )}
+        {move === 'cancel' && (
+          <Field label="Who cancels it" error={errors.by?.message}>
+            <Select {...form.register('by')}>
+              <option value="customer">The customer</option>
+              <option value="teammate">A teammate</option>
+              <option value="system">The system</option>
+            </Select>
+          </Field>
+        )}
+        {move !== 'reschedule' && (
+          <Field label="Why" hint="Those who read the booking see it." error={errors.reason?.message}>
+            <TextArea {...form.register('reason')} />
+          </Field>
+        )}
+        <FormError message={errors.root?.message} />
+        <DialogActions>
+          <Button onClick={close}>Back</Button>
+          <Button kind={move === 'reschedule' ? 'primary' : 'danger'} type="submit" isBusy={isSubmitting}>
+            {verb}
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  )
+}
+
+/** A moment of the API, or what stands there: the service says what it wants. */
+function sayMoment(local: string): string {
+  const at = new Date(local)
+  return Number.isNaN(at.getTime()) ? local : at.toISOString()
+}

@@ -1,0 +1,38 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { answerOf, api } from '../../api/client.ts'
+import { rootRoute } from '../../router/root-route.tsx'
+import type { Screen } from '../../router/screen.ts'
+import { textsNamed } from '../../router/search.ts'
+import { findBy, rowsOf } from '../desk/objects.ts'
+import { sayWhen } from './when.ts'
+
+export const screen: Screen = {
+  path: '/bookings',
+  title: 'Bookings',
+  group: 'Desk',
+  scope: 'bookings:read',
+  find: async (words, go, signal) => {
+    const query = findBy(words)
+    const { data } = rowsOf(await answerOf(api.GET('/v1/bookings', { params: { query }, signal })))
+    return data.map((one) => ({
+      id: one.id,
+      title: one.title,
+      detail: `Booking, ${sayWhen(one)}`,
+      run: () => go(`/bookings/${one.id}`),
+    }))
+  },
+}
+
+export const routes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/bookings',
+    validateSearch: textsNamed('view', 'week', 'q', 'status', 'assignee'),
+    component: lazyRouteComponent(() => import('./bookings.tsx'), 'Bookings'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/bookings/$id',
+    component: lazyRouteComponent(() => import('./booking.tsx'), 'OneBooking'),
+  }),
+] as const

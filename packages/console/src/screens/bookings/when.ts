@@ -1,0 +1,111 @@
+/** When bookings are, in the reader's zone, and where they stand on the days of a week. */
+import type { Booking } from '../desk/objects.ts'
+
+type Times = Pick<Booking, 'startAt' | 'endAt'>
+
+const dayAndTime = {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+} as const
+const range = new Intl.DateTimeFormat(undefined, dayAndTime)
+const rangeWithYear = new Intl.DateTimeFormat(undefined, { ...dayAndTime, year: 'numeric' })
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+
+/** `Mon 23 Nov, 09:00 – 09:30`, with the year where it is another. */
+export function sayWhen({ startAt, endAt }: Times): string {
+  const [start, end] = [new Date(startAt), new Date(endAt)]
+  const format = start.getFullYear() === new Date().getFullYear() ? range : rangeWithYear
+  return format.formatRange(start, end)
+}
+
+/** The same in the zone of the booking, where that tells another time. */
+export function sayWhenThere({ startAt, endAt, timezone }: Times & { timezone: string }): string | null {
+  try {
+    const there = new Intl.DateTimeFormat(undefined, { ...dayAndTime, timeZone: timezone })
+    const words = there.formatRange(new Date(startAt), new Date(endAt))
+    return words === range.formatRange(new Date(startAt), new Date(endAt)) ? null : words
+  } catch {
+    // A zone that this browser does not know.
+    return null
+  }
+}
+
+export function sayClock(at: Date): string {
+  return clock.format(at)
+}
+
+/** The Monday, at midnight, of the week that a day is in; of this week where the day is none. */
+export function mondayOf(day: string | undefined, now: Date): Date {
+  const given = day === undefined ? null : new Date(`${day}T00:00:00`)
+  const date = given === null || Number.isNaN(given.getTime()) ? now : given
+  return addDays(new Date(date.getFullYear(), date.getMonth(), date.getDate()), -((date.getDay() + 6) % 7))
+}
+
+/** So many days on the calendar, whatever the clocks do in between. */
+export function addDays(date: Date, days: number): Date {
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate() + days)
+}
+
+/** `2026-11-23`. */
+export function sayDay(date: Date): string {
+  const two = (n: number) => String(n).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+}
+
+/** A booking, or the part of it that is on one day. */
+export interface Placed<T> {
+  readonly booking: T
+  /** Hours since the midnight of that day, by the clock on the wall. */
+  readonly from: number
+  readonly to: number
+  /** Which of so many columns it stands in, beside those that it overlaps. */
+  readonly lane: number
+  readonly lanes: number
+}
+
+/** The least that one is drawn as, in hours. */
+const least = 0.5
+
+/** What is on a day, in order, and beside what it overlaps. */
+export function placeOn<T extends Times>(day: Date, bookings: readonly T[]): readonly Placed<T>[] {
+  const next = addDays(day, 1)
+  const onDay = bookings
+    .filter(({ startAt, endAt }) => Date.parse(startAt) < next.getTime() && Date.parse(endAt) > day.getTime())
+    .map((booking) => {
+      const from = hourOf(booking.startAt, day, next)
+      return { booking, from, to: Math.max(hourOf(booking.endAt, day, next), Math.min(from + least, 24)) }
+    })
+    .sort((a, b) => a.from - b.from || b.to - a.to)
+  const placed: Placed<T>[] = []
+  // A group overlaps from its first to its last: all of it shares the width.
+  let group: (typeof onDay)[number][] = []
+  let groupEnd = 0
+  function close(): void {
+    const ends: number[] = []
+    const lanes = group.map(({ from, to }) => {
+      const free = ends.findIndex((end) => end <= from)
+      const lane = free === -1 ? ends.length : free
+      ends[lane] = to
+      return lane
+    })
+    for (const [n, one] of group.entries()) placed.push({ ...one, lane: lanes[n] ?? 0, lanes: ends.length })
+    group = []
+  }
+  for (const one of onDay) {
+    if (group.length > 0 && one.from >= groupEnd) close()
+    groupEnd = group.length === 0 ? one.to : Math.max(groupEnd, one.to)
+    group.push(one)
+  }
+  close()
+  return placed
+}
+
+function hourOf(at: string, day: Date, next: Date): number {
+  const moment = new Date(at)
+  if (moment <= day) return 0
+  if (moment >= next) return 24
+  return moment.getHours() + moment.getMinutes() / 60
+}

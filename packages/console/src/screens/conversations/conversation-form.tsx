@@ -1,0 +1,80 @@
+/** Starting a conversation, and changing what it is about. */
+import { answerOf, api } from '../../api/client.ts'
+import type { FormField } from '../desk/form-values.ts'
+import { ObjectForm } from '../desk/object-form.tsx'
+import { type Conversation, shown } from '../desk/objects.ts'
+import { readConversation, writeConversation } from './calls.ts'
+
+export const channels = [
+  ['email', 'Email'],
+  ['chat', 'Chat'],
+  ['sms', 'SMS'],
+  ['whatsapp', 'WhatsApp'],
+  ['phone', 'Phone'],
+  ['api', 'API'],
+] as const
+
+const about: readonly FormField[] = [
+  { name: 'subject', label: 'Subject', kind: 'line' },
+  { name: 'assigneeId', label: 'Assignee', kind: 'teammate', isHalf: true },
+  { name: 'tags', label: 'Tags', kind: 'tags', isHalf: true },
+]
+
+const rest: readonly FormField[] = [
+  { name: 'externalId', label: 'Your id of it', kind: 'line' },
+  { name: 'customAttributes', label: 'Attributes', kind: 'attributes' },
+]
+
+const creation: readonly FormField[] = [
+  { name: 'customerId', label: 'Customer', kind: 'customer', isRequired: true },
+  { name: 'channel', label: 'By', kind: 'choice', options: channels, isRequired: true },
+  ...about,
+]
+
+export interface ConversationFormProps {
+  readonly given?: object
+  readonly close: () => void
+  readonly onDone: (conversation: Conversation) => void
+}
+
+export function ConversationForm({ given, close, onDone }: ConversationFormProps) {
+  return (
+    <ObjectForm<Conversation>
+      title="New conversation"
+      verb="Start"
+      fields={creation}
+      kind="conversations"
+      given={{ channel: 'email', ...given }}
+      close={close}
+      onDone={onDone}
+      create={async (body, intent) =>
+        shown(
+          await answerOf(
+            api.POST('/v1/conversations', { params: { header: { 'Idempotency-Key': intent } }, body }),
+          ),
+        )
+      }
+    />
+  )
+}
+
+export function ConversationEdit({
+  conversation,
+  close,
+}: {
+  readonly conversation: Conversation
+  readonly close: () => void
+}) {
+  return (
+    <ObjectForm<Conversation>
+      title="Change the conversation"
+      verb="Save"
+      fields={[...about, ...rest]}
+      kind="conversations"
+      close={close}
+      base={conversation}
+      read={() => readConversation(conversation.id)}
+      write={(patch, ifMatch) => writeConversation(conversation.id, patch, ifMatch)}
+    />
+  )
+}

@@ -1,0 +1,17 @@
+import { Status } from '../../design/status.tsx'
+import type { Conversation } from '../desk/objects.ts'
+
+/** Where a conversation stands, and who answers: what an open one of nobody waits for is a person. */
+export function ConversationStatus({
+  conversation: { status, handledBy, assigneeId },
+}: {
+  readonly conversation: Conversation
+}) {
+  if (status === 'resolved') return <Status tone="good">Resolved</Status>
+  if (handledBy === 'ai') return <Status tone="quiet">Open, with the AI</Status>
+  return assigneeId === null ? (
+    <Status tone="wait">Open, with nobody</Status>
+  ) : (
+    <Status tone="quiet">Open</Status>
+  )
+}

@@ -1,0 +1,311 @@
+/** A conversation as it was said, with the answer under it; beside it who it is with, and who answers. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useEffect, useMemo, useState } from 'react'
+import { answerOf, api } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { Button } from '../../design/button.tsx'
+import { AsCurl } from '../../design/code.tsx'
+import { CopyText } from '../../design/copy.tsx'
+import { Confirm } from '../../design/dialog.tsx'
+import { Field, Select } from '../../design/field.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
+import { Facts, Page, Panel } from '../../design/page.tsx'
+import { ErrorState, Forbidden, Loading } from '../../design/states.tsx'
+import { Time } from '../../design/time.tsx'
+import { say, sayProblem } from '../../design/toasts.tsx'
+import { useCaller } from '../../session/caller.tsx'
+import { Attributes } from '../desk/attributes.tsx'
+import { CustomerLink } from '../desk/names.tsx'
+import { type Conversation, type Message, rowsOf, teammateOptions, useTeammates } from '../desk/objects.ts'
+import { Prose } from '../desk/prose.tsx'
+import { Tags } from '../desk/tags.tsx'
+import { useChange } from '../desk/use-change.tsx'
+import { TicketForm } from '../tickets/ticket-form.tsx'
+import { TicketStatus } from '../tickets/ticket-status.tsx'
+import { move, readConversation, resolveRead, writeConversation } from './calls.ts'
+import css from './conversation.module.css'
+import { ConversationEdit, channels } from './conversation-form.tsx'
+import { ConversationStatus } from './conversation-status.tsx'
+import { type Move, movesOf } from './moves.ts'
+import { Reply } from './reply.tsx'
+import { SummaryForm } from './summary-form.tsx'
+import { Thread } from './thread.tsx'
+
+const route = getRouteApi('/conversations/$id')
+
+/** Milliseconds between looks for what others do. */
+const every = 3000
+
+export function OneConversation() {
+  const { id } = route.useParams()
+  const conversation = useQuery({
+    queryKey: ['conversations', id],
+    queryFn: ({ signal }) => readConversation(id, signal),
+    refetchInterval: every,
+  })
+  if (conversation.data !== undefined) return <Known key={id} conversation={conversation.data} />
+  return (
+    <Page title="Conversation" trail={<Link to="/conversations">Conversations</Link>}>
+      {conversation.error === null ? (
+        <Loading />
+      ) : (
+        <ErrorState error={conversation.error} retry={() => void conversation.refetch()} />
+      )}
+    </Page>
+  )
+}
+
+type Open = 'edit' | 'summary' | 'ticket' | 'unread' | null
+
+const done: Readonly<Record<Move, string>> = {
+  escalate: 'It is handed to a person.',
+  resolve: 'It is resolved.',
+  reopen: 'It is open again.',
+}
+
+function Known({ conversation }: { readonly conversation: Conversation }) {
+  const { id, subject, status, assigneeId, customerId } = conversation
+  const { may } = useCaller()
+  const mayWrite = may('conversations:write')
+  const mayRead = may('messages:read')
+  const navigate = route.useNavigate()
+  const client = useQueryClient()
+  const teammates = useTeammates()
+  const [open, setOpen] = useState<Open>(null)
+  const close = () => setOpen(null)
+  const renew = () => client.invalidateQueries({ queryKey: ['conversations'] })
+
+  const messages = useList<Message>({
+    key: ['messages', id],
+    load: async (page, signal) =>
+      rowsOf(
+        await answerOf(
+          api.GET('/v1/messages', { params: { query: { conversationId: id, ...page } }, signal }),
+        ),
+      ),
+    every: mayRead ? every : undefined,
+    pageSize: 40,
+    isEnabled: mayRead,
+  })
+  // What comes stands under what is read, and moves none of it: it needs no asking.
+  const { news, showNews } = messages
+  useEffect(() => {
+    if (news.count > 0) showNews()
+  })
+  const seen = useMemo(() => new Set(messages.rows.map((message) => message.id)), [messages.rows])
+
+  const moving = useMutation({
+    mutationFn: (to: Move): Promise<unknown> =>
+      to === 'resolve' ? resolveRead(id, mayRead ? seen : null) : move(id, to),
+    onSuccess: async (came, to) => {
+      if (came === 'unread') setOpen('unread')
+      else say(done[to])
+      await renew()
+    },
+    onError: async (error) => {
+      sayProblem('It stays as it was', error)
+      await renew()
+    },
+  })
+  const assigning = useChange<Conversation>({
+    read: () => readConversation(id),
+    write: (patch, ifMatch) => writeConversation(id, patch, ifMatch),
+    done: (row) => {
+      client.setQueryData(['conversations', id], row)
+      return renew()
+    },
+    label: () => 'Assignee',
+    words: (_, value) => (typeof value === 'string' ? teammates.nameOf(value) : 'Nobody'),
+  })
+  const moves = movesOf(conversation)
+  const actions = [
+    ...(moves.includes('escalate')
+      ? [{ title: 'Hand it to a person', run: () => moving.mutate('escalate') }]
+      : []),
+    { title: 'Change', run: () => setOpen('edit') },
+    ...(status === 'resolved' ? [{ title: 'Write the summary', run: () => setOpen('summary') }] : []),
+  ]
+
+  return (
+    <Page
+      title={subject || 'No subject'}
+      trail={<Link to="/conversations">Conversations</Link>}
+      beside={<ConversationStatus conversation={conversation} />}
+      actions={
+        <>
+          <AsCurl
+            calls={[
+              { method: 'GET', path: '/v1/messages', query: { conversationId: id } },
+              {
+                method: 'POST',
+                path: '/v1/messages',
+                body: {
+                  conversationId: id,
+                  direction: 'outbound',
+                  author: { type: 'teammate' },
+                  body: 'Your answer',
+                },
+              },
+              { method: 'POST', path: `/v1/conversations/${id}/resolve` },
+            ]}
+          />
+          {mayWrite && (
+            <>
+              {status === 'open' ? (
+                <Button isBusy={moving.isPending} onClick={() => moving.mutate('resolve')}>
+                  Resolve
+                </Button>
+              ) : (
+                <Button isBusy={moving.isPending} onClick={() => moving.mutate('reopen')}>
+                  Reopen
+                </Button>
+              )}
+              <ActionMenu label="More to do with this conversation" actions={actions} />
+            </>
+          )}
+        </>
+      }
+    >
+      <div className={css.columns}>
+        <div className={css.said}>
+          {mayRead ? <Thread messages={messages} /> : <Forbidden scope="messages:read" />}
+          {status === 'resolved' && <Summary conversation={conversation} />}
+          {may('messages:write') && (
+            <Reply
+              conversation={conversation}
+              onSent={async () => {
+                await Promise.all([client.invalidateQueries({ queryKey: ['messages', id] }), renew()])
+              }}
+              resolve={mayWrite && status === 'open' ? () => moving.mutateAsync('resolve') : null}
+            />
+          )}
+        </div>
+        <div className={css.beside}>
+          <Panel title="About it">
+            <Facts
+              of={[
+                ['Customer', <CustomerLink key="customer" id={customerId} />],
+                ['By', channels.find(([name]) => name === conversation.channel)?.[1] ?? conversation.channel],
+                ['Started', <Time key="started" at={conversation.createdAt} />],
+                ['Id', <CopyText key="id" text={id} short />],
+                ...(conversation.tags.length > 0
+                  ? [['Tags', <Tags key="tags" of={conversation.tags} />] as const]
+                  : []),
+              ]}
+            />
+            {mayWrite && may('teammates:read') && (
+              <Field label="Assignee">
+                <Select
+                  value={assigneeId ?? ''}
+                  aria-busy={assigning.isBusy}
+                  onChange={(event) =>
+                    void assigning.put(conversation, { assigneeId: event.currentTarget.value || null })
+                  }
+                >
+                  <option value="">Nobody</option>
+                  {teammateOptions(teammates.all.filter((one) => one.active || one.id === assigneeId)).map(
+                    ([of, words]) => (
+                      <option key={of} value={of}>
+                        {words}
+                      </option>
+                    ),
+                  )}
+                </Select>
+              </Field>
+            )}
+          </Panel>
+          <Attributes of={conversation.customAttributes} />
+          {may('tickets:read') && (
+            <Tickets
+              conversationId={id}
+              add={may('tickets:write') && customerId !== null ? () => setOpen('ticket') : null}
+            />
+          )}
+        </div>
+      </div>
+      {assigning.dialog}
+      {open === 'edit' && <ConversationEdit conversation={conversation} close={close} />}
+      {open === 'summary' && <SummaryForm conversation={conversation} close={close} done={renew} />}
+      {open === 'ticket' && (
+        <TicketForm
+          given={{ customerId, conversationId: id, subject: subject ?? undefined, assigneeId }}
+          close={close}
+          onDone={(made) => void navigate({ to: '/tickets/$id', params: { id: made.id } })}
+        />
+      )}
+      <Confirm
+        isOpen={open === 'unread'}
+        close={close}
+        title="There is a message that you have not seen"
+        verb="Resolve it all the same"
+        kind="primary"
+        act={async () => {
+          await move(id, 'resolve')
+          say(done.resolve)
+          await renew()
+        }}
+      >
+        <p>The customer has written since. Their message stands at the end of the conversation now.</p>
+      </Confirm>
+    </Page>
+  )
+}
+
+function Summary({ conversation: { summary, summarizedAt } }: { readonly conversation: Conversation }) {
+  return (
+    <Panel title="Summary">
+      {summary === null ? (
+        <p className={css.soft}>It is written some minutes after the conversation was resolved.</p>
+      ) : (
+        <>
+          <Prose text={summary} none="" />
+          {summarizedAt !== null && (
+            <p className={css.soft}>
+              Written <Time at={summarizedAt} />
+            </p>
+          )}
+        </>
+      )}
+    </Panel>
+  )
+}
+
+function Tickets({
+  conversationId,
+  add,
+}: {
+  readonly conversationId: string
+  readonly add: (() => void) | null
+}) {
+  const tickets = useQuery({
+    queryKey: ['tickets', 'of conversation', conversationId],
+    queryFn: async ({ signal }) =>
+      rowsOf(await answerOf(api.GET('/v1/tickets', { params: { query: { conversationId } }, signal }))).data,
+  })
+  return (
+    <Panel
+      title="Tickets"
+      actions={
+        add && (
+          <Button size="s" onClick={add}>
+            New ticket
+          </Button>
+        )
+      }
+    >
+      {tickets.error !== null && <ErrorState error={tickets.error} retry={() => void tickets.refetch()} />}
+      {tickets.data?.length === 0 && <p className={css.soft}>None came of it.</p>}
+      <ul className={css.tickets}>
+        {tickets.data?.map(({ id, number, subject, status }) => (
+          <li key={id}>
+            <Link to="/tickets/$id" params={{ id }}>
+              #{number} {subject}
+            </Link>
+            <TicketStatus status={status} />
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}

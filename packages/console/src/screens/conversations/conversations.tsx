@@ -1,0 +1,174 @@
+/** Conversations: the open ones first, as these are what there is to do. */
+import { getRouteApi } from '@tanstack/react-router'
+import { useCallback, useState } from 'react'
+import { answerOf, api } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { Button } from '../../design/button.tsx'
+import { AsCurl } from '../../design/code.tsx'
+import { type Column, DataTable } from '../../design/data-table.tsx'
+import { FilterSelect } from '../../design/field.tsx'
+import { FilterSearch } from '../../design/filter-search.tsx'
+import { Page } from '../../design/page.tsx'
+import { Empty } from '../../design/states.tsx'
+import { Time } from '../../design/time.tsx'
+import { useCaller } from '../../session/caller.tsx'
+import {
+  type Conversation,
+  nameOf,
+  rowsOf,
+  teammateOptions,
+  useCustomers,
+  useTeammates,
+} from '../desk/objects.ts'
+import { ConversationForm, channels } from './conversation-form.tsx'
+import { ConversationStatus } from './conversation-status.tsx'
+
+const route = getRouteApi('/conversations')
+
+/** Milliseconds between looks for new conversations. */
+const every = 3000
+
+export function Conversations() {
+  const { q, status = 'open', channel, assignee, handled } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { may } = useCaller()
+  const teammates = useTeammates()
+  const [isStarting, setStarting] = useState(false)
+  const query = {
+    q,
+    status: status === 'any' ? undefined : (status as 'open' | 'resolved'),
+    channel: channel as (typeof channels)[number][0] | undefined,
+    assigneeId: assignee,
+    handledBy: handled as 'ai' | 'human' | undefined,
+  }
+  const list = useList({
+    key: ['conversations', 'list', query],
+    load: async (page, signal) =>
+      rowsOf(
+        await answerOf(api.GET('/v1/conversations', { params: { query: { ...query, ...page } }, signal })),
+      ),
+    every,
+  })
+  const customers = useCustomers(list.rows.map(({ customerId }) => customerId))
+  const filter = useCallback(
+    (change: Record<string, string | undefined>) =>
+      void navigate({ search: (held) => ({ ...held, ...change }), replace: true }),
+    [navigate],
+  )
+  const search = useCallback((words: string | undefined) => filter({ q: words }), [filter])
+  const isFiltered = [q, channel, assignee, handled].some((one) => one !== undefined) || status === 'resolved'
+  const start = may('conversations:write') && (
+    <Button kind="primary" onClick={() => setStarting(true)}>
+      New conversation
+    </Button>
+  )
+
+  const columns: readonly Column<Conversation>[] = [
+    { title: 'Subject', cell: ({ subject }) => subject || 'No subject', isWide: true },
+    {
+      title: 'Customer',
+      cell: ({ customerId }) => {
+        const customer = customers.get(customerId ?? '')
+        return customer === undefined ? (customerId === null ? 'deleted' : '') : nameOf(customer)
+      },
+    },
+    {
+      title: 'By',
+      cell: ({ channel: of }) => channels.find(([name]) => name === of)?.[1] ?? of,
+      isExtra: true,
+    },
+    { title: 'Status', cell: (conversation) => <ConversationStatus conversation={conversation} /> },
+    {
+      title: 'Assignee',
+      cell: ({ assigneeId }) => (assigneeId === null ? '' : teammates.nameOf(assigneeId)),
+      isExtra: true,
+    },
+    {
+      title: 'Last message',
+      align: 'end',
+      cell: ({ lastMessageAt }) => (lastMessageAt === null ? 'none' : <Time at={lastMessageAt} />),
+    },
+  ]
+
+  return (
+    <Page
+      title="Conversations"
+      actions={
+        <>
+          <AsCurl calls={[{ method: 'GET', path: '/v1/conversations', query }]} />
+          {start}
+        </>
+      }
+      filters={
+        <>
+          <FilterSearch label="Search subjects" value={q} onChange={search} />
+          <FilterSelect
+            label="Status"
+            value={query.status}
+            options={[
+              ['open', 'open'],
+              ['resolved', 'resolved'],
+            ]}
+            onChange={(value) => filter({ status: value === 'open' ? undefined : (value ?? 'any') })}
+          />
+          <FilterSelect
+            label="By"
+            value={channel}
+            options={channels}
+            onChange={(value) => filter({ channel: value })}
+          />
+          {may('teammates:read') && (
+            <FilterSelect
+              label="Assignee"
+              value={assignee}
+              options={teammateOptions(teammates.all)}
+              onChange={(value) => filter({ assignee: value })}
+            />
+          )}
+          <FilterSelect
+            label="Answered by"
+            value={handled}
+            options={[
+              ['human', 'a person'],
+              ['ai', 'the AI'],
+            ]}
+            onChange={(value) => filter({ handled: value })}
+          />
+        </>
+      }
+    >
+      <DataTable
+        caption="Conversations, newest first"
+        list={list}
+        columns={columns}
+        to={({ id }) => ({ to: '/conversations/$id', params: { id } })}
+        clearFilters={isFiltered ? () => void navigate({ search: {} }) : null}
+        empty={
+          status === 'open' ? (
+            <Empty
+              title="Nothing is open"
+              actions={
+                <>
+                  <Button onClick={() => filter({ status: 'any' })}>Show all conversations</Button>
+                  {start}
+                </>
+              }
+            >
+              <p>Nobody waits for an answer. What customers write appears here by itself.</p>
+            </Empty>
+          ) : (
+            <Empty title="No conversations yet" actions={start}>
+              <p>What a customer writes to this desk, and what is answered, is one.</p>
+            </Empty>
+          )
+        }
+      />
+      {isStarting && (
+        <ConversationForm
+          close={() => setStarting(false)}
+          onDone={({ id }) => void navigate({ to: '/conversations/$id', params: { id } })}
+        />
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,130 @@
+/** The answer. It is kept while one looks elsewhere, and sent once however often the sending is tried. */
+import { useId, useState } from 'react'
+import { answerOf, api } from '../../api/client.ts'
+import { useIntent } from '../../api/intent.ts'
+import { ApiProblem } from '../../api/problem.ts'
+import { Button } from '../../design/button.tsx'
+import { FilterSelect, FormError } from '../../design/field.tsx'
+import { useCaller } from '../../session/caller.tsx'
+import { type Conversation, teammateOptions, useTeammates } from '../desk/objects.ts'
+import css from './reply.module.css'
+
+/** What was begun in other conversations, as long as the tab has the page. */
+const drafts = new Map<string, string>()
+/** Whom this tab answers as, where the conversation is nobody's. */
+let answersAs: string | undefined
+
+export interface ReplyProps {
+  readonly conversation: Conversation
+  /** Resolves when the message is shown. */
+  readonly onSent: () => Promise<void>
+  /** Resolves the conversation; null where that cannot be. */
+  readonly resolve: (() => Promise<unknown>) | null
+}
+
+export function Reply({ conversation: { id, assigneeId }, onSent, resolve }: ReplyProps) {
+  const { may } = useCaller()
+  const intent = useIntent()
+  const fieldId = useId()
+  const { all } = useTeammates()
+  const teammates = all.filter(({ active }) => active)
+  const [text, setText] = useState(drafts.get(id) ?? '')
+  const [chosen, setChosen] = useState(answersAs)
+  const [busy, setBusy] = useState<'send' | 'resolve' | null>(null)
+  const [error, setError] = useState<string>()
+  const as =
+    chosen ?? (teammates.some((one) => one.id === assigneeId) ? (assigneeId ?? undefined) : undefined)
+
+  function write(next: string): void {
+    setText(next)
+    setError(undefined)
+    if (next === '') drafts.delete(id)
+    else drafts.set(id, next)
+  }
+
+  async function send(isLast: boolean): Promise<void> {
+    if (busy !== null) return
+    if (text.trim() === '') {
+      setError('Write something first.')
+      return
+    }
+    setBusy(isLast ? 'resolve' : 'send')
+    setError(undefined)
+    const body = {
+      conversationId: id,
+      direction: 'outbound' as const,
+      author: { type: 'teammate' as const, ...(as === undefined ? {} : { id: as }) },
+      body: text,
+    }
+    try {
+      const header = { 'Idempotency-Key': intent.keyFor(body) }
+      await answerOf(api.POST('/v1/messages', { params: { header }, body }))
+      intent.done()
+      write('')
+      await onSent()
+      // What comes of it is said by whoever resolves.
+      if (isLast) await resolve?.().catch(() => undefined)
+    } catch (thrown) {
+      const details = thrown instanceof ApiProblem ? thrown.errors.map(({ detail }) => detail).join(' ') : ''
+      const what = thrown instanceof Error ? thrown.message : String(thrown)
+      setError(`It was not sent: ${details === '' ? what : details}`)
+    } finally {
+      setBusy(null)
+    }
+  }
+
+  return (
+    <form
+      className={css.reply}
+      aria-label="Reply"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void send(false)
+      }}
+    >
+      <label className="unseen" htmlFor={fieldId}>
+        Your reply
+      </label>
+      <textarea
+        id={fieldId}
+        className={css.text}
+        rows={3}
+        placeholder="Write a reply"
+        value={text}
+        aria-describedby={`${fieldId}-keys`}
+        onChange={(event) => write(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+          event.preventDefault()
+          void send(event.shiftKey && resolve !== null)
+        }}
+      />
+      <FormError message={error} />
+      <div className={css.actions}>
+        {may('teammates:read') && teammates.length > 0 && (
+          <FilterSelect
+            label="As"
+            every="a teammate"
+            value={as}
+            options={teammateOptions(teammates)}
+            onChange={(value) => {
+              answersAs = value
+              setChosen(value)
+            }}
+          />
+        )}
+        <span className={css.keys} id={`${fieldId}-keys`}>
+          Ctrl Enter sends{resolve === null ? '' : ', with Shift it resolves as well'}
+        </span>
+        {resolve !== null && (
+          <Button isBusy={busy === 'resolve'} onClick={() => void send(true)}>
+            Send and resolve
+          </Button>
+        )}
+        <Button kind="primary" type="submit" isBusy={busy === 'send'}>
+          Send
+        </Button>
+      </div>
+    </form>
+  )
+}

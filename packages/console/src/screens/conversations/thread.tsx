@@ -1,0 +1,120 @@
+/** What was said, the oldest first. Messages are text here whatever they were written as: nothing of them is run or loaded. */
+import { Fragment, useEffect, useRef } from 'react'
+import type { List } from '../../api/list.ts'
+import { Button } from '../../design/button.tsx'
+import { Empty, ErrorState, Loading } from '../../design/states.tsx'
+import { Tag } from '../../design/status.tsx'
+import { Time } from '../../design/time.tsx'
+import { type Message, nameOf, useCustomers, useTeammates } from '../desk/objects.ts'
+import css from './thread.module.css'
+
+export function Thread({ messages }: { readonly messages: List<Message> }) {
+  const end = useRef<HTMLDivElement>(null)
+  const customers = useCustomers(messages.rows.map(({ customerId }) => customerId))
+  const { nameOf: nameOfTeammate } = useTeammates()
+  const newest = messages.rows[0]?.id
+  const hasShown = useRef(false)
+  // One reads from the end; what is sent or comes is there as well, if one was.
+  useEffect(() => {
+    if (newest === undefined) return
+    if (!hasShown.current || isNearEnd(end.current)) end.current?.scrollIntoView({ block: 'nearest' })
+    hasShown.current = true
+  }, [newest])
+
+  if (messages.isLoading) return <Loading />
+  if (messages.error !== null && messages.rows.length === 0) {
+    return <ErrorState error={messages.error} retry={messages.retry} />
+  }
+  if (messages.rows.length === 0) {
+    return (
+      <Empty title="Nothing has been said yet">
+        <p>What you write below is the first message.</p>
+      </Empty>
+    )
+  }
+  const inOrder = [...messages.rows].sort(
+    (a, b) => a.sentAt.localeCompare(b.sentAt) || a.id.localeCompare(b.id),
+  )
+
+  function authorOf({ author, customerId }: Message): string {
+    if (author.name) return author.name
+    if (author.type === 'customer') {
+      const customer = customers.get(customerId ?? '')
+      return customer === undefined ? 'Customer' : nameOf(customer)
+    }
+    if (author.id !== undefined) return nameOfTeammate(author.id)
+    return { teammate: 'A teammate', ai: 'The AI', system: 'The system' }[author.type]
+  }
+
+  return (
+    <div className={css.thread}>
+      {messages.hasMore && (
+        <Button className={css.earlier} isBusy={messages.isLoadingMore} onClick={messages.loadMore}>
+          Show earlier messages
+        </Button>
+      )}
+      <ol className={css.messages} aria-label="Messages">
+        {inOrder.map((message, n) => {
+          const day = dayOf(message.sentAt)
+          const isNewDay = n === 0 || dayOf(inOrder[n - 1]?.sentAt ?? '') !== day
+          return (
+            <Fragment key={message.id}>
+              {isNewDay && (
+                <li className={css.day}>
+                  <span>{day}</span>
+                </li>
+              )}
+              <li className={css.message} data-direction={message.direction}>
+                <p className={css.who}>
+                  <strong>{authorOf(message)}</strong>
+                  {message.author.type === 'ai' && message.author.name !== undefined && <Tag>AI</Tag>}
+                  {message.contentType !== 'text' && <Tag>{message.contentType}</Tag>}
+                  <Time at={message.sentAt} />
+                </p>
+                {message.body !== null && message.body !== '' && <p className={css.body}>{message.body}</p>}
+                {message.attachments.length > 0 && (
+                  <ul className={css.attachments}>
+                    {message.attachments.map(({ fileName, url, sizeBytes }) => (
+                      <li key={`${fileName} ${url}`}>
+                        {isWeb(url) ? (
+                          <a href={url} target="_blank" rel="noreferrer noopener">
+                            {fileName}
+                          </a>
+                        ) : (
+                          `${fileName} (${url})`
+                        )}{' '}
+                        <span>{saySize(sizeBytes)}</span>
+                      </li>
+                    ))}
+                  </ul>
+                )}
+              </li>
+            </Fragment>
+          )
+        })}
+      </ol>
+      <div ref={end} className={css.end} />
+    </div>
+  )
+}
+
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' })
+
+function dayOf(at: string): string {
+  return at === '' ? '' : day.format(Date.parse(at))
+}
+
+/** An address that leads to a page, and runs nothing here. */
+function isWeb(url: string): boolean {
+  return /^https?:\/\//i.test(url)
+}
+
+function saySize(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  return bytes < 1_000_000 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+}
+
+/** Whether the end of the thread is within a screen of what is looked at. */
+function isNearEnd(end: HTMLElement | null): boolean {
+  return end !== null && end.getBoundingClientRect().top < window.innerHeight * 2
+}

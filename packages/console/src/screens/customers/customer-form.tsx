@@ -1,0 +1,61 @@
+/** Adding a customer, and changing one. */
+import { answerOf, api } from '../../api/client.ts'
+import type { FormField } from '../desk/form-values.ts'
+import { ObjectForm } from '../desk/object-form.tsx'
+import { type Customer, shown } from '../desk/objects.ts'
+
+const fields: readonly FormField[] = [
+  { name: 'name', label: 'Name', kind: 'line', isHalf: true },
+  { name: 'company', label: 'Company', kind: 'line', isHalf: true },
+  { name: 'email', label: 'Email', kind: 'line', isHalf: true },
+  { name: 'phone', label: 'Phone', kind: 'line', isHalf: true, placeholder: '+4930123456' },
+  { name: 'locale', label: 'Language', kind: 'line', isHalf: true, placeholder: 'en-GB' },
+  { name: 'timezone', label: 'Time zone', kind: 'line', isHalf: true, placeholder: 'Europe/Berlin' },
+  { name: 'tags', label: 'Tags', kind: 'tags', isHalf: true },
+  { name: 'externalId', label: 'Your id of them', kind: 'line', isHalf: true },
+  { name: 'customAttributes', label: 'Attributes', kind: 'attributes' },
+]
+
+export interface CustomerFormProps {
+  /** The one that is changed; null to add another. */
+  readonly customer: Customer | null
+  readonly close: () => void
+  readonly onDone?: (customer: Customer) => void
+}
+
+export function CustomerForm({ customer, close, onDone }: CustomerFormProps) {
+  const common = { fields, kind: 'customers', close, onDone }
+  if (customer === null) {
+    return (
+      <ObjectForm<Customer>
+        {...common}
+        title="Add a customer"
+        verb="Add"
+        create={async (body, intent) =>
+          shown(
+            await answerOf(
+              api.POST('/v1/customers', { params: { header: { 'Idempotency-Key': intent } }, body }),
+            ),
+          )
+        }
+      />
+    )
+  }
+  const path = { id: customer.id }
+  return (
+    <ObjectForm<Customer>
+      {...common}
+      title="Change the customer"
+      verb="Save"
+      base={customer}
+      read={() => answerOf(api.GET('/v1/customers/{id}', { params: { path } }))}
+      write={async (body, ifMatch) =>
+        shown(
+          await answerOf(
+            api.PATCH('/v1/customers/{id}', { params: { path, header: { 'If-Match': ifMatch } }, body }),
+          ),
+        )
+      }
+    />
+  )
+}

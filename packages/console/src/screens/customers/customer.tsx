@@ -1,0 +1,273 @@
+/** A customer with everything of theirs: conversations, tickets and bookings. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { tagOf } from '../../api/change.ts'
+import { answerOf, api } from '../../api/client.ts'
+import { type ListPage, type Row, useList } from '../../api/list.ts'
+import { Button } from '../../design/button.tsx'
+import { AsCurl } from '../../design/code.tsx'
+import { CopyText } from '../../design/copy.tsx'
+import { type Column, DataTable, type DataTableProps } from '../../design/data-table.tsx'
+import { Confirm } from '../../design/dialog.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
+import { Facts, Page, Panel } from '../../design/page.tsx'
+import { ErrorState, Loading } from '../../design/states.tsx'
+import { Time } from '../../design/time.tsx'
+import { say } from '../../design/toasts.tsx'
+import { useCaller } from '../../session/caller.tsx'
+import { BookingForm } from '../bookings/booking-form.tsx'
+import { BookingStatus } from '../bookings/booking-status.tsx'
+import { sayWhen } from '../bookings/when.ts'
+import { ConversationForm } from '../conversations/conversation-form.tsx'
+import { ConversationStatus } from '../conversations/conversation-status.tsx'
+import { Attributes } from '../desk/attributes.tsx'
+import {
+  type Booking,
+  type Conversation,
+  type Customer,
+  nameOf,
+  rowsOf,
+  type Ticket,
+} from '../desk/objects.ts'
+import { Tags } from '../desk/tags.tsx'
+import { TicketForm } from '../tickets/ticket-form.tsx'
+import { Priority, TicketStatus } from '../tickets/ticket-status.tsx'
+import { CustomerForm } from './customer-form.tsx'
+
+const route = getRouteApi('/customers/$id')
+
+export function OneCustomer() {
+  const { id } = route.useParams()
+  const customer = useQuery({
+    queryKey: ['customers', id],
+    queryFn: ({ signal }) => answerOf(api.GET('/v1/customers/{id}', { params: { path: { id } }, signal })),
+    refetchInterval: 10_000,
+  })
+  if (customer.data !== undefined) return <Known key={id} customer={customer.data} />
+  return (
+    <Page title="Customer" trail={<Link to="/customers">Customers</Link>}>
+      {customer.error === null ? (
+        <Loading />
+      ) : (
+        <ErrorState error={customer.error} retry={() => void customer.refetch()} />
+      )}
+    </Page>
+  )
+}
+
+type Open = 'edit' | 'delete' | 'conversation' | 'ticket' | 'booking' | null
+
+function Known({ customer }: { readonly customer: Customer }) {
+  const { id, email, phone, company, locale, timezone, externalId, tags, customAttributes } = customer
+  const { may } = useCaller()
+  const navigate = route.useNavigate()
+  const client = useQueryClient()
+  const [open, setOpen] = useState<Open>(null)
+  const close = () => setOpen(null)
+  const given = { customerId: id }
+  const query = { customerId: id }
+
+  return (
+    <Page
+      title={nameOf(customer)}
+      trail={<Link to="/customers">Customers</Link>}
+      beside={<Tags of={tags} />}
+      actions={
+        <>
+          <AsCurl
+            calls={[
+              { method: 'GET', path: `/v1/customers/${id}` },
+              { method: 'GET', path: '/v1/conversations', query },
+              { method: 'GET', path: '/v1/tickets', query },
+              { method: 'GET', path: '/v1/bookings', query },
+            ]}
+          />
+          {may('customers:write') && (
+            <>
+              <Button onClick={() => setOpen('edit')}>Change</Button>
+              <ActionMenu
+                label="More to do with this customer"
+                actions={[{ title: 'Delete', run: () => setOpen('delete'), isDangerous: true }]}
+              />
+            </>
+          )}
+        </>
+      }
+    >
+      <Panel title="Who it is">
+        <Facts
+          of={[
+            ['Email', copied(email)],
+            ['Phone', copied(phone)],
+            ['Company', company ?? '–'],
+            ['Language', locale ?? '–'],
+            ['Time zone', timezone ?? '–'],
+            ['Your id', copied(externalId)],
+            ['Id', <CopyText key="id" text={id} short />],
+            ['Added', <Time key="added" at={customer.createdAt} />],
+          ]}
+        />
+      </Panel>
+      <Attributes of={customAttributes} />
+      {may('conversations:read') && (
+        <Section<Conversation>
+          title="Conversations"
+          noun="conversations"
+          add={may('conversations:write') ? ['New conversation', () => setOpen('conversation')] : null}
+          kind="conversations"
+          customerId={id}
+          load={async (page, signal) =>
+            rowsOf(
+              await answerOf(
+                api.GET('/v1/conversations', { params: { query: { ...query, ...page } }, signal }),
+              ),
+            )
+          }
+          columns={[
+            { title: 'Subject', cell: ({ subject }) => subject || 'No subject' },
+            { title: 'By', cell: ({ channel }) => channel, isWide: true },
+            { title: 'Status', cell: (one) => <ConversationStatus conversation={one} /> },
+            {
+              title: 'Last message',
+              align: 'end',
+              cell: ({ lastMessageAt }) => (lastMessageAt === null ? 'none' : <Time at={lastMessageAt} />),
+            },
+          ]}
+          to={(one) => ({ to: '/conversations/$id', params: { id: one.id } })}
+        />
+      )}
+      {may('tickets:read') && (
+        <Section<Ticket>
+          title="Tickets"
+          noun="tickets"
+          add={may('tickets:write') ? ['New ticket', () => setOpen('ticket')] : null}
+          kind="tickets"
+          customerId={id}
+          load={async (page, signal) =>
+            rowsOf(
+              await answerOf(api.GET('/v1/tickets', { params: { query: { ...query, ...page } }, signal })),
+            )
+          }
+          columns={[
+            { title: 'Subject', cell: ({ number, subject }) => `#${number} ${subject}` },
+            { title: 'Priority', cell: ({ priority }) => <Priority of={priority} />, isWide: true },
+            { title: 'Status', cell: ({ status }) => <TicketStatus status={status} /> },
+            { title: 'Opened', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
+          ]}
+          to={(one) => ({ to: '/tickets/$id', params: { id: one.id } })}
+        />
+      )}
+      {may('bookings:read') && (
+        <Section<Booking>
+          title="Bookings"
+          noun="bookings"
+          add={may('bookings:write') ? ['New booking', () => setOpen('booking')] : null}
+          kind="bookings"
+          customerId={id}
+          load={async (page, signal) =>
+            rowsOf(
+              await answerOf(api.GET('/v1/bookings', { params: { query: { ...query, ...page } }, signal })),
+            )
+          }
+          columns={[
+            { title: 'What', cell: ({ title }) => title },
+            { title: 'When', cell: (one) => sayWhen(one), isWide: true },
+            { title: 'Status', cell: ({ status }) => <BookingStatus status={status} /> },
+          ]}
+          to={(one) => ({ to: '/bookings/$id', params: { id: one.id } })}
+        />
+      )}
+      {open === 'edit' && <CustomerForm customer={customer} close={close} />}
+      {open === 'conversation' && (
+        <ConversationForm
+          given={given}
+          close={close}
+          onDone={(made) => void navigate({ to: '/conversations/$id', params: { id: made.id } })}
+        />
+      )}
+      {open === 'ticket' && (
+        <TicketForm
+          given={given}
+          close={close}
+          onDone={(made) => void navigate({ to: '/tickets/$id', params: { id: made.id } })}
+        />
+      )}
+      {open === 'booking' && (
+        <BookingForm
+          given={{ ...given, timezone: timezone ?? undefined }}
+          close={close}
+          onDone={(made) => void navigate({ to: '/bookings/$id', params: { id: made.id } })}
+        />
+      )}
+      <Confirm
+        isOpen={open === 'delete'}
+        close={close}
+        title="Delete this customer?"
+        verb="Delete"
+        act={async () => {
+          await answerOf(
+            api.DELETE('/v1/customers/{id}', {
+              params: { path: { id }, header: { 'If-Match': tagOf(customer) } },
+            }),
+          )
+          say('The customer is deleted.')
+          await navigate({ to: '/customers' })
+          await client.invalidateQueries({ queryKey: ['customers'] })
+        }}
+      >
+        <p>
+          {nameOf(customer)} and all of their tickets will be gone for good. Their conversations and bookings
+          stay, without a customer.
+        </p>
+      </Confirm>
+    </Page>
+  )
+}
+
+function copied(text: string | null): ReactNode {
+  return text === null ? '–' : <CopyText text={text} />
+}
+
+/** What is of the customer: the newest five, and more by asking. */
+function Section<T extends Row>({
+  title,
+  noun,
+  add,
+  kind,
+  customerId,
+  load,
+  columns,
+  to,
+}: {
+  readonly title: string
+  readonly noun: string
+  readonly add: readonly [verb: string, run: () => void] | null
+  readonly kind: string
+  readonly customerId: string
+  readonly load: (page: { limit: number; offset: number }, signal: AbortSignal) => Promise<ListPage<T>>
+  readonly columns: readonly Column<T>[]
+  readonly to: NonNullable<DataTableProps<T>['to']>
+}) {
+  const list = useList({ key: [kind, 'of', customerId], load, every: 10_000, pageSize: 5 })
+  return (
+    <Panel
+      title={title}
+      actions={
+        add && (
+          <Button size="s" onClick={add[1]}>
+            {add[0]}
+          </Button>
+        )
+      }
+    >
+      <DataTable
+        caption={`${title}, newest first`}
+        list={list}
+        columns={columns}
+        to={to}
+        empty={<p>No {noun} yet.</p>}
+      />
+    </Panel>
+  )
+}

@@ -1,0 +1,92 @@
+/** Customers, the newest first, or those that have the words. */
+import { getRouteApi } from '@tanstack/react-router'
+import { useCallback, useState } from 'react'
+import { answerOf, api } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { Button } from '../../design/button.tsx'
+import { AsCurl } from '../../design/code.tsx'
+import { type Column, DataTable } from '../../design/data-table.tsx'
+import { FilterSearch } from '../../design/filter-search.tsx'
+import { Page } from '../../design/page.tsx'
+import { Empty } from '../../design/states.tsx'
+import { Time } from '../../design/time.tsx'
+import { useCaller } from '../../session/caller.tsx'
+import { type Customer, nameOf, rowsOf } from '../desk/objects.ts'
+import { Tags } from '../desk/tags.tsx'
+import { CustomerForm } from './customer-form.tsx'
+
+const route = getRouteApi('/customers')
+
+/** Milliseconds between looks for new customers. */
+const every = 5000
+
+const columns: readonly Column<Customer>[] = [
+  { title: 'Name', cell: nameOf },
+  { title: 'Company', cell: ({ company }) => company ?? '', isExtra: true },
+  { title: 'Email', cell: ({ email }) => email ?? '', isWide: true },
+  { title: 'Phone', cell: ({ phone }) => phone ?? '', isExtra: true },
+  { title: 'Tags', cell: ({ tags }) => <Tags of={tags} atMost={2} />, isExtra: true },
+  { title: 'Added', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
+]
+
+export function Customers() {
+  const { q, tag } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { may } = useCaller()
+  const [isAdding, setAdding] = useState(false)
+  const query = { q, tag }
+  const list = useList({
+    key: ['customers', 'list', query],
+    load: async (page, signal) =>
+      rowsOf(await answerOf(api.GET('/v1/customers', { params: { query: { ...query, ...page } }, signal }))),
+    every,
+  })
+  const search = useCallback(
+    (words: string | undefined) =>
+      void navigate({ search: (held) => ({ ...held, q: words }), replace: true }),
+    [navigate],
+  )
+  const add = may('customers:write') && (
+    <Button kind="primary" onClick={() => setAdding(true)}>
+      Add a customer
+    </Button>
+  )
+
+  return (
+    <Page
+      title="Customers"
+      actions={
+        <>
+          <AsCurl calls={[{ method: 'GET', path: '/v1/customers', query }]} />
+          {add}
+        </>
+      }
+      filters={
+        <>
+          <FilterSearch label="Search customers" value={q} onChange={search} />
+          {tag !== undefined && <Button onClick={() => void navigate({ search: { q } })}>Tag {tag} ×</Button>}
+        </>
+      }
+    >
+      <DataTable
+        caption="Customers, newest first"
+        list={list}
+        columns={columns}
+        to={({ id }) => ({ to: '/customers/$id', params: { id } })}
+        clearFilters={q !== undefined || tag !== undefined ? () => void navigate({ search: {} }) : null}
+        empty={
+          <Empty title="No customers yet" actions={add}>
+            <p>Whoever writes to this desk, books with it or has a ticket is one.</p>
+          </Empty>
+        }
+      />
+      {isAdding && (
+        <CustomerForm
+          customer={null}
+          close={() => setAdding(false)}
+          onDone={({ id }) => void navigate({ to: '/customers/$id', params: { id } })}
+        />
+      )}
+    </Page>
+  )
+}

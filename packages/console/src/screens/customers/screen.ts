@@ -1,0 +1,37 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { answerOf, api } from '../../api/client.ts'
+import { rootRoute } from '../../router/root-route.tsx'
+import type { Screen } from '../../router/screen.ts'
+import { textsNamed } from '../../router/search.ts'
+import { findBy, nameOf, rowsOf } from '../desk/objects.ts'
+
+export const screen: Screen = {
+  path: '/customers',
+  title: 'Customers',
+  group: 'Desk',
+  scope: 'customers:read',
+  find: async (words, go, signal) => {
+    const query = findBy(words)
+    const { data } = rowsOf(await answerOf(api.GET('/v1/customers', { params: { query }, signal })))
+    return data.map((one) => ({
+      id: one.id,
+      title: nameOf(one),
+      detail: 'Customer',
+      run: () => go(`/customers/${one.id}`),
+    }))
+  },
+}
+
+export const routes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/customers',
+    validateSearch: textsNamed('q', 'tag'),
+    component: lazyRouteComponent(() => import('./customers.tsx'), 'Customers'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/customers/$id',
+    component: lazyRouteComponent(() => import('./customer.tsx'), 'OneCustomer'),
+  }),
+] as const

@@ -1,0 +1,82 @@
+/** Choosing a customer by typing some of their name. */
+import { Combobox } from '@base-ui/react/combobox'
+import { useQuery } from '@tanstack/react-query'
+import { useDeferredValue, useState } from 'react'
+import { answerOf, api } from '../../api/client.ts'
+import { Field } from '../../design/field.tsx'
+import css from './customer-field.module.css'
+import { nameOf, rowsOf, useCustomers } from './objects.ts'
+
+interface Choice {
+  readonly value: string
+  readonly label: string
+  readonly detail: string
+}
+
+export function CustomerField({
+  label,
+  value,
+  onChange,
+  error,
+  hint,
+}: {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (id: string) => void
+  readonly error?: string
+  readonly hint?: string
+}) {
+  const [words, setWords] = useState('')
+  const q = useDeferredValue(words.trim())
+  const chosen = useCustomers([value === '' ? null : value]).get(value)
+  const found = useQuery({
+    queryKey: ['customers', 'field', q],
+    queryFn: async ({ signal }) => {
+      const query = q === '' ? { limit: 8 } : { q, limit: 8 }
+      const { data } = rowsOf(await answerOf(api.GET('/v1/customers', { params: { query }, signal })))
+      return data.map((one): Choice => {
+        const name = nameOf(one)
+        return { value: one.id, label: name, detail: one.email === name ? '' : (one.email ?? '') }
+      })
+    },
+    placeholderData: (before) => before,
+  })
+  const items = found.data ?? []
+  const selected: Choice | null =
+    items.find((one) => one.value === value) ??
+    (value === '' ? null : { value, label: chosen === undefined ? value : nameOf(chosen), detail: '' })
+
+  return (
+    <Field label={label} error={error} hint={hint}>
+      <Combobox.Root
+        items={items}
+        filter={null}
+        value={selected}
+        isItemEqualToValue={(one: Choice, other: Choice) => one.value === other.value}
+        onValueChange={(next: Choice | null) => onChange(next?.value ?? '')}
+        onInputValueChange={(typed, { reason }) => {
+          if (reason === 'input-change') setWords(typed)
+        }}
+      >
+        <Combobox.Input className={css.input} placeholder="Name, email or company" />
+        <Combobox.Portal>
+          <Combobox.Positioner sideOffset={4} className={css.positioner}>
+            <Combobox.Popup className={css.popup}>
+              <Combobox.Empty className={css.empty}>
+                {found.isFetching ? 'Looking…' : 'Nobody is called that.'}
+              </Combobox.Empty>
+              <Combobox.List>
+                {(one: Choice) => (
+                  <Combobox.Item key={one.value} value={one} className={css.item}>
+                    <span>{one.label}</span>
+                    <small>{one.detail}</small>
+                  </Combobox.Item>
+                )}
+              </Combobox.List>
+            </Combobox.Popup>
+          </Combobox.Positioner>
+        </Combobox.Portal>
+      </Combobox.Root>
+    </Field>
+  )
+}

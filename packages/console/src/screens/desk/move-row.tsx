@@ -1,0 +1,12 @@
+/** What can become of an object from where it stands: nothing is shown where it has come to its end. */
+import type { ReactNode } from 'react'
+import css from './move-row.module.css'
+
+export function MoveRow({ children }: { readonly children: readonly ReactNode[] }) {
+  if (children.length === 0) return null
+  return (
+    <section className={css.row} aria-label="Moves">
+      {children}
+    </section>
+  )
+}

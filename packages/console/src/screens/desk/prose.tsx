@@ -1,0 +1,10 @@
+import css from './prose.module.css'
+
+/** What somebody wrote, with its lines as they were. */
+export function Prose({ text, none }: { readonly text: string | null; readonly none: string }) {
+  return text === null || text === '' ? (
+    <p className={css.none}>{none}</p>
+  ) : (
+    <p className={css.prose}>{text}</p>
+  )
+}

@@ -1,0 +1,63 @@
+/** A change made at once, without a form: an assignee, a status, a tag. */
+import { type ReactNode, useState } from 'react'
+import { change, type Patch, type Versioned } from '../../api/change.ts'
+import { sayProblem } from '../../design/toasts.tsx'
+import { type Conflict, ConflictDialog, type ConflictProps } from './conflict.tsx'
+
+export interface ChangeOptions<T extends Versioned>
+  extends Pick<ConflictProps<T>, 'label'>,
+    Partial<Pick<ConflictProps<T>, 'words'>> {
+  readonly read: () => Promise<T>
+  readonly write: (patch: Patch, ifMatch: string) => Promise<T>
+  /** What is to be read anew. */
+  readonly done: (row: T) => unknown
+}
+
+/** `put` makes the change or asks, by `dialog`, which is to be shown. What is refused is said in a corner. */
+export function useChange<T extends Versioned>({
+  read,
+  write,
+  done,
+  label,
+  words,
+}: ChangeOptions<T>): {
+  readonly put: (base: T, patch: Patch) => Promise<void>
+  readonly isBusy: boolean
+  readonly dialog: ReactNode
+} {
+  const [conflict, setConflict] = useState<Conflict<T> | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  async function save(base: T, patch: Patch): Promise<void> {
+    if (Object.keys(patch).length === 0) {
+      setConflict(null)
+      done(base)
+      return
+    }
+    const made = await change({ base, patch, read, write })
+    setConflict(made.outcome === 'conflict' ? { ...made, patch } : null)
+    done(made.outcome === 'conflict' ? made.theirs : made.row)
+  }
+  return {
+    put: async (base, patch) => {
+      setBusy(true)
+      try {
+        await save(base, patch)
+      } catch (error) {
+        sayProblem('It stays as it was', error)
+      } finally {
+        setBusy(false)
+      }
+    },
+    isBusy,
+    dialog: conflict !== null && (
+      <ConflictDialog
+        key={conflict.theirs.updatedAt}
+        conflict={conflict}
+        label={label}
+        words={words}
+        close={() => setConflict(null)}
+        save={(patch) => save(conflict.theirs, patch)}
+      />
+    ),
+  }
+}

@@ -1,0 +1,150 @@
+/** Who works at the desk, and to whom work can be given. */
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useCallback, useState } from 'react'
+import { answerOf, api } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { Button } from '../../design/button.tsx'
+import { AsCurl } from '../../design/code.tsx'
+import { type Column, DataTable } from '../../design/data-table.tsx'
+import { FilterSearch } from '../../design/filter-search.tsx'
+import { Page } from '../../design/page.tsx'
+import { Empty } from '../../design/states.tsx'
+import { Status } from '../../design/status.tsx'
+import { Time } from '../../design/time.tsx'
+import { useCaller } from '../../session/caller.tsx'
+import type { FormField } from '../desk/form-values.ts'
+import { ObjectForm } from '../desk/object-form.tsx'
+import { rowsOf, shown, type Teammate } from '../desk/objects.ts'
+
+const route = getRouteApi('/teammates')
+
+/** Milliseconds between looks for new teammates. */
+const every = 10_000
+
+const fields: readonly FormField[] = [
+  { name: 'name', label: 'Name', kind: 'line', isRequired: true },
+  { name: 'email', label: 'Email', kind: 'line' },
+  {
+    name: 'active',
+    label: 'Active',
+    kind: 'yes',
+    hint: 'Work is given to active teammates alone. Nobody is deleted: what they did stays theirs.',
+  },
+]
+
+export function Teammates() {
+  const { q } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { may } = useCaller()
+  const mayWrite = may('teammates:write')
+  const [edited, setEdited] = useState<Teammate | 'new' | null>(null)
+  const close = () => setEdited(null)
+  const list = useList({
+    key: ['teammates', 'list', q],
+    load: async (page, signal) =>
+      rowsOf(await answerOf(api.GET('/v1/teammates', { params: { query: { q, ...page } }, signal }))),
+    every,
+  })
+  const search = useCallback(
+    (words: string | undefined) => void navigate({ search: { q: words }, replace: true }),
+    [navigate],
+  )
+  const add = mayWrite && (
+    <Button kind="primary" onClick={() => setEdited('new')}>
+      Add a teammate
+    </Button>
+  )
+  const columns: readonly Column<Teammate>[] = [
+    { title: 'Name', cell: ({ name }) => name },
+    { title: 'Email', cell: ({ email }) => email ?? '', isWide: true },
+    {
+      title: 'Status',
+      cell: ({ active }) => (
+        <Status tone={active ? 'good' : 'quiet'}>{active ? 'Active' : 'Not active'}</Status>
+      ),
+    },
+    ...(may('conversations:read')
+      ? [
+          {
+            title: 'Work',
+            cell: ({ id, name }: Teammate) => (
+              <Link
+                to="/conversations"
+                search={{ assignee: id }}
+                aria-label={`Open conversations of ${name}`}
+              >
+                Conversations
+              </Link>
+            ),
+          },
+        ]
+      : []),
+    ...(mayWrite
+      ? [
+          {
+            title: 'Change',
+            cell: (teammate: Teammate) => (
+              <Button size="s" aria-label={`Change ${teammate.name}`} onClick={() => setEdited(teammate)}>
+                Change
+              </Button>
+            ),
+          },
+        ]
+      : []),
+    { title: 'Added', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} />, isExtra: true },
+  ]
+  const common = { fields, kind: 'teammates', close }
+
+  return (
+    <Page
+      title="Teammates"
+      actions={
+        <>
+          <AsCurl calls={[{ method: 'GET', path: '/v1/teammates', query: { q } }]} />
+          {add}
+        </>
+      }
+      filters={<FilterSearch label="Search teammates" value={q} onChange={search} />}
+    >
+      <DataTable
+        caption="Teammates, newest first"
+        list={list}
+        columns={columns}
+        clearFilters={q !== undefined ? () => void navigate({ search: {} }) : null}
+        empty={
+          <Empty title="No teammates yet" actions={add}>
+            <p>Conversations, tickets and bookings are given to teammates, and answered in their names.</p>
+          </Empty>
+        }
+      />
+      {edited === 'new' && (
+        <ObjectForm<Teammate>
+          {...common}
+          title="Add a teammate"
+          verb="Add"
+          given={{ active: true }}
+          create={async (body, intent) =>
+            shown(
+              await answerOf(
+                api.POST('/v1/teammates', { params: { header: { 'Idempotency-Key': intent } }, body }),
+              ),
+            )
+          }
+        />
+      )}
+      {edited !== null && edited !== 'new' && (
+        <ObjectForm<Teammate>
+          {...common}
+          title="Change the teammate"
+          verb="Save"
+          base={edited}
+          read={() => answerOf(api.GET('/v1/teammates/{id}', { params: { path: { id: edited.id } } }))}
+          write={async (body, ifMatch) => {
+            const params = { path: { id: edited.id }, header: { 'If-Match': ifMatch } }
+            return shown(await answerOf(api.PATCH('/v1/teammates/{id}', { params, body })))
+          }}
+        />
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,37 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { answerOf, api } from '../../api/client.ts'
+import { rootRoute } from '../../router/root-route.tsx'
+import type { Screen } from '../../router/screen.ts'
+import { textsNamed } from '../../router/search.ts'
+import { findBy, rowsOf, sayStatus } from '../desk/objects.ts'
+
+export const screen: Screen = {
+  path: '/tickets',
+  title: 'Tickets',
+  group: 'Desk',
+  scope: 'tickets:read',
+  find: async (words, go, signal) => {
+    const query = findBy(words)
+    const { data } = rowsOf(await answerOf(api.GET('/v1/tickets', { params: { query }, signal })))
+    return data.map((one) => ({
+      id: one.id,
+      title: `#${one.number} ${one.subject}`,
+      detail: `Ticket, ${sayStatus(one.status).toLowerCase()}`,
+      run: () => go(`/tickets/${one.id}`),
+    }))
+  },
+}
+
+export const routes = [
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/tickets',
+    validateSearch: textsNamed('q', 'status', 'priority', 'type', 'assignee'),
+    component: lazyRouteComponent(() => import('./tickets.tsx'), 'Tickets'),
+  }),
+  createRoute({
+    getParentRoute: () => rootRoute,
+    path: '/tickets/$id',
+    component: lazyRouteComponent(() => import('./ticket.tsx'), 'OneTicket'),
+  }),
+] as const

@@ -1,0 +1,93 @@
+/** Opening a ticket, and changing one. */
+import { answerOf, api } from '../../api/client.ts'
+import type { FormField } from '../desk/form-values.ts'
+import { ObjectForm } from '../desk/object-form.tsx'
+import { shown, type Ticket } from '../desk/objects.ts'
+import { readTicket, writeTicket } from './calls.ts'
+import { changeableWhenClosed } from './moves.ts'
+
+export const priorities = [
+  ['low', 'Low'],
+  ['normal', 'Normal'],
+  ['high', 'High'],
+  ['urgent', 'Urgent'],
+] as const
+
+export const types = [
+  ['question', 'Question'],
+  ['incident', 'Incident'],
+  ['problem', 'Problem'],
+  ['task', 'Task'],
+] as const
+
+const creation: readonly FormField[] = [
+  { name: 'customerId', label: 'Customer', kind: 'customer', isRequired: true },
+  { name: 'subject', label: 'Subject', kind: 'line', isRequired: true },
+  { name: 'description', label: 'Description', kind: 'text' },
+  {
+    name: 'priority',
+    label: 'Priority',
+    kind: 'choice',
+    options: priorities,
+    isRequired: true,
+    isHalf: true,
+  },
+  { name: 'type', label: 'Type', kind: 'choice', options: [['', 'None'], ...types], isHalf: true },
+  { name: 'assigneeId', label: 'Assignee', kind: 'teammate', isHalf: true },
+  { name: 'dueAt', label: 'Due', kind: 'time', isHalf: true },
+  { name: 'tags', label: 'Tags', kind: 'tags' },
+]
+
+const change: readonly FormField[] = [
+  ...creation.filter(({ name }) => name !== 'customerId'),
+  { name: 'externalId', label: 'Your id of it', kind: 'line' },
+  { name: 'customAttributes', label: 'Attributes', kind: 'attributes' },
+]
+
+/** What a field is called, also where it changes without a form. */
+export function labelOf(name: string): string {
+  return name === 'status' ? 'Status' : (change.find((field) => field.name === name)?.label ?? name)
+}
+
+export interface TicketFormProps {
+  readonly given?: { readonly conversationId?: string; readonly [name: string]: unknown }
+  readonly close: () => void
+  readonly onDone: (ticket: Ticket) => void
+}
+
+export function TicketForm({ given, close, onDone }: TicketFormProps) {
+  return (
+    <ObjectForm<Ticket>
+      title="New ticket"
+      verb="Open"
+      fields={creation}
+      kind="tickets"
+      given={{ priority: 'normal', ...given }}
+      close={close}
+      onDone={onDone}
+      create={async (body: object, intent) => {
+        const { conversationId } = given ?? {}
+        const whole = conversationId === undefined ? body : { ...body, conversationId }
+        const params = { header: { 'Idempotency-Key': intent } }
+        return shown(await answerOf(api.POST('/v1/tickets', { params, body: whole as never })))
+      }}
+    />
+  )
+}
+
+export function TicketEdit({ ticket, close }: { readonly ticket: Ticket; readonly close: () => void }) {
+  const isClosed = ticket.status === 'closed'
+  return (
+    <ObjectForm<Ticket>
+      title="Change the ticket"
+      about={isClosed ? 'It is closed: the rest of it can no longer change.' : undefined}
+      verb="Save"
+      fields={isClosed ? change.filter(({ name }) => changeableWhenClosed.has(name)) : change}
+      kind="tickets"
+      close={close}
+      base={ticket}
+      read={() => readTicket(ticket.id)}
+      write={(patch, ifMatch) => writeTicket(ticket.id, patch, ifMatch)}
+    />
+  )
+}

@@ -1,0 +1,17 @@
+import { Status, Tag, type Tone } from '../../design/status.tsx'
+import { sayStatus } from '../desk/objects.ts'
+
+const tones: Readonly<Record<string, Tone>> = { new: 'wait', resolved: 'good', closed: 'good' }
+
+/** What is new waits for somebody. */
+export function TicketStatus({ status }: { readonly status: string }) {
+  return <Status tone={tones[status] ?? 'quiet'}>{sayStatus(status)}</Status>
+}
+
+const ofPriority: Readonly<Record<string, Tone>> = { urgent: 'bad', high: 'wait' }
+
+/** A priority; the usual one is plain. */
+export function Priority({ of }: { readonly of: string }) {
+  const tone = ofPriority[of]
+  return tone === undefined ? sayStatus(of) : <Tag tone={tone}>{sayStatus(of)}</Tag>
+}

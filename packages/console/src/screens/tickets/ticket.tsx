@@ -1,0 +1,166 @@
+/** A ticket: what it is about, who works on it, and where it can go from where it stands. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { tagOf } from '../../api/change.ts'
+import { answerOf, api } from '../../api/client.ts'
+import { Button } from '../../design/button.tsx'
+import { AsCurl } from '../../design/code.tsx'
+import { CopyText } from '../../design/copy.tsx'
+import { Confirm } from '../../design/dialog.tsx'
+import { ActionMenu } from '../../design/menu.tsx'
+import { Facts, Page, Panel } from '../../design/page.tsx'
+import { ErrorState, Loading } from '../../design/states.tsx'
+import { Time } from '../../design/time.tsx'
+import { say } from '../../design/toasts.tsx'
+import { useCaller } from '../../session/caller.tsx'
+import { Attributes } from '../desk/attributes.tsx'
+import { MoveRow } from '../desk/move-row.tsx'
+import { CustomerLink, TeammateName } from '../desk/names.tsx'
+import { sayStatus, type Ticket } from '../desk/objects.ts'
+import { Prose } from '../desk/prose.tsx'
+import { Tags } from '../desk/tags.tsx'
+import { useChange } from '../desk/use-change.tsx'
+import { readTicket, writeTicket } from './calls.ts'
+import { movesFrom, moveVerbs } from './moves.ts'
+import { labelOf, TicketEdit } from './ticket-form.tsx'
+import { Priority, TicketStatus } from './ticket-status.tsx'
+
+const route = getRouteApi('/tickets/$id')
+
+export function OneTicket() {
+  const { id } = route.useParams()
+  const ticket = useQuery({
+    queryKey: ['tickets', id],
+    queryFn: ({ signal }) => readTicket(id, signal),
+    refetchInterval: 5000,
+  })
+  if (ticket.data !== undefined) return <Known key={id} ticket={ticket.data} />
+  return (
+    <Page title="Ticket" trail={<Link to="/tickets">Tickets</Link>}>
+      {ticket.error === null ? (
+        <Loading />
+      ) : (
+        <ErrorState error={ticket.error} retry={() => void ticket.refetch()} />
+      )}
+    </Page>
+  )
+}
+
+function Known({ ticket }: { readonly ticket: Ticket }) {
+  const { id, number, subject, status, conversationId, dueAt } = ticket
+  const { may } = useCaller()
+  const navigate = route.useNavigate()
+  const client = useQueryClient()
+  const [open, setOpen] = useState<'edit' | 'delete' | null>(null)
+  const close = () => setOpen(null)
+  const moving = useChange<Ticket>({
+    read: () => readTicket(id),
+    write: (patch, ifMatch) => writeTicket(id, patch, ifMatch),
+    done: (row) => {
+      client.setQueryData(['tickets', id], row)
+      return client.invalidateQueries({ queryKey: ['tickets'] })
+    },
+    label: labelOf,
+    words: (name, value) => (name === 'status' ? sayStatus(String(value)) : undefined),
+  })
+
+  return (
+    <Page
+      title={`#${number} ${subject}`}
+      trail={<Link to="/tickets">Tickets</Link>}
+      beside={<TicketStatus status={status} />}
+      actions={
+        <>
+          <AsCurl
+            calls={[
+              { method: 'GET', path: `/v1/tickets/${id}` },
+              {
+                method: 'PATCH',
+                path: `/v1/tickets/${id}`,
+                body: { status: movesFrom(status)[0] ?? status },
+              },
+            ]}
+          />
+          {may('tickets:write') && (
+            <>
+              <Button onClick={() => setOpen('edit')}>Change</Button>
+              <ActionMenu
+                label="More to do with this ticket"
+                actions={[{ title: 'Delete', run: () => setOpen('delete'), isDangerous: true }]}
+              />
+            </>
+          )}
+        </>
+      }
+    >
+      {may('tickets:write') && (
+        <MoveRow>
+          {movesFrom(status).map((to) => (
+            <Button
+              key={to}
+              kind={to === 'resolved' ? 'primary' : 'plain'}
+              isBusy={moving.isBusy}
+              onClick={() => void moving.put(ticket, { status: to })}
+            >
+              {status === 'resolved' && to === 'open' ? 'Open again' : moveVerbs[to]}
+            </Button>
+          ))}
+        </MoveRow>
+      )}
+      <Panel title="What it is">
+        <Facts
+          of={[
+            ['Customer', <CustomerLink key="customer" id={ticket.customerId} />],
+            ['Assignee', <TeammateName key="assignee" id={ticket.assigneeId} />],
+            ['Priority', <Priority key="priority" of={ticket.priority} />],
+            ['Type', ticket.type === null ? '–' : sayStatus(ticket.type)],
+            ['Due', dueAt === null ? '–' : <Time key="due" at={dueAt} />],
+            ['Opened', <Time key="opened" at={ticket.createdAt} />],
+            ...(ticket.resolvedAt === null
+              ? []
+              : [['Resolved', <Time key="resolved" at={ticket.resolvedAt} />] as const]),
+            ...(ticket.closedAt === null
+              ? []
+              : [['Closed', <Time key="closed" at={ticket.closedAt} />] as const]),
+            ...(conversationId === null
+              ? []
+              : [
+                  [
+                    'Came from',
+                    <Link key="conversation" to="/conversations/$id" params={{ id: conversationId }}>
+                      a conversation
+                    </Link>,
+                  ] as const,
+                ]),
+            ...(ticket.tags.length === 0 ? [] : [['Tags', <Tags key="tags" of={ticket.tags} />] as const]),
+            ['Id', <CopyText key="id" text={id} short />],
+          ]}
+        />
+      </Panel>
+      <Attributes of={ticket.customAttributes} />
+      <Panel title="Description">
+        <Prose text={ticket.description} none="Nothing is written of it." />
+      </Panel>
+      {moving.dialog}
+      {open === 'edit' && <TicketEdit ticket={ticket} close={close} />}
+      <Confirm
+        isOpen={open === 'delete'}
+        close={close}
+        title="Delete this ticket?"
+        verb="Delete"
+        act={async () => {
+          const header = { 'If-Match': tagOf(ticket) }
+          await answerOf(api.DELETE('/v1/tickets/{id}', { params: { path: { id }, header } }))
+          say('The ticket is deleted.')
+          await navigate({ to: '/tickets' })
+          await client.invalidateQueries({ queryKey: ['tickets'] })
+        }}
+      >
+        <p>
+          #{number} {subject} will be gone for good. To end it and keep it, resolve and close it.
+        </p>
+      </Confirm>
+    </Page>
+  )
+}

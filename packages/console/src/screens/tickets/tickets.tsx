@@ -1,0 +1,153 @@
+/** Tickets, the newest first, by the filters that stand in the address. */
+import { getRouteApi } from '@tanstack/react-router'
+import { useCallback, useState } from 'react'
+import { answerOf, api, type paths } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { Button } from '../../design/button.tsx'
+import { AsCurl } from '../../design/code.tsx'
+import { type Column, DataTable } from '../../design/data-table.tsx'
+import { FilterSelect } from '../../design/field.tsx'
+import { FilterSearch } from '../../design/filter-search.tsx'
+import { Page } from '../../design/page.tsx'
+import { Empty } from '../../design/states.tsx'
+import { Time } from '../../design/time.tsx'
+import { useCaller } from '../../session/caller.tsx'
+import {
+  nameOf,
+  rowsOf,
+  sayStatus,
+  type Ticket,
+  teammateOptions,
+  useCustomers,
+  useTeammates,
+} from '../desk/objects.ts'
+import { ticketMoves } from './moves.ts'
+import { priorities, TicketForm, types } from './ticket-form.tsx'
+import { Priority, TicketStatus } from './ticket-status.tsx'
+
+const route = getRouteApi('/tickets')
+
+/** Milliseconds between looks for new tickets. */
+const every = 5000
+
+type Query = NonNullable<paths['/v1/tickets']['get']['parameters']['query']>
+
+export function Tickets() {
+  const { q, status, priority, type, assignee } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { may } = useCaller()
+  const teammates = useTeammates()
+  const [isOpening, setOpening] = useState(false)
+  const query = { q, status, priority, type, assigneeId: assignee } as Query
+  const list = useList({
+    key: ['tickets', 'list', query],
+    load: async (page, signal) =>
+      rowsOf(await answerOf(api.GET('/v1/tickets', { params: { query: { ...query, ...page } }, signal }))),
+    every,
+  })
+  const customers = useCustomers(list.rows.map(({ customerId }) => customerId))
+  const filter = useCallback(
+    (change: Record<string, string | undefined>) =>
+      void navigate({ search: (held) => ({ ...held, ...change }), replace: true }),
+    [navigate],
+  )
+  const search = useCallback((words: string | undefined) => filter({ q: words }), [filter])
+  const isFiltered = Object.values(query).some((value) => value !== undefined)
+  const open = may('tickets:write') && (
+    <Button kind="primary" onClick={() => setOpening(true)}>
+      New ticket
+    </Button>
+  )
+
+  const columns: readonly Column<Ticket>[] = [
+    { title: 'Subject', cell: ({ number, subject }) => `#${number} ${subject}`, isWide: true },
+    {
+      title: 'Customer',
+      cell: ({ customerId }) => {
+        const customer = customers.get(customerId)
+        return customer === undefined ? '' : nameOf(customer)
+      },
+      isExtra: true,
+    },
+    { title: 'Priority', cell: ({ priority: of }) => <Priority of={of} /> },
+    { title: 'Status', cell: (ticket) => <TicketStatus status={ticket.status} /> },
+    {
+      title: 'Assignee',
+      cell: ({ assigneeId }) => (assigneeId === null ? '' : teammates.nameOf(assigneeId)),
+      isExtra: true,
+    },
+    {
+      title: 'Due',
+      cell: ({ dueAt }) => (dueAt === null ? '' : <Time at={dueAt} />),
+      align: 'end',
+      isExtra: true,
+    },
+    { title: 'Opened', align: 'end', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  ]
+
+  return (
+    <Page
+      title="Tickets"
+      actions={
+        <>
+          <AsCurl
+            calls={[{ method: 'GET', path: '/v1/tickets', query: { ...query } as Record<string, string> }]}
+          />
+          {open}
+        </>
+      }
+      filters={
+        <>
+          <FilterSearch label="Search tickets" value={q} onChange={search} />
+          <FilterSelect
+            label="Status"
+            value={status}
+            options={Object.keys(ticketMoves).map((one) => [one, sayStatus(one)] as const)}
+            onChange={(value) => filter({ status: value })}
+          />
+          <FilterSelect
+            label="Priority"
+            value={priority}
+            options={priorities}
+            onChange={(value) => filter({ priority: value })}
+          />
+          <FilterSelect
+            label="Type"
+            value={type}
+            options={types}
+            onChange={(value) => filter({ type: value })}
+          />
+          {may('teammates:read') && (
+            <FilterSelect
+              label="Assignee"
+              value={assignee}
+              options={teammateOptions(teammates.all)}
+              onChange={(value) => filter({ assignee: value })}
+            />
+          )}
+        </>
+      }
+    >
+      <DataTable
+        caption="Tickets, newest first"
+        list={list}
+        columns={columns}
+        to={({ id }) => ({ to: '/tickets/$id', params: { id } })}
+        clearFilters={isFiltered ? () => void navigate({ search: {} }) : null}
+        empty={
+          <Empty title="No tickets yet" actions={open}>
+            <p>
+              What cannot be answered at once is one: it has a status, somebody who works on it, and an end.
+            </p>
+          </Empty>
+        }
+      />
+      {isOpening && (
+        <TicketForm
+          close={() => setOpening(false)}
+          onDone={({ id }) => void navigate({ to: '/tickets/$id', params: { id } })}
+        />
+      )}
+    </Page>
+  )
+}

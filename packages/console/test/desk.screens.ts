@@ -1,0 +1,386 @@
+/** Working the desk in the console: what is done there is there by the API, and what others do meanwhile is not lost. */
+import { expect, test } from 'vitest'
+import {
+  makeBooking,
+  makeConversation,
+  makeCustomer,
+  makeMessage,
+  makeTeammate,
+  makeTicket,
+} from '../../service/test/harness/desk.ts'
+import type { Api } from '../../service/test/harness/service.ts'
+import { makeDesk } from './desk.fixture.ts'
+import { consoleBench, payloads } from './harness.ts'
+import { settled } from './settled.ts'
+
+const bench = consoleBench()
+const newOrganization = () => bench().service.newOrganization('Analytical Engines')
+// biome-ignore lint/suspicious/noExplicitAny: tests read whatever the object has
+const read = async (api: Api, path: string): Promise<any> => (await api.get(path)).json
+
+test('by keyboard alone: a conversation is found, answered and resolved', async () => {
+  const api = await newOrganization()
+  const { parcel } = await makeDesk(api)
+  const { page } = await bench().open(api, '/conversations')
+  await page.getByRole('link', { name: 'Where is my parcel?' }).waitFor()
+  const { keyboard } = page
+  const focused = () => page.evaluate('document.activeElement?.textContent ?? ""')
+  for (let n = 0; n < 60 && (await focused()) !== 'Where is my parcel?'; n++) await keyboard.press('Tab')
+  expect(await focused()).toBe('Where is my parcel?')
+  await keyboard.press('Enter')
+  await page.getByText('It is number 1843').waitFor()
+  const isInReply = () => page.evaluate('document.activeElement?.tagName === "TEXTAREA"')
+  for (let n = 0; n < 60 && !(await isInReply()); n++) await keyboard.press('Tab')
+  await keyboard.type('It comes tomorrow.')
+  await keyboard.press('Control+Shift+Enter')
+  await page.getByText('It is resolved.').waitFor()
+  await page.getByText('It comes tomorrow.').waitFor()
+  expect((await read(api, `/v1/conversations/${parcel.id}`)).status).toBe('resolved')
+  const { data } = await read(api, `/v1/messages?conversationId=${parcel.id}&direction=outbound`)
+  expect(data[0]).toMatchObject({ body: 'It comes tomorrow.', author: { type: 'teammate' } })
+})
+
+test('a message that has come unseen is not resolved away', async () => {
+  const api = await newOrganization()
+  const { parcel } = await makeDesk(api)
+  const { page } = await bench().open(api, `/conversations/${parcel.id}`)
+  await page.getByText('It is number 1843').waitFor()
+  // From now on the page sees nothing by itself.
+  await page.route('**/v1/messages?*offset=*', (route) => route.abort())
+  await makeMessage(api, { conversationId: parcel.id, body: 'And another thing.' })
+  await page.getByRole('button', { name: 'Resolve', exact: true }).click()
+  await page.getByRole('alertdialog').getByText('a message that you have not seen').waitFor()
+  expect((await read(api, `/v1/conversations/${parcel.id}`)).status).toBe('open')
+  await page.getByRole('button', { name: 'Resolve it all the same' }).click()
+  await page.getByText('It is resolved.').waitFor()
+  expect((await read(api, `/v1/conversations/${parcel.id}`)).status).toBe('resolved')
+})
+
+test('an answer that cannot be sent is kept, and is sent once', async () => {
+  const api = await newOrganization()
+  const { parcel } = await makeDesk(api)
+  const { page, context, complaints } = await bench().open(api, `/conversations/${parcel.id}`)
+  await page.getByText('It is number 1843').waitFor()
+  await page.route('**/v1/messages', (route) => route.abort(), { times: 1 })
+  await page.getByLabel('Your reply').fill('It comes tomorrow.')
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
+  await page.getByText('It was not sent').waitFor()
+  expect(await page.getByLabel('Your reply').inputValue()).toBe('It comes tomorrow.')
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
+  await page.getByRole('listitem').getByText('It comes tomorrow.').waitFor()
+  expect(await page.getByLabel('Your reply').inputValue()).toBe('')
+  const { data } = await read(api, `/v1/messages?conversationId=${parcel.id}&q=tomorrow`)
+  expect(data).toHaveLength(1)
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('a conversation is assigned, handed to a person, resolved, summarized and opened again', async () => {
+  const api = await newOrganization()
+  const { bot, joan } = await makeDesk(api)
+  const { page, audit } = await bench().open(api, `/conversations/${bot.id}`, { expected: [422] })
+  await page.getByText('Open, with the AI').waitFor()
+  await page.getByRole('button', { name: 'More to do with this conversation' }).click()
+  await page.getByRole('menuitem', { name: 'Hand it to a person' }).click()
+  await page.getByText('Open, with nobody').waitFor()
+  await page.getByLabel('Assignee').selectOption({ label: 'Joan Clarke' })
+  await expect.poll(async () => (await read(api, `/v1/conversations/${bot.id}`)).assigneeId).toBe(joan.id)
+  await page.getByRole('button', { name: 'Resolve', exact: true }).click()
+  await page.getByText('some minutes after').waitFor()
+  await page.getByRole('button', { name: 'More to do with this conversation' }).click()
+  await page.getByRole('menuitem', { name: 'Write the summary' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('must be a string of 1').waitFor()
+  await page.getByLabel('What was said').fill('They asked for the hours.')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('They asked for the hours.').waitFor()
+  await audit()
+  await page.getByRole('button', { name: 'Reopen' }).click()
+  await page.getByText('It is open again.').waitFor()
+  expect(await read(api, `/v1/conversations/${bot.id}`)).toMatchObject({ status: 'open', summary: null })
+})
+
+test('a change that another has got ahead of is shown beside theirs, and each field is chosen', async () => {
+  const api = await newOrganization()
+  const { ada } = await makeDesk(api)
+  const { page, audit } = await bench().open(api, `/customers/${ada.id}`, { expected: [412] })
+  await page.getByRole('button', { name: 'Change' }).click()
+  await page.getByLabel('Company').fill('Babbage and Sons')
+  await page.getByLabel('Phone').fill('+442079999999')
+  await api.patch(`/v1/customers/${ada.id}`, { company: 'Menabrea', locale: 'it-IT' })
+  await page.getByRole('button', { name: 'Save' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this' })
+  await dialog.getByText('Menabrea').waitFor()
+  expect(await dialog.getByText('Babbage and Sons').count()).toBe(1)
+  // Only what both have changed is asked.
+  expect(await dialog.getByRole('group').count()).toBe(1)
+  await audit()
+  await dialog.getByRole('radio', { name: /Theirs/ }).check()
+  await dialog.getByRole('button', { name: 'Save what is chosen' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  expect(await read(api, `/v1/customers/${ada.id}`)).toMatchObject({
+    company: 'Menabrea',
+    phone: '+442079999999',
+    locale: 'it-IT',
+  })
+})
+
+test('a customer is added: what is wrong stands at its field', async () => {
+  const api = await newOrganization()
+  await makeDesk(api)
+  const { page, audit } = await bench().open(api, '/customers', { expected: [422, 409] })
+  await page.getByRole('button', { name: 'Add a customer' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name', { exact: true }).fill('Sofia Kovalevskaya')
+  await dialog.getByLabel('Email').fill('not an address')
+  await dialog.getByRole('button', { name: 'Add' }).click()
+  await dialog.getByText('must be an email address').waitFor()
+  expect(await dialog.getByLabel('Email').getAttribute('aria-invalid')).toBe('true')
+  await audit()
+  await dialog.getByLabel('Email').fill('ada@example.com')
+  await dialog.getByRole('button', { name: 'Add' }).click()
+  await dialog.getByText('already').waitFor()
+  await dialog.getByLabel('Email').fill('sofia@example.com')
+  await dialog.getByLabel('Attributes').fill('plan: free\nseats: 3\ncode: "7"')
+  await dialog.getByRole('button', { name: 'Add' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Sofia Kovalevskaya' }).waitFor()
+  const { data } = await read(api, '/v1/customers?email=sofia@example.com')
+  expect(data[0].customAttributes).toEqual({ plan: 'free', seats: 3, code: '7' })
+})
+
+test('customers are searched by words that stand in the address', async () => {
+  const api = await newOrganization()
+  await makeDesk(api)
+  const { page } = await bench().open(api, '/customers')
+  await page.getByRole('link', { name: 'Mary Somerville' }).waitFor()
+  await page.getByLabel('Search customers').fill('lovel')
+  await page.getByRole('link', { name: 'Mary Somerville' }).waitFor({ state: 'hidden' })
+  expect(new URL(page.url()).search).toBe('?q=lovel')
+  await page.getByLabel('Search customers').fill('nobody of that name')
+  await page.getByText('Nothing matches').waitFor()
+  await page.getByRole('button', { name: 'Clear the filters' }).click()
+  await page.getByRole('link', { name: 'Mary Somerville' }).waitFor()
+})
+
+test('a customer is shown with everything of theirs, and deleted once that is meant', async () => {
+  const api = await newOrganization()
+  const { ada } = await makeDesk(api)
+  const { page } = await bench().open(api, `/customers/${ada.id}`)
+  for (const name of ['Where is my parcel?', /Parcel 1843 is lost/, 'Fitting'])
+    await page.getByRole('link', { name }).waitFor()
+  await page.getByRole('button', { name: 'More to do with this customer' }).click()
+  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Customers' }).waitFor()
+  expect((await api.get(`/v1/customers/${ada.id}`)).status).toBe(404)
+})
+
+test('a ticket goes where the table of moves lets it, and no further', async () => {
+  const api = await newOrganization()
+  const { ticket } = await makeDesk(api)
+  const { page, audit } = await bench().open(api, `/tickets/${ticket.id}`)
+  const moves = page.getByRole('region', { name: 'Moves' }).getByRole('button')
+  await page.getByRole('button', { name: 'Resolve' }).waitFor()
+  expect(await moves.allTextContents()).toEqual(['Wait for the customer', 'Put on hold', 'Resolve'])
+  await page.getByRole('button', { name: 'Resolve' }).click()
+  await page.getByRole('button', { name: 'Close', exact: true }).waitFor()
+  expect(await moves.allTextContents()).toEqual(['Open again', 'Close'])
+  await page.getByRole('button', { name: 'Close', exact: true }).click()
+  await page.getByText('Closed').first().waitFor()
+  await expect.poll(() => moves.count()).toBe(0)
+  expect((await read(api, `/v1/tickets/${ticket.id}`)).status).toBe('closed')
+  await audit()
+})
+
+test('a ticket is opened for a customer who is found by typing', async () => {
+  const api = await newOrganization()
+  await makeDesk(api)
+  const { page, audit } = await bench().open(api, '/tickets', { expected: [422] })
+  await page.getByRole('button', { name: 'New ticket' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Open' }).click()
+  await dialog.getByText('must be the id').waitFor()
+  await dialog.getByRole('combobox', { name: 'Customer' }).fill('mary')
+  await page.getByRole('option', { name: /Mary Somerville/ }).click()
+  await dialog.getByLabel('Subject').fill('The door does not close')
+  await audit()
+  await dialog.getByRole('button', { name: 'Open' }).click()
+  await page.getByRole('heading', { level: 1, name: /The door does not close/ }).waitFor()
+})
+
+test('a booking is confirmed, moved and cancelled; a week shows it where it is', async () => {
+  const api = await newOrganization()
+  const { fitting } = await makeDesk(api)
+  const { page, audit } = await bench().open(api, '/bookings', { expected: [422] })
+  await page.getByRole('link', { name: /Fitting/ }).waitFor()
+  await audit()
+  await page.getByRole('button', { name: 'The week after' }).click()
+  await page.getByText('No bookings in this week.').waitFor()
+  await page.getByRole('button', { name: 'This week' }).click()
+  await page.getByRole('link', { name: /Fitting/ }).click()
+  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByText('It is confirmed.').waitFor()
+  await page.getByRole('button', { name: 'Reschedule' }).click()
+  await page.getByLabel('To').fill('2020-01-01T10:00')
+  await page.getByRole('dialog').getByRole('button', { name: 'Reschedule' }).click()
+  await page.getByText('must be later than startAt').waitFor()
+  await page.getByLabel('From').fill('2030-01-07T10:00')
+  await page.getByLabel('To').fill('2030-01-07T11:00')
+  await page.getByRole('dialog').getByRole('button', { name: 'Reschedule' }).click()
+  await page.getByText('It is moved.').waitFor()
+  expect(await read(api, `/v1/bookings/${fitting.id}`)).toMatchObject({
+    startAt: '2030-01-07T10:00:00.000Z',
+    rescheduleCount: 1,
+  })
+  await page.getByRole('button', { name: 'Cancel the booking' }).click()
+  await page.getByLabel('Why').fill('She is ill.')
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel the booking' }).click()
+  await page.getByText('She is ill.').waitFor()
+  expect(await page.getByRole('region', { name: 'Moves' }).count()).toBe(0)
+})
+
+test('a booking is made', async () => {
+  const api = await newOrganization()
+  const { ada } = await makeDesk(api)
+  const { page } = await bench().open(api, `/customers/${ada.id}`)
+  await page.getByRole('button', { name: 'New booking' }).click()
+  await page.getByLabel('What').fill('Second fitting')
+  await page.getByLabel('From').fill('2030-07-01T10:00')
+  await page.getByLabel('To', { exact: true }).fill('2030-07-01T11:00')
+  await page.getByRole('button', { name: 'Book', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Second fitting' }).waitFor()
+  const { data } = await read(api, '/v1/bookings?q=second')
+  // By the clock of London, in summer.
+  expect(data[0].startAt).toBe('2030-07-01T09:00:00.000Z')
+})
+
+test('a teammate is added, and made inactive', async () => {
+  const api = await newOrganization()
+  const { page } = await bench().open(api, '/teammates')
+  await page.getByText('No teammates yet').waitFor()
+  await page.getByRole('button', { name: 'Add a teammate' }).first().click()
+  await page.getByRole('dialog').getByLabel('Name').fill('Katherine Johnson')
+  await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click()
+  await page.getByRole('button', { name: 'Change Katherine Johnson' }).click()
+  await page.getByRole('dialog').getByLabel('Active').selectOption('false')
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Not active').waitFor()
+})
+
+test('a key that may only read is offered nothing else', async () => {
+  const api = await newOrganization()
+  const { parcel, ticket, fitting } = await makeDesk(api)
+  const scopes = ['customers', 'conversations', 'tickets', 'bookings', 'teammates'].map(
+    (kind) => `${kind}:read`,
+  )
+  const reader = await bench().service.newKey(api.organizationId, scopes)
+  const { page } = await bench().open(reader, `/conversations/${parcel.id}`)
+  await page.getByText('messages:read').waitFor()
+  for (const address of [`/conversations/${parcel.id}`, `/tickets/${ticket.id}`, `/bookings/${fitting.id}`]) {
+    await page.goto(`${bench().service.url}/console${address}`)
+    await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor()
+    const main = page.getByRole('main')
+    for (const name of ['Change', 'Resolve', 'Confirm', 'Send']) {
+      expect(await main.getByRole('button', { name }).count(), `${address}: ${name}`).toBe(0)
+    }
+  }
+})
+
+test.each(['light', 'dark'] as const)(
+  'every screen of the desk is whole, here in %s, and when narrow',
+  async (scheme) => {
+    const api = await newOrganization()
+    const { ada, parcel, ticket, fitting } = await makeDesk(api)
+    for (const width of [1280, 360]) {
+      const { page, audit, context } = await bench().open(api, '/conversations', { scheme, width })
+      for (const [address, name] of [
+        ['/conversations', 'Conversations'],
+        [`/conversations/${parcel.id}`, 'Where is my parcel?'],
+        ['/customers', 'Customers'],
+        [`/customers/${ada.id}`, 'Ada Lovelace'],
+        ['/tickets', 'Tickets'],
+        [`/tickets/${ticket.id}`, /1843/],
+        ['/bookings', 'Bookings'],
+        ['/bookings?view=list', 'Bookings'],
+        [`/bookings/${fitting.id}`, 'Fitting'],
+        ['/teammates', 'Teammates'],
+      ] as const) {
+        await page.goto(`${bench().service.url}/console${address}`)
+        await page.getByRole('heading', { level: 1, name }).waitFor()
+        await settled(page)
+        await audit()
+        const overhang = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+        expect(overhang, `${address} at ${width}`).toBeLessThanOrEqual(0)
+      }
+      await context.close()
+    }
+  },
+)
+
+test('what somebody smuggles in is text in every field', async () => {
+  const api = await newOrganization()
+  for (const payload of payloads) {
+    const teammate = await makeTeammate(api, { name: payload })
+    const customer = await makeCustomer(api, {
+      name: payload,
+      company: payload,
+      externalId: payload,
+      tags: [payload.slice(0, 50)],
+      customAttributes: { [payload.slice(0, 40)]: payload },
+    })
+    const of = {
+      customerId: customer.id,
+      assigneeId: teammate.id,
+      tags: [payload.slice(0, 50)],
+      customAttributes: { [payload.slice(0, 40)]: payload },
+    }
+    const conversation = await makeConversation(api, { ...of, subject: payload, externalId: payload })
+    await makeMessage(api, {
+      conversationId: conversation.id,
+      author: { type: 'customer', name: payload },
+      body: payload,
+      contentType: 'html',
+      attachments: [
+        {
+          fileName: payload,
+          contentType: 'text/plain',
+          sizeBytes: 1,
+          url: 'https://example.com/?q=<script>',
+        },
+      ],
+    })
+    const ticket = await makeTicket(api, {
+      ...of,
+      subject: payload,
+      description: payload,
+      externalId: payload,
+    })
+    const booking = await makeBooking(api, {
+      ...of,
+      title: payload,
+      notes: payload,
+      location: { type: 'other', value: payload },
+    })
+    const { page, context } = await bench().open(api, '/customers')
+    page.on('dialog', () => expect.unreachable('a script of a field has run'))
+    for (const address of [
+      '/customers',
+      `/customers/${customer.id}`,
+      '/conversations',
+      `/conversations/${conversation.id}`,
+      '/tickets',
+      `/tickets/${ticket.id}`,
+      '/bookings',
+      `/bookings/${booking.id}`,
+      '/teammates',
+    ]) {
+      await page.goto(`${bench().service.url}/console${address}`)
+      await settled(page)
+      if (address !== '/bookings') await page.getByText(payload).first().waitFor()
+      expect(
+        await page.locator('main img, main script, main svg[onload], a[href^="javascript"]').count(),
+      ).toBe(0)
+    }
+    await context.close()
+  }
+})
