@@ -59,6 +59,7 @@ const edgeOptions = [
   'metricsElsewhere',
   'trustedProxies',
   'corsOrigins',
+  'telemetry',
 ] as const
 type EdgeOption = (typeof edgeOptions)[number]
 
