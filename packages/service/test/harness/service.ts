@@ -60,6 +60,7 @@ const edgeOptions = [
   'metricsElsewhere',
   'trustedProxies',
   'corsOrigins',
+  'telemetry',
 ] as const
 type EdgeOption = (typeof edgeOptions)[number]
 

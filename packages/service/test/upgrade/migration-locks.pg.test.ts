@@ -15,7 +15,7 @@ import { createEarlierOrganization } from '../harness/earlier-organization.ts'
 const oldest = '20261122'
 /** Rows that large tables have here. */
 const many = 3_000
-/** What a transaction that holds somebody up may read of tables that can be large: a piece reads a thousand rows of two. */
+/** What a transaction that holds somebody up may read of tables that can be large: a piece reads two hundred rows of two, twice. */
 const few = 2_500
 
 /** What a transaction has done. */
@@ -151,7 +151,7 @@ test('migrations since the oldest release that may run beside this one read litt
     const seen: Seen[] = []
     for (const migration of later) seen.push(...(await watch(client, migration)))
     expect(seen.filter(holdsUp)).toEqual([])
-    expect(seen.some(({ read, migration }) => read >= 1_000 && migration.includes('-search'))).toBe(true)
+    expect(seen.some(({ read, migration }) => read >= 400 && migration.includes('-search'))).toBe(true)
 
     // Each of these would hold writers of ten million rows up for seconds.
     const planted: Record<string, string> = {
