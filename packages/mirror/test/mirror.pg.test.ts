@@ -214,8 +214,10 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
       else await client.customers.remove(made.shift() as string)
     }
     let isWriting = false
+    const { token: apiKey } = await client.apiKeys.create({ name: 'Mirror', scopes: ['customers:read'] })
     const disturbed = createClient({
       ...optionsOf(api),
+      apiKey,
       fetch: async (url, init) => {
         if (isWriting) await write()
         return fetch(url, init)
@@ -232,11 +234,11 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     expect(found.sort()).toEqual(['0 changed name', '1 changed _body', '2 missing '])
     const before = changes
     expect(await mirror.repair()).toHaveLength(3)
-    expect(changes - before).toBeGreaterThan(6)
+    expect(changes - before).toBeGreaterThan(3)
     expect((await mirror.verify()).exact).toBe(true)
     isWriting = false
     await mirror.catchUp()
-    await exact(client, at)
+    await expect(differencesByHand(client, at.sql, ['customers'])).resolves.toEqual([])
     await mirror.close()
   })
 
