@@ -7,7 +7,7 @@ import { createLookUp } from './access/directory.ts'
 import type { RateLimit } from './access/rate-limit.ts'
 import { scopeNames } from './access/scopes.ts'
 import { createUseRecorder } from './access/uses.ts'
-import { apiDocument } from './api-document.ts'
+import { apiParts } from './api-document.ts'
 import { type Database, FairPool, unshared } from './db/fair-pool.ts'
 import { observePools, observeStatements } from './db/observe-statements.ts'
 import { createEndpointQueues } from './delivery/endpoint-queues.ts'
@@ -211,7 +211,7 @@ function registerOwnRoutes(
   compressAnswers(server)
   countShares(server, register, () => ({ ...standing(), pending: pending() }))
   registerRoutes(server, healthPart.routes, createHealth({ pool, clock, degraded }), null)
-  const docs = createDocs(() => apiDocument(kinds, !metricsElsewhere))
+  const docs = createDocs(() => apiParts(kinds, !metricsElsewhere))
   registerRoutes(server, docsPart.routes, docs, null)
   createStandingMetrics(register, pool, clock)
   createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
