@@ -9,6 +9,9 @@ import { type TestService, testService } from '../harness/service.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
+/** For what a busy machine takes its time for. */
+const patience = { timeout: 30_000 }
+
 let browser: Browser
 let service: TestService
 
@@ -86,7 +89,7 @@ test('the search finds operations, fields, events, errors and guides, by the key
   ] as const) {
     await page.keyboard.press('/')
     await search.fill(words)
-    await expect.poll(() => options.first().innerText()).toContain(title)
+    await expect.poll(() => options.first().innerText(), patience).toContain(title)
     await page.keyboard.press('Enter')
     await page.waitForURL(service.url + address)
   }
@@ -97,7 +100,7 @@ test('the search finds operations, fields, events, errors and guides, by the key
   expect(await findings(page)).toEqual([])
   await search.fill('<img src=x onerror=alert(1)>')
   await expect
-    .poll(() => page.getByRole('dialog').innerText())
+    .poll(() => page.getByRole('dialog').innerText(), patience)
     .toContain('Nothing has “<img src=x onerror=alert(1)>”')
   await page.keyboard.press('Escape')
   expect(await page.getByRole('dialog').count()).toBe(0)
@@ -128,7 +131,7 @@ test('an operation is tried against this service, with a key that stays in the t
   await page.getByLabel('limit').fill('5')
   await page.getByRole('button', { name: 'Send GET' }).click()
   const outcome = page.getByRole('status')
-  await expect.poll(() => outcome.innerText()).toContain('200')
+  await expect.poll(() => outcome.innerText(), patience).toContain('200')
   expect(await outcome.innerText()).toContain(name)
   expect(requests).toContain(`${service.url}/v1/customers?limit=5`)
   expect(complaints).toEqual([])
@@ -137,7 +140,7 @@ test('an operation is tried against this service, with a key that stays in the t
   await page.getByText('Try it').click()
   expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe(service.api.token)
   await page.getByRole('button', { name: 'Send POST' }).click()
-  await expect.poll(() => outcome.innerText()).toContain('422')
+  await expect.poll(() => outcome.innerText(), patience).toContain('422')
   expect(await outcome.innerText()).toContain('/customerId')
   const elsewhere = await page.context().newPage()
   await elsewhere.goto(`${service.url}/docs/api/createTicket`, { waitUntil: 'networkidle' })
@@ -154,7 +157,7 @@ test('without a script a page has everything but what needs one', async () => {
   await page.goto(`${service.url}/docs/api/createTicket`)
   await page.getByRole('button', { name: 'Menu' }).click()
   const list = page.getByRole('navigation', { name: 'Documentation' })
-  await list.getByText('Keep a copy').click()
+  await list.getByText('Keep a copy', { exact: true }).click()
   expect(await list.getByRole('link', { name: 'Keep an exact copy' }).isVisible()).toBe(true)
   await page.keyboard.press('Escape')
   await page.getByRole('radio', { name: 'TypeScript' }).check()
