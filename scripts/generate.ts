@@ -19,10 +19,10 @@ import { eventPage } from './generate/events.ts'
 import { fieldPage } from './generate/fields.ts'
 import { keyPage } from './generate/keys.ts'
 import { metricsPage } from './generate/metrics.ts'
+import { pageFiles } from './generate/page-files.ts'
 import { schemaPage } from './generate/schema.ts'
 import { sdkTypes } from './generate/sdk-types.ts'
 import { settingsPage } from './generate/settings.ts'
-import { swaggerUiFiles } from './generate/swagger-ui.ts'
 import { webhookPage } from './generate/webhooks.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -30,7 +30,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const document = await apiDocument(kinds)
 const commands = await commandsPage()
 const typesOfConsole = await consoleTypes(document)
-const files: Readonly<Record<string, () => string>> = {
+const files: Readonly<Record<string, () => string | Buffer>> = {
   'openapi.json': () => `${JSON.stringify(document, null, 2)}\n`,
   'docs/reference/commands.md': () => commands,
   'docs/reference/errors.md': errorPage,
@@ -45,7 +45,7 @@ const files: Readonly<Record<string, () => string>> = {
   'packages/sdk/src/generated.ts': () =>
     formatted('generated.ts', `${sdkTypes(kinds)}\n${accessTypes(kinds)}`),
   'packages/console/src/generated/api.ts': () => typesOfConsole,
-  ...swaggerUiFiles(),
+  ...pageFiles(),
   // Last: of documents that were made before.
   'packages/service/assets/documents.json': () => documentsFile(join(root, 'docs')),
 }
@@ -55,12 +55,12 @@ if (!check) writeFileSync(join(root, 'docs/schema.sql'), await schemaPage())
 const stale: string[] = []
 for (const [path, make] of Object.entries(files)) {
   const target = join(root, path)
-  const text = make()
+  const content = Buffer.from(make())
   if (check) {
-    if (read(target) !== text) stale.push(path)
+    if (read(target)?.equals(content) !== true) stale.push(path)
   } else {
     mkdirSync(dirname(target), { recursive: true })
-    writeFileSync(target, text)
+    writeFileSync(target, content)
   }
 }
 if (stale.length > 0) {
@@ -68,9 +68,9 @@ if (stale.length > 0) {
   process.exitCode = 1
 }
 
-function read(path: string): string | null {
+function read(path: string): Buffer | null {
   try {
-    return readFileSync(path, 'utf8')
+    return readFileSync(path)
   } catch {
     return null
   }

@@ -5,43 +5,120 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import type { StoredDocument } from '../../packages/service/src/docs/documents.ts'
+import type { Task } from '../../packages/service/src/docs/tasks.ts'
 
-/** What is listed, in the order in which a reader meets it, and what each is about. */
-const abouts: Readonly<Record<string, string>> = {
-  'guides/webhooks-or-sync.md':
-    'What each of them promises, which to take for what, and a program that has both.',
-  'guides/sync.md':
-    'A copy of customers, tickets or all of it in a store of your own, and the proof that it is right.',
-  'guides/mirror.md':
-    'Tables in PostgreSQL or a file of SQLite that are kept exact by a program of ten lines, to query and to verify.',
-  'guides/webhooks.md': 'Register an address, try it, read the log, recover what was missed.',
-  'guides/console.md':
-    'See how endpoints and deliveries are doing, and send again what was missed, in a browser.',
-  'guides/receiving.md':
-    'Verify, deduplicate and answer deliveries: complete receivers in TypeScript, Python and Go.',
-  'guides/handlers.md':
-    'What at-least-once and unordered mean for the program that does the work, and three ways to write it.',
-  'guides/clients.md': 'Generate a client from openapi.json, in Python, Go or TypeScript, and sync with it.',
-  'guides/consumers.md': 'What reads Deskwire without a program of yours: dlt, Airbyte, listen --forward-to.',
-  'guides/keys.md': 'Create keys with few scopes, replace their tokens, revoke them.',
-  'guides/moving-in.md': 'Bring in what another system has, and get everything out again.',
-  'guides/summaries.md': 'Who writes the summary of a resolved conversation: the service, a model, or you.',
-  'guides/operating.md': 'Run an installation: settings, PostgreSQL, workers, backups, upgrades, metrics.',
-  'guides/observing.md':
-    'What to look at, alerts and a dashboard, and OpenTelemetry: from a request to its receivers.',
-  'guides/installing.md':
-    'An installation on Debian, step by step: from packages to an upgrade that nobody notices.',
-  'guides/deploying.md': 'What it runs on: PostgreSQL, its role, poolers.',
-  'specification.md': 'What the service does, rule by rule.',
-  'reference/fields.md': 'Every kind of object with its fields, and which events tell of each.',
-  'reference/events.md': 'Every event type: when it is sent, and with what.',
-  'reference/webhooks.md': 'Endpoints, deliveries, attempts and recoveries, field by field.',
-  'reference/keys.md': 'API keys and the organization, field by field.',
-  'reference/errors.md': 'Every error code, in one table.',
-  'reference/commands.md': 'The command line: every command with its flags, and what its exit codes mean.',
-  'reference/settings.md': 'Every setting with its default.',
-  'reference/metrics.md': 'Every metric with its labels.',
-  'glossary.md': 'One word for each thing.',
+/**
+ * What is listed, in the order in which a reader meets it: what each is about, and the task that it serves; none, where the pages say
+ * the same otherwise.
+ */
+const listed: Readonly<Record<string, { readonly task: Task | null; readonly about: string }>> = {
+  'guides/webhooks-or-sync.md': {
+    task: 'start',
+    about: 'What each of them promises, which to take for what, and a program that has both.',
+  },
+  'guides/moving-in.md': {
+    task: 'start',
+    about: 'Bring in what another system has, and get everything out again.',
+  },
+  'guides/clients.md': {
+    task: 'start',
+    about: 'Generate a client from openapi.json, in Python, Go or TypeScript, and sync with it.',
+  },
+  'guides/sync.md': {
+    task: 'copy',
+    about:
+      'A copy of customers, tickets or all of it in a store of your own, and the proof that it is right.',
+  },
+  'guides/mirror.md': {
+    task: 'copy',
+    about:
+      'Tables in PostgreSQL or a file of SQLite that are kept exact by a program of ten lines, to query and to verify.',
+  },
+  'guides/consumers.md': {
+    task: 'copy',
+    about: 'What reads Deskwire without a program of yours: dlt, Airbyte, listen --forward-to.',
+  },
+  'guides/webhooks.md': {
+    task: 'webhooks',
+    about: 'Register an address, try it, read the log, recover what was missed.',
+  },
+  'guides/console.md': {
+    task: 'webhooks',
+    about: 'See how endpoints and deliveries are doing, and send again what was missed, in a browser.',
+  },
+  'guides/receiving.md': {
+    task: 'webhooks',
+    about: 'Verify, deduplicate and answer deliveries: complete receivers in TypeScript, Python and Go.',
+  },
+  'guides/handlers.md': {
+    task: 'webhooks',
+    about:
+      'What at-least-once and unordered mean for the program that does the work, and three ways to write it.',
+  },
+  'reference/events.md': {
+    task: 'webhooks',
+    about: 'Every event type: when it is sent, and with what.',
+  },
+  'reference/webhooks.md': {
+    task: 'webhooks',
+    about: 'Endpoints, deliveries, attempts and recoveries, field by field.',
+  },
+  'guides/summaries.md': {
+    task: 'desk',
+    about: 'Who writes the summary of a resolved conversation: the service, a model, or you.',
+  },
+  'reference/fields.md': {
+    task: 'desk',
+    about: 'Every kind of object with its fields, and which events tell of each.',
+  },
+  'guides/keys.md': {
+    task: 'keys',
+    about: 'Create keys with few scopes, replace their tokens, revoke them.',
+  },
+  'reference/keys.md': {
+    task: 'keys',
+    about: 'API keys and the organization, field by field.',
+  },
+  'guides/operating.md': {
+    task: 'operate',
+    about: 'Run an installation: settings, PostgreSQL, workers, backups, upgrades, metrics.',
+  },
+  'guides/observing.md': {
+    task: 'operate',
+    about: 'What to look at, alerts and a dashboard, and OpenTelemetry: from a request to its receivers.',
+  },
+  'guides/installing.md': {
+    task: 'operate',
+    about: 'An installation on Debian, step by step: from packages to an upgrade that nobody notices.',
+  },
+  'guides/deploying.md': {
+    task: 'operate',
+    about: 'What it runs on: PostgreSQL, its role, poolers.',
+  },
+  'reference/settings.md': {
+    task: 'operate',
+    about: 'Every setting with its default.',
+  },
+  'reference/commands.md': {
+    task: 'operate',
+    about: 'The command line: every command with its flags, and what its exit codes mean.',
+  },
+  'reference/metrics.md': {
+    task: 'operate',
+    about: 'Every metric with its labels.',
+  },
+  'specification.md': {
+    task: 'start',
+    about: 'What the service does, rule by rule.',
+  },
+  'reference/errors.md': {
+    task: null,
+    about: 'Every error code, in one table.',
+  },
+  'glossary.md': {
+    task: 'start',
+    about: 'One word for each thing.',
+  },
 }
 
 /** Of the documents in this directory. Throws where a guide or a page of the reference has no sentence above. */
@@ -51,16 +128,16 @@ export function documentsFile(directory: string): string {
       .filter((entry) => entry.isFile())
       .map(({ name }) => `${folder}/${name}`)
   const programs = ['guides/receivers', 'guides/consumers'].flatMap(inFolder)
-  const unlisted = ['guides', 'reference'].flatMap(inFolder).filter((path) => !(path in abouts))
+  const unlisted = ['guides', 'reference'].flatMap(inFolder).filter((path) => !(path in listed))
   if (unlisted.length > 0) throw new Error(`say in scripts/generate/documents.ts what ${unlisted} is about`)
-  const served = new Set([...Object.keys(abouts), ...programs])
+  const served = new Set([...Object.keys(listed), ...programs])
   const documents = [...served].map((path): StoredDocument => {
     const text = readFileSync(join(directory, path), 'utf8').replace(/^<!--.*-->\n/, '')
-    const about = abouts[path]
-    if (about === undefined) return { path, title: posix.basename(path), about: null, text }
+    const own = listed[path]
+    if (own === undefined) return { path, title: posix.basename(path), about: null, task: null, text }
     const title = /^# (.*)$/m.exec(text)?.[1]
     if (title === undefined) throw new Error(`${path} has no title`)
-    return { path, title, about, text: withServedLinks(path, text, served) }
+    return { path, title, ...own, text: withServedLinks(path, text, served) }
   })
   return `${JSON.stringify(documents, null, 2)}\n`
 }

@@ -36,7 +36,7 @@ export function billOf(
     npm('install', '--offline', '--ignore-scripts')
     const bill: Bill = JSON.parse(npm('sbom', '--sbom-format=cyclonedx', '--sbom-type=application'))
     bill.metadata.component.name = manifest.name
-    bill.components.push(swaggerUi(), ...bundledInConsole())
+    bill.components.push(font(), ...bundledInConsole())
     return `${JSON.stringify(bill, null, 2)}\n`
   } finally {
     rmSync(scratch, { recursive: true })
@@ -58,18 +58,19 @@ function bundledInConsole(): Record<string, unknown>[] {
   }))
 }
 
-/** Files of it are part of @deskwire/service, and so no package manager knows. */
-function swaggerUi(): Record<string, unknown> {
+/** A file of it is part of @deskwire/service, and so no package manager knows. */
+function font(): Record<string, unknown> {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
-  const { version, license } = packages['node_modules/swagger-ui-dist']
+  const name = '@fontsource-variable/geist'
+  const { version, license } = packages[`node_modules/${name}`]
   return {
-    'bom-ref': `swagger-ui-dist@${version}`,
+    'bom-ref': `${name}@${version}`,
     type: 'library',
-    name: 'swagger-ui-dist',
+    name,
     version,
     scope: 'required',
-    purl: `pkg:npm/swagger-ui-dist@${version}`,
+    purl: `pkg:npm/%40fontsource-variable/geist@${version}`,
     licenses: [{ license: { id: license } }],
-    pedigree: { notes: 'Files of it stand in assets/swagger-ui of @deskwire/service.' },
+    pedigree: { notes: 'assets/geist.woff2 of @deskwire/service is a file of it.' },
   }
 }

@@ -7,7 +7,7 @@ import { createLookUp } from './access/directory.ts'
 import type { RateLimit } from './access/rate-limit.ts'
 import { scopeNames } from './access/scopes.ts'
 import { createUseRecorder } from './access/uses.ts'
-import { apiDocument } from './api-document.ts'
+import { apiParts } from './api-document.ts'
 import { builtConsole } from './console/files.ts'
 import { consolePart, createConsole } from './console/routes.ts'
 import { type Database, FairPool, unshared } from './db/fair-pool.ts'
@@ -217,7 +217,7 @@ function registerOwnRoutes(
   compressAnswers(server)
   countShares(server, register, () => ({ ...standing(), pending: pending() }))
   registerRoutes(server, healthPart.routes, createHealth({ pool, clock, degraded }), null)
-  const docs = createDocs(() => apiDocument(kinds, !metricsElsewhere))
+  const docs = createDocs(() => apiParts(kinds, !metricsElsewhere))
   registerRoutes(server, docsPart.routes, docs, null)
   registerRoutes(server, consolePart.routes, createConsole({ directory: builtConsole }), null)
   createStandingMetrics(register, pool, clock)

@@ -1,7 +1,4 @@
-/**
- * The files that pages are made with: ours, and those of Swagger UI. Each is served at an address with a hash of its
- * content, so that a browser may keep it for good.
- */
+/** The files that pages are made with. Each is served at an address with a hash of its content, so that a browser may keep it for good. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,23 +14,22 @@ export interface Asset {
 
 const own = fileURLToPath(new URL('../../assets/', import.meta.url))
 
-/** Of the package `swagger-ui-dist`, byte for byte: `npm run generate` puts them there. */
-const swaggerUi = join(own, 'swagger-ui')
-
 const files = {
-  style: [own, 'docs.css'],
-  icon: [own, 'icon.svg'],
-  reference: [own, 'reference.js'],
-  swaggerStyle: [swaggerUi, 'swagger-ui.css'],
-  swagger: [swaggerUi, 'swagger-ui-bundle.js'],
+  font: 'geist.woff2',
+  theme: 'theme.js',
+  tokens: 'tokens.css',
+  style: 'docs.css',
+  icon: 'icon.svg',
+  script: 'docs.js',
 } as const
 
 export type Assets = Readonly<Record<keyof typeof files, Asset>>
 
-/** Reads them all: some two megabytes. */
+/** Reads them all. The style names the font by the address that this is served at. */
 export async function readAssets(): Promise<Assets> {
+  const font = await readAsset(files.font)
   const read = Object.entries(files).map(
-    async ([name, [directory, file]]) => [name, await readAsset(directory, file)] as const,
+    async ([name, file]) => [name, await readAsset(file, font.address)] as const,
   )
   return Object.fromEntries(await Promise.all(read)) as unknown as Assets
 }
@@ -42,10 +38,12 @@ const mediaTypes: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   svg: 'image/svg+xml',
+  woff2: 'font/woff2',
 }
 
-async function readAsset(directory: string, file: string): Promise<Asset> {
-  const bytes = await readFile(join(directory, file))
+async function readAsset(file: string, font = ''): Promise<Asset> {
+  const stored = await readFile(join(own, file))
+  const bytes = file === files.style ? Buffer.from(stored.toString().replace(files.font, font)) : stored
   const [, name = '', extension = ''] = /^(.*)\.(\w+)$/.exec(file) ?? []
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16)
   return {

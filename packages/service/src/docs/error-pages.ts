@@ -2,7 +2,11 @@
 import { STATUS_CODES } from 'node:http'
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
 import { type ErrorCode, errorPath, exampleProblem } from '../kernel/errors.ts'
-import { type Content, html, inline } from './page.ts'
+import { codeBlock } from './highlight.ts'
+import { methodBadge, nameOf, operationAddress } from './navigation.ts'
+import { type Content, html } from './page.ts'
+import { inline } from './prose.ts'
+import type { Reference } from './reference.ts'
 
 const byStatus = Map.groupBy(
   Object.keys(errorCatalogue) as ErrorCode[],
@@ -33,10 +37,11 @@ ${byStatus.get(status)?.map(
 }
 
 /** The page of a code; null for one that there is not. */
-export function errorPage(name: string): Content | null {
+export function errorPage(name: string, { operations }: Reference): Content | null {
   if (!Object.hasOwn(errorCatalogue, name)) return null
   const code = name as ErrorCode
   const { status, title, means, help } = errorCatalogue[code]
+  const givers = [...operations.values()].filter(({ errors }) => errors.includes(code))
   return {
     title: `${code} · Deskwire`,
     content: html`<p class="trail"><a href="/docs/errors">Errors</a> / ${statusName(status)}</p>
@@ -47,10 +52,26 @@ export function errorPage(name: string): Content | null {
 <h2>What to do next</h2>
 <p>${inline(help)}</p>
 <h2>An example</h2>
-<pre tabindex="0" aria-label="An example"><code>HTTP/1.1 ${statusName(status)}
+${codeBlock(
+  `HTTP/1.1 ${statusName(status)}
 Content-Type: application/problem+json; charset=utf-8
 
-${JSON.stringify(exampleProblem(code), null, 2)}</code></pre>
+${JSON.stringify(exampleProblem(code), null, 2)}`,
+  'json',
+  'An example',
+)}
+<h2>Who answers with it</h2>
+${
+  givers.length === operations.size
+    ? html`<p>Every operation can.</p>`
+    : html`<details${givers.length <= 12 ? html` open` : ''}><summary>${givers.length} operations</summary>
+<ul class="operations">
+${givers.map((operation) => {
+  const { id, method } = operation
+  return html`<li><a href="${operationAddress(id)}">${methodBadge(method)}${nameOf(operation)}</a></li>\n`
+})}</ul>
+</details>`
+}
 `,
   }
 }

@@ -2,7 +2,10 @@
 import { version } from '../kernel/version.ts'
 import type { Json } from '../openapi/part.ts'
 import type { Documents, ServedDocument } from './documents.ts'
-import { type Content, type Html, html, inline as words } from './page.ts'
+import { codeBlock } from './highlight.ts'
+import type { Section } from './navigation.ts'
+import { type Content, type Html, html } from './page.ts'
+import { inline as words } from './prose.ts'
 
 const claim = 'A desk service whose outside copies never drift'
 const whatItIs = `${claim}: customers, conversations, messages, tickets and bookings over HTTP.`
@@ -13,7 +16,10 @@ const keyed =
 
 /** What stands beside the documents, by address. */
 const others = {
-  '/docs': ['API reference', 'Every call and every event, to read and to try with your key.'],
+  '/docs': [
+    'Documentation',
+    'Every call, object, event and error by what you are about to do, to read and to try with your key.',
+  ],
   '/openapi.json': ['openapi.json', 'The same for programs: OpenAPI 3.1, to generate clients from.'],
   '/docs/errors': ['Error pages', 'What each code means and what to do about it.'],
 } as const
@@ -62,8 +68,9 @@ export function homePage(documents: Documents): Content {
 <p class="lead">Deskwire keeps customers, conversations, messages, tickets and bookings, and serves them over HTTP.</p>
 <p>${how}</p>
 <h2>Make a call</h2>
-<p>${words(keyed)} With <code>KEY</code> such a key and <code>URL</code> the address of this page without its last slash:</p>
-<pre tabindex="0" aria-label="A first call"><code>curl -H "Authorization: Bearer $KEY" "$URL/v1/customers"</code></pre>
+<p>${words(keyed)} With <code>KEY</code> such a key and <code>URL</code> the address of this page with <code>v1</code> at its
+end:</p>
+${firstCall}
 ${section('Guides', guidesOf(documents))}
 ${section('Reference', [
   ...Object.entries(others).map(([address, [title, about]]) => ({ address, title, about })),
@@ -73,6 +80,66 @@ ${section('Reference', [
 programs that read: <a href="/llms.txt">/llms.txt</a>.</p>`,
   }
 }
+
+const firstCall = codeBlock('curl "$URL/customers" -H "Authorization: Bearer $KEY"', 'curl', 'A first call')
+
+/** Where the documentation begins: what all calls have in common, and a card for each task. */
+export function overviewPage(sections: readonly Section[]): Content {
+  return {
+    title: 'Documentation · Deskwire',
+    isWide: true,
+    content: html`<h1>Documentation</h1>
+<p class="lead">${whatItIs}</p>
+<p>${how}</p>
+<div class="cards">
+${sections.map(({ task, title, about, pages, groups }) => {
+  return html`<section class="card">
+<h2>${title}</h2>
+<p>${about}</p>
+<ul>
+${pages.slice(0, task === 'start' ? 4 : 3).map(({ address, title }) => (address === '/docs' ? '' : html`<li><a href="${address}">${title}</a></li>\n`))}</ul>
+${
+  groups.length === 0
+    ? ''
+    : html`<p class="groups">${groups.map(({ title, links: [first] }) => html`<a href="${first?.address}">${title}</a> `)}</p>`
+}</section>
+`
+})}</div>
+<h2 id="first-call">A first call</h2>
+<p>${words(keyed)} The samples take two values from the environment: <code>KEY</code>, such a key, and <code>URL</code>, the
+address of this installation with <code>/v1</code> at its end.</p>
+${firstCall}
+<h2 id="rules">What all calls have in common</h2>
+<dl class="entries">
+${rules.map(([name, rule]) => html`<dt>${name}</dt>\n<dd>${words(rule)}</dd>\n`)}</dl>
+<p class="quiet">Version ${version}. For programs: <a href="/openapi.json">openapi.json</a>, <a href="/llms.txt">llms.txt</a>.</p>`,
+  }
+}
+
+const rules: readonly (readonly [name: string, rule: string])[] = [
+  [
+    'Bodies',
+    'JSON, UTF-8, at most 1 MiB unless an operation says more. Times are UTC with three decimals, ids are UUIDs.',
+  ],
+  [
+    'Errors',
+    'Every refusal is `application/problem+json`. Decide by its `code`: each has [a page](/docs/errors) that says what to do.',
+  ],
+  [
+    'Repeating',
+    'A POST under an `Idempotency-Key` is made once and answered alike for 24 hours. Before you repeat a PATCH or DELETE, read the object, or send `If-Match`.',
+  ],
+  [
+    'Versions',
+    "An object's `ETag` is its `updatedAt`. Send it as `If-Match` and a change that would overwrite another's is refused.",
+  ],
+  [
+    'Lists',
+    'Newest first, 20 rows unless `limit` says otherwise, at most 100. To keep a copy, [sync](/docs/guides/sync.md) instead of paging.',
+  ],
+  ['Limits', '`RateLimit` says what is left, `Retry-After` in how many seconds to come again.'],
+  ['New words', 'Enumerations of answers are open: a later version may know more words, and more fields.'],
+]
 
 /** The list of guides, as a page. */
 export function guidesPage(documents: Documents): Content {

@@ -1,23 +1,35 @@
 /** The frame of every page that the service serves, and HTML from strings: what is put into a template is escaped. */
 
-export interface Page {
-  readonly title: string
-  /** Has the id `content` on what the reader came for. */
-  readonly body: Html
-  /** What it needs of assets, by the address that each is served at. */
-  readonly styles: readonly string[]
-  readonly scripts?: readonly string[]
-  readonly icon: string
-}
-
 /** What stands in the frame of a page, and what the page is called. */
 export interface Content {
   readonly title: string
   readonly content: Html
+  /** Headings to go to, for a page that is read from top to bottom. */
+  readonly headings?: readonly Heading[]
+  /** With a column of its own for samples. */
+  readonly isWide?: boolean
 }
 
-/** The whole document. */
-export function renderPage({ title, body, styles, scripts = [], icon }: Page): string {
+export interface Heading {
+  readonly id: string
+  readonly text: string
+}
+
+/** What a page is made with besides. */
+export interface Frame {
+  /** The list at the side, and where the page stands in it. */
+  readonly sidebar: Html
+  readonly trail: Html
+  /** Where each is served. */
+  readonly styles: readonly string[]
+  readonly script: string
+  /** Runs before anything is shown. */
+  readonly theme: string
+  readonly icon: string
+}
+
+/** The whole document. It is whole without its script, which searches, copies and makes calls. */
+export function renderPage({ title, content, headings = [], isWide = false }: Content, frame: Frame): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -25,22 +37,35 @@ export function renderPage({ title, body, styles, scripts = [], icon }: Page): s
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<link rel="icon" type="image/svg+xml" href="${icon}">
-${styles.map((address) => html`<link rel="stylesheet" href="${address}">\n`)}${scripts.map(
-  (address) => html`<script defer src="${address}"></script>\n`,
-)}</head>
+<script src="${frame.theme}"></script>
+<link rel="icon" type="image/svg+xml" href="${frame.icon}">
+${frame.styles.map((address) => html`<link rel="stylesheet" href="${address}">\n`)}<script type="module" src="${frame.script}"></script>
+</head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header class="bar">
-<a class="brand" href="/">Deskwire</a>
-<nav aria-label="Documentation">
-<a href="/docs/guides">Guides</a>
-<a href="/docs">Reference</a>
-<a href="/docs/errors">Errors</a>
+<button class="menu" type="button" popovertarget="navigation">Menu</button>
+<a class="brand" href="/"><img src="${frame.icon}" alt="" width="22" height="22">Deskwire</a>
+<button class="seek needs-script" type="button" data-seek aria-keyshortcuts="/ Control+K Meta+K"><span>Search</span><kbd>/</kbd></button>
+<nav aria-label="Service">
+<a href="/docs">Documentation</a>
 <a href="/openapi.json">openapi.json</a>
 </nav>
 </header>
-${body}
+<div class="frame${isWide ? ' wide' : ''}">
+${frame.sidebar}
+<main id="content" class="page" tabindex="-1">
+${frame.trail}${content}
+</main>
+${
+  headings.length < 3
+    ? ''
+    : html`<nav class="contents" aria-label="On this page">
+<p>On this page</p>
+<ul>
+${headings.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>\n`)}</ul>
+</nav>`
+}</div>
 </body>
 </html>
 `.text
@@ -62,9 +87,4 @@ function shown(value: unknown): string {
   if (value instanceof Html) return value.text
   if (Array.isArray(value)) return value.map(shown).join('')
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
-}
-
-/** `text` with what stands between backticks as code. */
-export function inline(text: string): Html[] {
-  return text.split('`').map((part, n) => (n % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))
 }

@@ -1,18 +1,24 @@
 /**
- * The documentation as the service serves it: a page at `/`, `/openapi.json`, the interactive reference at `/docs`, guides, a
- * page for each error. Everything comes from here; a page may load nothing from anywhere else, and none needs a key.
+ * The documentation as the service serves it: a page at `/`, `/openapi.json`, the reference below `/docs` with a page for each
+ * operation, object, event and error, and the guides. Everything comes from here; a page may load nothing from anywhere else, and
+ * none needs a key.
  */
 import { vary } from '../http/compression.ts'
 import { preferred } from '../http/negotiation.ts'
 import { refused, type Sent, sent } from '../http/replies.ts'
 import { type Answered, type Call, routesOf } from '../http/route.ts'
 import { problem } from '../kernel/errors.ts'
-import { type Answer, type ApiPart, type Json, type Parameter, ref } from '../openapi/part.ts'
+import { type Answer, type ApiPart, type Parameter, ref } from '../openapi/part.ts'
 import { type Assets, readAssets } from './assets.ts'
 import { type Documents, readDocuments } from './documents.ts'
 import { errorIndex, errorPage, unknownErrorPage } from './error-pages.ts'
-import { guidesList, guidesPage, home, homePage, homeSchema, llmsText } from './home.ts'
-import { type Content, html, renderPage } from './page.ts'
+import { guidesList, guidesPage, home, homePage, homeSchema, llmsText, overviewPage } from './home.ts'
+import { type Section, sectionsOf, sidebar, trail } from './navigation.ts'
+import { eventPage, objectPage } from './object-pages.ts'
+import { operationPage } from './operation-page.ts'
+import { type Content, renderPage } from './page.ts'
+import { type Reference, readReference } from './reference.ts'
+import { searchIndex } from './search-index.ts'
 import { confine, first, sendUnchanging, sendVersioned, type Versioned, versioned } from './sending.ts'
 
 /** What the routes serve: made, and read from files, for whoever asks first. */
@@ -20,6 +26,9 @@ export interface Docs {
   readonly document: () => Promise<Versioned>
   readonly assets: () => Promise<Assets>
   readonly documents: () => Promise<Documents>
+  readonly reference: () => Promise<Reference>
+  /** What the sidebar lists. */
+  readonly sections: () => Promise<readonly Section[]>
   readonly made: (content: Made) => Promise<Versioned>
 }
 
@@ -31,12 +40,17 @@ interface Made {
   readonly make: () => Promise<string>
 }
 
-export function createDocs(makeDocument: () => Promise<Json>): Docs {
+/** Of the API that these parts declare. */
+export function createDocs(parts: () => readonly ApiPart[]): Docs {
   const known = new Map<string, () => Promise<Versioned>>()
+  const reference = first(() => readReference(parts()))
+  const documents = first(readDocuments)
   return {
-    document: first(async () => versioned(JSON.stringify(await makeDocument()), 'application/json')),
+    document: first(async () => versioned(JSON.stringify((await reference()).document), 'application/json')),
     assets: first(readAssets),
-    documents: first(readDocuments),
+    documents,
+    reference,
+    sections: first(async () => sectionsOf(await reference(), await documents())),
     made({ address, mediaType, make }) {
       const name = `${mediaType} ${address}`
       const found = known.get(name) ?? first(async () => versioned(await make(), mediaType))
@@ -104,30 +118,97 @@ const openApi = route({
   handle: async ({ document }, { request, reply }) => sendVersioned(request, reply, await document()),
 })
 
-const reference = route({
+const overview = route({
   ...common,
   path: '/docs',
   id: 'getReference',
-  summary: 'The interactive reference',
-  answers: { 200: { description: 'The interactive reference.', ...pageAnswer }, 304: unchanged },
+  summary: 'Where the documentation begins',
+  answers: { 200: { description: 'What there is to read, by task.', ...pageAnswer }, 304: unchanged },
   handle(docs, call) {
-    confine(call.reply, "script-src 'self'; connect-src 'self'; ")
-    const make = async () => {
-      const { style, icon, reference, swagger, swaggerStyle } = await docs.assets()
-      return renderPage({
-        title: 'API reference · Deskwire',
-        body: html`<div id="content"><div id="reference"></div></div>
-<noscript><main class="page"><h1>API reference</h1>
-<p>The interactive reference needs JavaScript. What it shows is <a href="/openapi.json">openapi.json</a>; the
-<a href="/docs/errors">errors</a> have pages without.</p></main></noscript>`,
-        styles: [swaggerStyle.address, style.address],
-        scripts: [swagger.address, reference.address],
-        icon: icon.address,
-      })
-    }
-    return sendMade(docs, call, { address: '/docs', mediaType: 'text/html', make })
+    const content = async () => overviewPage(await docs.sections())
+    return sendContent(docs, call, { address: '/docs', content })
   },
 })
+
+const searchable = route({
+  ...common,
+  path: '/docs/search.json',
+  id: 'getSearchIndex',
+  summary: 'What the search of the pages looks in',
+  answers: {
+    200: {
+      description: 'Operations, fields, objects, events, errors and sections of documents.',
+      schema: { type: 'array', items: { type: 'array', items: { type: 'string' } } },
+      headers: ['Cache-Control'],
+    },
+    304: unchanged,
+  },
+  handle(docs, call) {
+    const make = async () => JSON.stringify(await searchIndex(await docs.reference(), await docs.documents()))
+    return sendMade(docs, call, { address: '/docs/search.json', mediaType: 'application/json', make })
+  },
+})
+
+const referencePages = [
+  pageOf('/docs/api/{name}', {
+    id: 'getOperationPage',
+    summary: 'An operation: what it takes, answers, refuses and causes, with samples',
+    example: 'listChanges',
+    find: (name, reference) => {
+      const operation = reference.operations.get(name)
+      return operation === undefined ? null : () => operationPage(operation, reference)
+    },
+  }),
+  pageOf('/docs/objects/{name}', {
+    id: 'getObjectPage',
+    summary: 'An object with its fields',
+    example: 'Checkpoint',
+    find: (name, reference) => {
+      const schema = reference.objects.get(name)
+      return schema === undefined ? null : () => objectPage(name, schema, reference)
+    },
+  }),
+  pageOf('/docs/events/{name}', {
+    id: 'getEventPage',
+    summary: 'An event: what causes it and what is sent',
+    example: 'ping',
+    find: (name, reference) => {
+      const event = reference.events.get(name)
+      return event === undefined ? null : () => eventPage(event, reference)
+    },
+  }),
+]
+
+interface NamedPages {
+  readonly id: string
+  readonly summary: string
+  /** One of the names. */
+  readonly example: string
+  /** What makes the page of this name; null where there is none. */
+  readonly find: (name: string, reference: Reference) => (() => Content) | null
+}
+
+function pageOf(path: `/docs/${string}/{name}`, { id, summary, example, find }: NamedPages) {
+  return route({
+    ...common,
+    path,
+    id,
+    summary,
+    params: [text('name', 'As openapi.json names it.', example)],
+    answers: { 200: { description: `${summary}.`, ...pageAnswer }, 304: unchanged },
+    errors: ['not_found'],
+    async handle(docs, call): Promise<Answered> {
+      const { name } = call.params
+      const page = find(name, await docs.reference())
+      if (page === null) {
+        return refused(
+          problem('not_found', `There is no ${name} here; /docs and /openapi.json list what there is.`),
+        )
+      }
+      return sendContent(docs, call, { address: path.replace('{name}', name), content: async () => page() })
+    },
+  })
+}
 
 const guides = route({
   ...common,
@@ -205,7 +286,11 @@ function served(path: `/docs/${string}{file}`, { id, summary, example, answer = 
       if (page === null || wanted(call, ['text/markdown', 'text/html']) === 'text/markdown') {
         return sendVersioned(call.request, call.reply, source)
       }
-      const content = async () => ({ title: `${title} · Deskwire`, content: await page() })
+      const content = async () => {
+        const { content, sections } = await page()
+        const headings = sections.filter(({ level }) => level === 2)
+        return { title: `${title} · Deskwire`, content, headings }
+      }
       return sendContent(docs, call, { address: `/docs/${found.path}`, content })
     },
   })
@@ -238,14 +323,14 @@ const oneErrorPage = route({
   },
   async handle(docs, call) {
     const { code } = call.params
-    const page = errorPage(code)
+    const page = errorPage(code, await docs.reference())
     if (page !== null) {
       return sendContent(docs, call, { address: `/docs/errors/${code}`, content: async () => page })
     }
     const { reply } = call
     confine(reply)
     reply.code(404).header('cache-control', 'no-cache').header('content-type', 'text/html; charset=utf-8')
-    reply.send(await pageOf(docs, unknownErrorPage(code)))
+    reply.send(await framed(docs, '/docs/errors', unknownErrorPage(code)))
     return sent
   },
 })
@@ -271,7 +356,19 @@ const asset = route({
 
 export const docsPart = {
   tags: [],
-  routes: [landing, llms, openApi, reference, guides, ...documentRoutes, errorPages, oneErrorPage, asset],
+  routes: [
+    landing,
+    llms,
+    openApi,
+    overview,
+    searchable,
+    ...referencePages,
+    guides,
+    ...documentRoutes,
+    errorPages,
+    oneErrorPage,
+    asset,
+  ],
   schemas: () => ({ Home: homeSchema }),
 } satisfies ApiPart
 
@@ -287,21 +384,28 @@ function wanted<Type extends string>({ request, reply }: Asked, types: readonly 
   return preferred(request.headers.accept, types) ?? types[0]
 }
 
-/** A page without scripts. */
+/** A page in the frame of all, under a policy that lets it run our script and call this service. */
 function sendContent(
   docs: Docs,
   call: Asked,
   { address, content }: { readonly address: string; readonly content: () => Promise<Content> },
 ): Promise<Sent> {
   confine(call.reply)
-  const make = async () => pageOf(docs, await content())
+  const make = async () => framed(docs, address, await content())
   return sendMade(docs, call, { address, mediaType: 'text/html', make })
 }
 
-async function pageOf({ assets }: Docs, { title, content }: Content): Promise<string> {
-  const { style, icon } = await assets()
-  const body = html`<main class="page" id="content">\n${content}\n</main>`
-  return renderPage({ title, body, styles: [style.address], icon: icon.address })
+async function framed(docs: Docs, address: string, content: Content): Promise<string> {
+  const { tokens, style, icon, script, theme } = await docs.assets()
+  const sections = await docs.sections()
+  return renderPage(content, {
+    sidebar: sidebar(sections, address),
+    trail: trail(sections, address),
+    styles: [tokens.address, style.address],
+    script: script.address,
+    theme: theme.address,
+    icon: icon.address,
+  })
 }
 
 async function sendMade({ made }: Docs, { request, reply }: Asked, content: Made): Promise<Sent> {

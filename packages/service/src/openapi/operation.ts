@@ -65,7 +65,7 @@ function parametersOf({ path, params = [], query = {}, headers = [], once }: Ope
   ]
   return [
     ...own.map((one) => (one.in === 'path' ? { ...one, required: true } : one)),
-    // Not once for the whole path: Swagger UI does not follow references there.
+    // Not once for the whole path: some programs that read the document follow no references there.
     { $ref: '#/components/parameters/X-Request-Id' },
   ]
 }

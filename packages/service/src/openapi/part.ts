@@ -115,8 +115,15 @@ export function ref(schema: string): Json {
   return { $ref: addressOf(schema) }
 }
 
+const namedSchemas = '#/components/schemas/'
+
 function addressOf(schema: string): string {
-  return `#/components/schemas/${schema}`
+  return namedSchemas + schema
+}
+
+/** The name of the schema that this refers to; null where it is one by itself. */
+export function schemaName({ $ref }: Json): string | null {
+  return typeof $ref === 'string' ? $ref.slice(namedSchemas.length) : null
 }
 
 export function header(name: string, description: string): Parameter {

@@ -1,5 +1,13 @@
-/** The pages that the service serves: errors explained, nothing loaded from elsewhere, caches that can be trusted. */
+/** The pages that the service serves: operations, objects, events and errors explained, nothing loaded from elsewhere, caches that can be trusted. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { apiParts } from '../../src/api-document.ts'
+import { kinds } from '../../src/desk/index.ts'
+import { readDocuments } from '../../src/docs/documents.ts'
+import { placeOf } from '../../src/docs/navigation.ts'
+import { eventPage, objectPage } from '../../src/docs/object-pages.ts'
+import { operationPage } from '../../src/docs/operation-page.ts'
+import { readReference, type ShownOperation } from '../../src/docs/reference.ts'
+import type { SearchEntry, Sort } from '../../src/docs/search-index.ts'
 import { errorCatalogue } from '../../src/kernel/error-catalogue.ts'
 import { type TestService, testService } from '../harness/service.ts'
 
@@ -27,7 +35,105 @@ test('every code has a page that says status, meaning, what to do, and shows a p
     for (const part of [String(status), code, title, means, help]) {
       expect(words).toContain(escaped(part.replaceAll('`', '')))
     }
-    expect(answer.text).toContain(escaped(`"type": "/docs/errors/${code}"`))
+    expect(words).toContain(escaped(`"type": "/docs/errors/${code}"`))
+  }
+})
+
+test('every operation, object, event and document has its place at the side, and the links there lead to their pages', async () => {
+  const { text } = await page('/docs')
+  const [side = ''] = /<nav id="navigation"[\s\S]*?<\/nav>/.exec(text) ?? []
+  const links = [...side.matchAll(/href="([^"]+)"/g)].map(([, address = '']) => address)
+  expect(new Set(links)).toHaveLength(links.length)
+  const { paths, webhooks } = (await page('/openapi.json')).json
+  const operations = Object.values<Record<string, { operationId?: string }>>(paths).flatMap((item) =>
+    Object.values(item).flatMap(({ operationId }) => (operationId === undefined ? [] : [operationId])),
+  )
+  expect(operations.length).toBeGreaterThan(90)
+  for (const id of operations) expect(links).toContain(`/docs/api/${id}`)
+  for (const type of Object.keys(webhooks)) expect(links).toContain(`/docs/events/${type}`)
+  for (const name of kinds.map((kind) => kind.name)) {
+    expect(links).toContain(`/docs/objects/${name.charAt(0).toUpperCase()}${name.slice(1)}`)
+  }
+  // The table of errors says what their pages say.
+  const documents = [...(await readDocuments()).values()].filter(({ about }) => about !== null)
+  expect(documents.filter(({ path }) => !links.includes(`/docs/${path}`)).map(({ path }) => path)).toEqual([
+    'reference/errors.md',
+  ])
+  for (const address of links.filter((_, n) => n % 12 === 0)) {
+    const { status, headers } = await page(address, { accept: 'text/html' })
+    expect({ address, status }).toEqual({ address, status: 200 })
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+  }
+})
+
+test('every operation, object and event has a page that can be made', async () => {
+  const reference = await readReference(apiParts(kinds))
+  const { operations, objects, events } = reference
+  const pages = [
+    ...[...operations.values()].map((operation) => operationPage(operation, reference)),
+    ...[...objects].map(([name, schema]) => objectPage(name, schema, reference)),
+    ...[...events.values()].map((event) => eventPage(event, reference)),
+  ]
+  expect(pages.length).toBeGreaterThan(130)
+  for (const { title, content } of pages) {
+    expect(content.text, title).toContain('<h1>')
+    expect(content.text, title).not.toMatch(/undefined|\[object Object\]/)
+  }
+})
+
+test('what is worked on at the desk are the kinds; every other sort of operation has a place of its own', async () => {
+  const reference = await readReference(apiParts(kinds))
+  const atTheDesk = [...reference.operations.values()].filter((one) => placeOf(one).task === 'desk')
+  expect(new Set(atTheDesk.map(({ tag }) => tag))).toEqual(new Set(kinds.map(({ plural }) => plural)))
+})
+
+test('an operation is shown with what it takes, answers, refuses and causes', async () => {
+  const { operations } = await readReference(apiParts(kinds))
+  for (const id of ['createTicket', 'listBookings', 'deleteCustomer', 'rescheduleBooking', 'createWebhook']) {
+    const { parameters, errors, events, answers, path } = operations.get(id) as ShownOperation
+    const { text } = await page(`/docs/api/${id}`)
+    expect(text).toContain(path)
+    for (const { in: where, name } of parameters) expect(text).toContain(`id="${where}-${name}"`)
+    for (const code of errors) expect(text).toContain(`href="/docs/errors/${code}"`)
+    for (const { status } of answers) expect(text).toContain(`id="answer-${status}"`)
+    for (const type of [...(events?.always ?? []), ...(events?.sometimes ?? [])]) {
+      expect(text).toContain(`href="/docs/events/${type}"`)
+      expect((await page(`/docs/events/${type}`)).text).toContain(`href="/docs/api/${id}"`)
+    }
+  }
+  const { text } = await page('/docs/api/createTicket')
+  for (const field of ['customerId', 'subject', 'customAttributes'])
+    expect(text).toContain(`id="body-${field}"`)
+  expect(text).toContain('<span class="required">required</span>')
+  for (const path of ['/docs/api/nothing', '/docs/objects/TicketCreate', '/docs/events/__proto__']) {
+    expect(await page(path)).toMatchObject({ status: 404, json: { code: 'not_found' } })
+  }
+})
+
+test('the search has whatever has a page, and each of its addresses leads to an anchor that is there', async () => {
+  const entries: readonly SearchEntry[] = (await page('/docs/search.json')).json
+  const bySort = Map.groupBy(entries, ([sort]) => sort)
+  for (const [sort, least] of Object.entries({
+    operation: 90,
+    field: 250,
+    object: 20,
+    event: 20,
+    error: 30,
+    guide: 200,
+  })) {
+    expect({ sort, enough: (bySort.get(sort as Sort)?.length ?? 0) >= least }).toEqual({ sort, enough: true })
+  }
+  for (const sort of ['field', 'guide'] as const) {
+    const pages = Map.groupBy(bySort.get(sort) ?? [], ([, , address]) => address.split('#')[0] as string)
+    const dead: string[] = []
+    for (const [address, these] of [...pages].slice(0, 12)) {
+      const { text } = await page(address, { accept: 'text/html' })
+      for (const [, , target] of these) {
+        const [, anchor] = target.split('#')
+        if (anchor !== undefined && !text.includes(` id="${anchor}"`)) dead.push(target)
+      }
+    }
+    expect(dead).toEqual([])
   }
 })
 
@@ -55,12 +161,21 @@ test('a code that there is not is a page too, with 404, and what was asked for i
   for (const name of ['%3Cscript%3Ealert(1)%3C%2Fscript%3E', '__proto__', 'toString', '%22%27%26']) {
     const odd = await page(`/docs/errors/${name}`)
     expect(odd.status).toBe(404)
-    expect(odd.text).not.toContain('<script')
+    expect(odd.text).not.toContain('<script>')
   }
 })
 
 test('pages are asked for again and not sent again; a 404 is never "not modified"', async () => {
-  for (const path of ['/docs', '/docs/errors', '/docs/errors/not_found', '/openapi.json']) {
+  for (const path of [
+    '/docs',
+    '/docs/api/createTicket',
+    '/docs/objects/Ticket',
+    '/docs/events/ticket.created',
+    '/docs/search.json',
+    '/docs/errors',
+    '/docs/errors/not_found',
+    '/openapi.json',
+  ]) {
     const first = await page(path)
     expect(first.headers.get('cache-control')).toBe('no-cache')
     const etag = first.headers.get('etag') ?? ''
@@ -78,7 +193,7 @@ test('what a page loads is served, kept for good at an address that its content 
   const addresses = [...text.matchAll(/(?:src|href)="(\/docs\/assets\/[^"]+)"/g)].map(
     ([, address = '']) => address,
   )
-  expect(addresses).toHaveLength(5)
+  expect(new Set(addresses)).toHaveLength(5)
   for (const address of addresses) {
     const asset = await page(address)
     expect({ address, status: asset.status }).toEqual({ address, status: 200 })
@@ -94,16 +209,16 @@ test('what a page loads is served, kept for good at an address that its content 
 })
 
 test('a policy keeps pages to what the service serves', async () => {
-  for (const path of ['/docs', '/docs/errors', '/docs/errors/nothing']) {
-    const { headers } = await page(path)
+  for (const path of ['/docs', '/docs/api/createTicket', '/docs/errors', '/docs/errors/nothing']) {
+    const { headers, text } = await page(path)
     const policy = headers.get('content-security-policy') ?? ''
     expect(policy).toMatch(/^default-src 'none'; /)
     expect(policy).toContain("frame-ancestors 'none'")
     expect(policy).not.toMatch(/unsafe|http|\*/)
-    expect(policy.includes('script-src')).toBe(path === '/docs')
+    expect(policy).toContain("script-src 'self'; connect-src 'self'; ")
+    expect(text).not.toMatch(/<script(?! (?:type="module" )?src="\/docs\/assets\/)|style=|\son\w+=/)
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   }
-  expect((await page('/docs/errors')).text).not.toContain('<script')
 })
 
 function escaped(text: string): string {

@@ -1,9 +1,16 @@
-/** The pages in a browser: whole without any other host, under the policy that they are sent with. */
-import type { Browser } from 'playwright-core'
+/** The pages in a browser: whole without any other host, under the policy that they are sent with, by keyboard, for everybody. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startBrowser, watchedPage } from '../harness/browser.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { type TestService, testService } from '../harness/service.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** For what a busy machine takes its time for. */
+const patience = { timeout: 30_000 }
 
 let browser: Browser
 let service: TestService
@@ -18,65 +25,143 @@ afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
 })
 
-test('the reference lists every operation and every event, asks no other host, and has nothing to complain of', async () => {
-  const { page, requests, complaints } = await watchedPage(browser)
-  await page.goto(`${service.url}/docs`, { waitUntil: 'networkidle' })
-  const { paths, webhooks } = (await service.api.get('/openapi.json')).json
-  const methods = ['get', 'post', 'patch', 'delete']
-  const operations = Object.values<object>(paths).flatMap((item) =>
-    Object.keys(item).filter((name) => methods.includes(name)),
-  )
-  const blocks = page.locator('.opblock')
-  await expect
-    .poll(() => blocks.count(), { timeout: 30_000 })
-    .toBe(operations.length + Object.keys(webhooks).length)
-  expect(await page.locator('h1, .title').first().innerText()).toContain('Deskwire')
-  expect(requests.length).toBeGreaterThan(5)
-  expect(requests.filter((url) => !url.startsWith(`${service.url}/`) && !url.startsWith('data:'))).toEqual([])
-  expect(complaints).toEqual([])
+/** What is wrong for those who do not see or do not point, of any severity. */
+async function findings(page: Page): Promise<unknown> {
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe)
+  return page.evaluate(`axe.run().then(({ violations }) =>
+    violations.map(({ id, nodes }) => [id, nodes.map(({ target, failureSummary }) => [target.join(' '), failureSummary])]))`)
+}
 
-  const outcome = await page.evaluate(() =>
-    fetch('http://127.0.0.2:9/').then(
-      () => 'sent',
-      () => 'refused',
-    ),
-  )
-  expect(outcome).toBe('refused')
-  expect(complaints.join('\n')).toContain('Content Security Policy')
-})
-
-test('an operation is opened and tried against this service, with a key', async () => {
-  const { name } = await makeCustomer(service.api, { name: 'Ada of the reference' })
-  const { page, requests, complaints } = await watchedPage(browser)
-  await page.goto(`${service.url}/docs#/customers/listCustomers`, { waitUntil: 'networkidle' })
-  await page.locator('.btn.authorize').click()
-  await page.locator('.auth-container input').fill(service.api.token)
-  await page.locator('.auth-container button[type=submit]').click()
-  await page.locator('.auth-container .btn-done').click()
-  const operation = page.locator('#operations-customers-listCustomers')
-  await operation.locator('.try-out__btn').click()
-  await operation.locator('.execute').click()
-  const answer = operation.locator('.live-responses-table .response').first()
-  await answer.waitFor()
-  expect(await answer.locator('.response-col_status').innerText()).toContain('200')
-  expect(await answer.innerText()).toContain(name)
-  expect(requests).toContain(`${service.url}/v1/customers?limit=20&offset=0`)
-  expect(complaints).toEqual([])
-})
+const overflow = (page: Page) => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
 
 test.each(['light', 'dark'] as const)(
-  'error pages are whole and follow the reader, here in %s',
+  'every sort of page is whole in %s, wide and narrow',
   async (scheme) => {
     const { page, requests, complaints } = await watchedPage(browser, scheme)
-    await page.goto(`${service.url}/docs/errors`, { waitUntil: 'networkidle' })
-    await page.getByRole('link', { name: 'invalid_transition' }).click()
-    expect(new URL(page.url()).pathname).toBe('/docs/errors/invalid_transition')
-    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(
-      'The state does not allow this move',
-    )
+    for (const path of [
+      '/',
+      '/docs',
+      '/docs/api/updateTicket',
+      '/docs/objects/Booking',
+      '/docs/events/ticket.status_changed',
+      '/docs/guides/sync.md',
+      '/docs/reference/settings.md',
+      '/docs/errors/invalid_transition',
+    ]) {
+      await page.setViewportSize({ width: 1280, height: 900 })
+      await page.goto(service.url + path, { waitUntil: 'networkidle' })
+      for (const details of await page.locator('main details').all()) {
+        await details.evaluate((element) => element.setAttribute('open', ''))
+      }
+      expect({ path, found: await findings(page) }).toEqual({ path, found: [] })
+      await page.setViewportSize({ width: 360, height: 740 })
+      expect({ path, overflow: await overflow(page) }).toEqual({ path, overflow: 0 })
+      expect({ path, found: await findings(page) }).toEqual({ path, found: [] })
+    }
     const paper = await page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
-    expect(paper).toBe(scheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(22, 25, 29)')
+    expect(paper).toBe(scheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(21, 26, 29)')
     expect(requests.filter((url) => !url.startsWith(`${service.url}/`))).toEqual([])
     expect(complaints).toEqual([])
+
+    const outcome = await page.evaluate(() =>
+      fetch('http://127.0.0.2:9/').then(
+        () => 'sent',
+        () => 'refused',
+      ),
+    )
+    expect(outcome).toBe('refused')
+    expect(complaints.join('\n')).toContain('Content Security Policy')
   },
 )
+
+test('the search finds operations, fields, events, errors and guides, by the keyboard alone', async () => {
+  const { page, complaints } = await watchedPage(browser)
+  await page.goto(`${service.url}/docs`, { waitUntil: 'networkidle' })
+  const search = page.getByRole('combobox')
+  const options = page.getByRole('option')
+  for (const [words, title, address] of [
+    ['create tick', 'Create a ticket', '/docs/api/createTicket'],
+    ['reschedulecount', 'rescheduleCount', '/docs/objects/Booking#field-rescheduleCount'],
+    ['status_changed', 'ticket.status_changed', '/docs/events/ticket.status_changed'],
+    ['too old', 'cursor_too_old', '/docs/errors/cursor_too_old'],
+    ['finding differs', 'Finding what differs', '/docs/guides/sync.md#finding-what-differs'],
+    ['poolers', 'Poolers', '/docs/guides/deploying.md#poolers'],
+  ] as const) {
+    await page.keyboard.press('/')
+    await search.fill(words)
+    await expect.poll(() => options.first().innerText(), patience).toContain(title)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(service.url + address)
+  }
+  await page.keyboard.press('Control+k')
+  await search.fill('ticket')
+  await page.keyboard.press('ArrowDown')
+  expect(await options.nth(1).getAttribute('aria-selected')).toBe('true')
+  expect(await findings(page)).toEqual([])
+  await search.fill('<img src=x onerror=alert(1)>')
+  await expect
+    .poll(() => page.getByRole('dialog').innerText(), patience)
+    .toContain('Nothing has “<img src=x onerror=alert(1)>”')
+  await page.keyboard.press('Escape')
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+test('a language stays chosen, and its sample is copied as it is', async () => {
+  const { page, complaints } = await watchedPage(browser)
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.goto(`${service.url}/docs/api/createTicket`, { waitUntil: 'networkidle' })
+  await page.getByRole('radio', { name: 'Python' }).check()
+  await page.goto(`${service.url}/docs/api/createCustomer`, { waitUntil: 'networkidle' })
+  const sample = page.locator('.sample:visible')
+  expect(await sample.count()).toBe(1)
+  await sample.getByRole('button', { name: 'Copy' }).click()
+  const copied = await page.evaluate<string>('navigator.clipboard.readText()')
+  expect(copied).toBe(await sample.locator('pre').textContent())
+  expect(copied).toContain('urllib.request')
+  expect(complaints).toEqual([])
+})
+
+test('an operation is tried against this service, with a key that stays in the tab', async () => {
+  const { name } = await makeCustomer(service.api, { name: 'Ada of the <reference>' })
+  const { page, requests, complaints } = await watchedPage(browser)
+  await page.goto(`${service.url}/docs/api/listCustomers`, { waitUntil: 'networkidle' })
+  await page.getByText('Try it').click()
+  await page.getByLabel('Key', { exact: true }).fill(service.api.token)
+  await page.getByLabel('limit').fill('5')
+  await page.getByRole('button', { name: 'Send GET' }).click()
+  const outcome = page.getByRole('status')
+  await expect.poll(() => outcome.innerText(), patience).toContain('200')
+  expect(await outcome.innerText()).toContain(name)
+  expect(requests).toContain(`${service.url}/v1/customers?limit=5`)
+  expect(complaints).toEqual([])
+
+  await page.goto(`${service.url}/docs/api/createTicket`, { waitUntil: 'networkidle' })
+  await page.getByText('Try it').click()
+  expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe(service.api.token)
+  await page.getByRole('button', { name: 'Send POST' }).click()
+  await expect.poll(() => outcome.innerText(), patience).toContain('422')
+  expect(await outcome.innerText()).toContain('/customerId')
+  const elsewhere = await page.context().newPage()
+  await elsewhere.goto(`${service.url}/docs/api/createTicket`, { waitUntil: 'networkidle' })
+  await elsewhere.getByText('Try it').click()
+  expect(await elsewhere.getByLabel('Key', { exact: true }).inputValue()).toBe('')
+})
+
+test('without a script a page has everything but what needs one', async () => {
+  const context = await browser.newContext({
+    javaScriptEnabled: false,
+    viewport: { width: 360, height: 740 },
+  })
+  const page = await context.newPage()
+  await page.goto(`${service.url}/docs/api/createTicket`)
+  await page.getByRole('button', { name: 'Menu' }).click()
+  const list = page.getByRole('navigation', { name: 'Documentation' })
+  await list.getByText('Keep a copy', { exact: true }).click()
+  expect(await list.getByRole('link', { name: 'Keep an exact copy' }).isVisible()).toBe(true)
+  await page.keyboard.press('Escape')
+  await page.getByRole('radio', { name: 'TypeScript' }).check()
+  expect(await page.locator('.sample:visible').innerText()).toContain('client.tickets.create')
+  expect(await page.getByText('Try it').isVisible()).toBe(false)
+  expect(await page.getByRole('button', { name: 'Search' }).isVisible()).toBe(false)
+})
