@@ -329,6 +329,21 @@ export interface paths {
         };
         delete: operations["deletePreviousApiKeyToken"];
     };
+    "/v1/console-links": {
+        parameters: {
+        };
+        post: operations["createConsoleLink"];
+    };
+    "/v1/console-links/exchange": {
+        parameters: {
+        };
+        post: operations["exchangeConsoleLink"];
+    };
+    "/v1/console-links/{id}": {
+        parameters: {
+        };
+        delete: operations["deleteConsoleLink"];
+    };
     "/v1/organization": {
         parameters: {
         };
@@ -1218,6 +1233,35 @@ export interface components {
             scopes?: ("teammates:read" | "teammates:write" | "customers:read" | "customers:write" | "conversations:read" | "conversations:write" | "messages:read" | "messages:write" | "tickets:read" | "tickets:write" | "bookings:read" | "bookings:write" | "webhooks:read" | "webhooks:write" | "api_keys:manage" | "*")[];
             /** Format: date-time */
             expiresAt?: string | null;
+        };
+        ConsoleLink: {
+            /** Format: uuid */
+            id: string;
+            /** @constant */
+            object: "console_link";
+            scopes: string[];
+            url: string;
+            /** Format: date-time */
+            expiresAt: string;
+        };
+        ConsoleSession: {
+            /** Format: uuid */
+            id: string;
+            /** @constant */
+            object: "console_session";
+            /** Format: uuid */
+            organizationId: string;
+            scopes: string[];
+            token: string;
+            /** Format: date-time */
+            expiresAt: string;
+        };
+        ConsoleLinkCreate: {
+            scopes: ("teammates:read" | "teammates:write" | "customers:read" | "customers:write" | "conversations:read" | "conversations:write" | "messages:read" | "messages:write" | "tickets:read" | "tickets:write" | "bookings:read" | "bookings:write" | "webhooks:read" | "webhooks:write")[];
+            expiresIn?: number | null;
+        };
+        ConsoleLinkExchange: {
+            link: string;
         };
         Organization: {
             /** Format: uuid */
@@ -3731,6 +3775,92 @@ export interface operations {
         };
     };
     deletePreviousApiKeyToken: {
+        parameters: {
+            header?: {
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createConsoleLink: {
+        parameters: {
+            header?: {
+                "Idempotency-Key"?: string;
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConsoleLinkCreate"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleLink"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exchangeConsoleLink: {
+        parameters: {
+            header?: {
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConsoleLinkExchange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteConsoleLink: {
         parameters: {
             header?: {
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
