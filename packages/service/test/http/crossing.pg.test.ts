@@ -64,6 +64,7 @@ async function settled(api: Api, name: string): Promise<Organization> {
       ...Object.fromEntries(Object.entries(made).map(([plural, { id }]) => [plural, id])),
       webhooks: webhook.id,
       'api-keys': keys.id,
+      'console-links': (await api.post('/v1/console-links', { scopes: ['customers:read'] })).json.id,
       deliveryId: delivery.id,
       recoveryId: recovery.json.id,
     },
@@ -105,6 +106,7 @@ const routes = () =>
 const queries: Readonly<Record<string, string>> = {
   '/v1/organization': '',
   '/v1/api-keys/self': '',
+  '/v1/stats': '?step=1d',
   '/v1/changes': '?limit=100&updatedAfter=1970-01-01T00:00:00Z',
 }
 
@@ -270,7 +272,14 @@ function valueFor(url: string, name: string): string {
     priority: 'normal',
     type: 'task',
     status:
-      { conversations: 'open', tickets: 'open', bookings: 'pending' }[url.split('/')[2] ?? ''] ?? 'active',
+      { conversations: 'open', tickets: 'open', bookings: 'pending', deliveries: 'pending' }[
+        url.split('/')[2] ?? ''
+      ] ?? 'active',
+    eventType: 'customer.created',
+    webhookId: theirs.ids.webhooks!,
+    from: new Date(Date.now() - 3_600_000).toISOString(),
+    to: '2000-01-02T00:00:00Z',
+    step: '1d',
     customerId: theirs.ids.customers!,
     conversationId: theirs.ids.conversations!,
     assigneeId: theirs.ids.teammates!,
