@@ -9,8 +9,10 @@ export default defineConfig(({ mode }) => ({
         ? ['packages/console/test/**/*.screenshots.ts']
         : ['packages/console/test/**/*.{test,screens}.ts'],
     globalSetup: ['packages/service/test/harness/global-setup.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // No test is about these: far longer than the longest takes on a machine that has much else to do.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 30_000 } },
     maxWorkers: 2,
     isolate: false,
   },

@@ -43,9 +43,7 @@ function withoutWords<T>(value: T): T {
   const words = new Set(['examples', 'example', 'x-scope', 'x-events', 'x-examples'])
   return JSON.parse(
     JSON.stringify(value, (name, part) =>
-      words.has(name) || (texts.has(name) && typeof part === 'string' && part !== '')
-        ? undefined
-        : part,
+      words.has(name) || (texts.has(name) && typeof part === 'string' && part !== '') ? undefined : part,
     ),
   )
 }
