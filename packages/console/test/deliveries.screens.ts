@@ -20,7 +20,6 @@ test('filters stand in the address, and what matches nothing can be cleared', as
   await audit()
   await page.getByRole('button', { name: 'Clear the filters' }).click()
   await expect.poll(() => page.getByRole('row').count()).toBe(7)
-  await page.goBack()
 })
 
 test('news wait behind a count, and move nothing until they are asked for', async () => {
