@@ -4,9 +4,8 @@
  */
 import type { Page } from 'playwright-core'
 import { test } from 'vitest'
-import type { Api } from '../../service/test/harness/service.ts'
-import { consoleBench, type PageOptions, type Seeded } from './harness.ts'
-import { takePictures } from './pictures.ts'
+import { consoleBench, type Seeded } from './harness.ts'
+import { failing, looks, picture, wide } from './pictures.ts'
 
 const bench = consoleBench()
 
@@ -16,7 +15,7 @@ interface Pictured {
   readonly address: (seeded: Seeded) => string | Promise<string>
   readonly heading: string | RegExp
   /** What is done there before the picture is taken. */
-  readonly prepare?: (page: Page) => Promise<unknown>
+  readonly prepare?: ((page: Page) => Promise<unknown>) | undefined
   /** Whether it is there in an organization with nothing in it, and shows when the service fails. */
   readonly also: readonly ('empty' | 'error')[]
 }
@@ -85,46 +84,23 @@ const screens: readonly Pictured[] = [
 test.each(screens)('$name', async ({ name, address, heading, prepare, also }) => {
   const seeded = await bench().seeded()
   const place = await address(seeded)
-  const shown = (page: Page) => page.getByRole('heading', { level: 1, name: heading }).waitFor()
-  const open = (api: Api) => (options: PageOptions) => bench().open(api, place, options)
-  await takePictures(name, open(seeded.api), async (page) => {
-    await shown(page)
-    await prepare?.(page)
-  })
+  for (const [look, options] of looks)
+    await picture(bench(), `${name}-${look}`, seeded.api, place, { heading, options, prepare })
   if (also.includes('empty')) {
     const empty = await bench().service.newOrganization('Analytical Engines')
-    await takePictures(`${name}-empty`, open(empty), shown, ['light'])
+    await picture(bench(), `${name}-empty`, empty, place, { heading, options: wide })
   }
   if (also.includes('error')) {
-    const failing = (options: PageOptions) => bench().open(seeded.api, place, { ...options, expected: [500] })
-    await takePictures(`${name}-error`, failing, fail, ['light'])
+    const options = { ...wide, expected: [500] }
+    await picture(bench(), `${name}-error`, seeded.api, place, { heading: /./, options, prepare: failing })
   }
 })
 
 test('sign-in', async () => {
-  const open = (options: PageOptions) => bench().open(null, '/', options)
-  const shown = (page: Page) => page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
-  await takePictures('sign-in', open, shown, ['light'])
+  await picture(bench(), 'sign-in-light', null, '/', { heading: 'Sign in', options: wide })
 })
 
 async function copied(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Make a copy' }).click()
   await page.getByText(/^Exact at/).waitFor()
-}
-
-/** Has the service fail all that a screen asks of it. */
-async function fail(page: Page): Promise<void> {
-  const problem = {
-    type: '/docs/errors/internal_error',
-    title: 'The service has failed',
-    status: 500,
-    code: 'internal_error',
-    detail: 'It is in its log, with the id of this request.',
-    requestId: 'b1946ac9-2492-4d23-8a3e-3f1b5a1c5e0d',
-  }
-  await page.route(/\/v1\/(?!organization|api-keys)/, (route) =>
-    route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
-  )
-  await page.reload()
-  await page.getByRole('heading', { level: 1 }).waitFor()
 }

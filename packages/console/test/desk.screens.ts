@@ -139,7 +139,7 @@ test('a customer is added: what is wrong stands at its field', async () => {
   await audit()
   await dialog.getByLabel('Email').fill('ada@example.com')
   await dialog.getByRole('button', { name: 'Add' }).click()
-  await dialog.getByText('already').waitFor()
+  await dialog.getByText('Another customer has this email').waitFor()
   await dialog.getByLabel('Email').fill('sofia@example.com')
   await dialog.getByLabel('Attributes').fill('plan: free\nseats: 3\ncode: "7"')
   await dialog.getByRole('button', { name: 'Add' }).click()

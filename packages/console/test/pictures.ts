@@ -1,8 +1,10 @@
-/** Pictures in docs/console: a screen in light, in dark, and narrow. */
+/** Pictures in docs/console: a screen in light, in dark and narrow, with nothing in it, and when the service fails. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import type { ConsolePage, PageOptions } from './harness.ts'
+import type { Api } from '../../service/test/harness/service.ts'
+import type { Bench, PageOptions } from './harness.ts'
 import { settled } from './settled.ts'
 
 const directory = fileURLToPath(new URL('../../../docs/console/', import.meta.url))
@@ -10,30 +12,52 @@ const directory = fileURLToPath(new URL('../../../docs/console/', import.meta.ur
 /** What a picture may weigh, in bytes. */
 const atMost = 60 * 1024
 
-const looks = {
-  light: { scheme: 'light', width: 1280, height: 800 },
-  dark: { scheme: 'dark', width: 1280, height: 800 },
-  narrow: { scheme: 'light', width: 360, height: 720 },
-} as const
+export const wide = { scheme: 'light', width: 1280, height: 800 } as const
+export const looks = [
+  ['light', wide],
+  ['dark', { ...wide, scheme: 'dark' }],
+  ['narrow', { scheme: 'light', width: 360, height: 720 }],
+] as const
 
-/** Writes `NAME-LOOK.webp` for each look. `ready` resolves when the page shows what it is about. */
-export async function takePictures(
+/** Writes `NAME.webp` of what is at an address below /console, once it has the heading. */
+export async function picture(
+  bench: Bench,
   name: string,
-  open: (options: PageOptions) => Promise<ConsolePage>,
-  ready: (page: ConsolePage['page']) => Promise<unknown>,
-  wanted: readonly (keyof typeof looks)[] = ['light', 'dark', 'narrow'],
+  api: Api | null,
+  address: string,
+  {
+    heading,
+    options,
+    prepare = async () => {},
+  }: { heading: string | RegExp; options: PageOptions; prepare?: ((page: Page) => Promise<unknown>) | undefined },
 ): Promise<void> {
+  const { page, context } = await bench.open(api, address, options)
+  await prepare(page)
+  // What is behind a dialog is there, and hidden from those who listen.
+  await page.getByRole('heading', { level: 1, name: heading, includeHidden: true }).waitFor()
+  await settled(page)
+  // As WebP, a third of a PNG, which Playwright does not write by itself.
+  const session = await context.newCDPSession(page)
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 80 })
+  const taken = Buffer.from(data, 'base64')
+  expect(taken.length, name).toBeLessThan(atMost)
   await mkdir(directory, { recursive: true })
-  for (const look of wanted) {
-    const { page, context } = await open(looks[look])
-    await ready(page)
-    await settled(page)
-    // As WebP, a third of a PNG, which Playwright does not write by itself.
-    const session = await context.newCDPSession(page)
-    const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 80 })
-    const picture = Buffer.from(data, 'base64')
-    expect(picture.length, name).toBeLessThan(atMost)
-    await writeFile(`${directory}${name}-${look}.webp`, picture)
-    await context.close()
+  await writeFile(`${directory}${name}.webp`, taken)
+  await context.close()
+}
+
+/** Has the service fail all that a screen asks of it. */
+export async function failing(page: Page): Promise<void> {
+  const problem = {
+    type: '/docs/errors/internal_error',
+    title: 'The service has failed',
+    status: 500,
+    code: 'internal_error',
+    detail: 'It is in its log, with the id of this request.',
+    requestId: 'b1946ac9-2492-4d23-8a3e-3f1b5a1c5e0d',
   }
+  await page.route(/\/v1\/(?!organization|api-keys)/, (route) =>
+    route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+  )
+  await page.reload()
 }

@@ -139,7 +139,7 @@ export function ObjectForm<T extends Versioned>(props: ObjectFormProps<T>) {
 /** A 409 about a value that another has names the field in its detail. */
 function duplicateOf(error: unknown, names: readonly string[]): Readonly<Record<string, string>> {
   if (!(error instanceof ApiProblem) || error.code !== 'duplicate') return {}
-  const name = names.find((one) => error.message.includes(one))
+  const name = names.find((one) => error.message.includes(` this ${one}:`))
   return name === undefined ? {} : { duplicate: name }
 }
 
