@@ -9,7 +9,9 @@ export default defineConfig(({ mode }) => ({
         ? ['packages/console/test/**/*.screenshots.ts']
         : ['packages/console/test/**/*.{test,screens}.ts'],
     globalSetup: ['packages/service/test/harness/global-setup.ts'],
-    testTimeout: 60_000,
+    // A browser on a busy machine takes its time.
+    expect: { poll: { timeout: 15_000 } },
+    testTimeout: 120_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
     isolate: false,
