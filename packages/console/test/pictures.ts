@@ -29,7 +29,11 @@ export async function picture(
     heading,
     options,
     prepare = async () => {},
-  }: { heading: string | RegExp; options: PageOptions; prepare?: ((page: Page) => Promise<unknown>) | undefined },
+  }: {
+    heading: string | RegExp
+    options: PageOptions
+    prepare?: ((page: Page) => Promise<unknown>) | undefined
+  },
 ): Promise<void> {
   const { page, context } = await bench.open(api, address, options)
   await prepare(page)

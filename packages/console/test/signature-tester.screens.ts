@@ -48,7 +48,7 @@ test('each way of being wrong is named where it is, by keyboard alone', async ()
     'Time is broken',
     'Signature is broken',
   ])
-  await page.getByText('parsed and written again').waitFor()
+  await page.getByText('Likely: The body was parsed and written again').waitFor()
   await page.keyboard.press('Tab')
   await page.keyboard.insertText('1769851900')
   await page.getByLabel('Raw body').fill(body)

@@ -66,7 +66,7 @@ function Readable({ readable }: { readonly readable: readonly string[] }) {
           )}
           {phase !== 'idle' && (
             <ActionMenu
-              label="Begin again"
+              label="More: begin again"
               actions={[
                 { title: 'Make a new copy', run: () => explorer.start('beginning') },
                 { title: 'Watch what happens from now on', run: () => explorer.start('now') },
