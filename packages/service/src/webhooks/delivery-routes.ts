@@ -216,6 +216,16 @@ const readPayload = route({
     200: {
       description: 'The envelope of the event.',
       schema: { type: 'object', description: 'As in the schemas of events.', additionalProperties: true },
+      examples: () => ({
+        ping: {
+          id: exampleId(9),
+          type: 'ping',
+          apiVersion: 'v1',
+          createdAt: exampleTime,
+          organizationId: exampleId(0),
+          data: {},
+        },
+      }),
     },
   },
   errors: ['not_found'],
