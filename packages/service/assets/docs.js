@@ -174,6 +174,10 @@ function createFinder() {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault()
       choose(chosen + (event.key === 'ArrowDown' ? 1 : -1))
+    } else if (event.key === 'Escape') {
+      // At once: the first would clear the words.
+      event.preventDefault()
+      dialog.close()
     } else if (event.key === 'Enter') {
       event.preventDefault()
       options()[chosen]?.click()
