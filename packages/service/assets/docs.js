@@ -37,7 +37,10 @@ function scoreOf(entry, words, query) {
   for (const word of words) {
     if (entry.titleParts.some((part) => part === word)) score += 14
     else if (entry.titleParts.some((part) => part.startsWith(word))) score += 10
+    // What one writes with its points and strokes: the last part is all of it.
+    else if (entry.titleParts.at(-1).includes(word)) score += 8
     else if (entry.aboutParts.some((part) => part.startsWith(word))) score += 4
+    else if (entry.aboutParts.at(-1).includes(word)) score += 3
     else if (` ${entry.words}`.includes(` ${word}`)) score += 2
     else return 0
   }
@@ -171,6 +174,10 @@ function createFinder() {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault()
       choose(chosen + (event.key === 'ArrowDown' ? 1 : -1))
+    } else if (event.key === 'Escape') {
+      // At once: the first would clear the words.
+      event.preventDefault()
+      dialog.close()
     } else if (event.key === 'Enter') {
       event.preventDefault()
       options()[chosen]?.click()

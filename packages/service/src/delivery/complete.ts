@@ -9,7 +9,7 @@ import { arrayParameter, type Parameter, type PreparedStatement, queryText } fro
 import { formatTimestamp } from '../kernel/timestamps.ts'
 import type { HealthChange } from './decide.ts'
 import { type AttemptResult, type LeasedQueue, type PriorityClass, priorityClasses } from './model.ts'
-import { countTally, tallyOf } from './tally.ts'
+import { countTally, tallyOf, tallyVariables } from './tally.ts'
 
 export interface Completion {
   readonly results: readonly AttemptResult[]
@@ -135,6 +135,7 @@ export const completeFunction: SchemaFunction = schemaFunction(
   `declare
   v_failing_since timestamptz(3);
   v_due timestamptz(3);
+  ${tallyVariables}
 begin
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id
     and l.lease_id = p_lease_id for update;

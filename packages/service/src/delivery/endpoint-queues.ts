@@ -22,7 +22,7 @@ import {
   priorityClasses,
 } from './model.ts'
 import { type SweptQueues, sweepQueues, wakeFromTheFuture } from './sweep.ts'
-import { countTally, tallyOfDisabled } from './tally.ts'
+import { countTally, tallyOfDisabled, tallyVariables } from './tally.ts'
 import { deliveryTuning } from './tuning.ts'
 
 /** Times in milliseconds since the Unix epoch. */
@@ -204,6 +204,7 @@ export const failPendingFunction: SchemaFunction = schemaFunction(
   },
   `declare
   v_ids uuid[];
+  ${tallyVariables}
 begin
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
     and w.status = 'disabled' for share;

@@ -92,9 +92,12 @@ const clocksApart = `interval '1 hour'`
 const ofEndpoint = (row: string) =>
   `${row}.organization_id = p_organization_id and ${row}.webhook_id = p_webhook_id`
 
+/** What a function declares that counts: no UPDATE adds to a time, which leaves the statements to what splits tables over servers (decision 64). */
+export const tallyVariables = `v_minute timestamptz := ${stepOf(`interval '1 minute'`, 'p_now')};
+  v_minute_until timestamptz := v_minute + ${clocksApart};`
+
 /** SQL that counts p_tally at p_now, and changes the record of health by `changes`, in one statement unless a minute begins. `tell`: what follows the update. */
 export function countTally(tally: string, changes: readonly string[] = [], tell = ''): string {
-  const minute = stepOf(`interval '1 minute'`, 'p_now')
   const hour = (time: string) => stepOf(`interval '1 hour'`, time)
   const update = (counted: readonly string[], where = '') => `update webhook_health h
         set ${[...changes, ...counted].join(',\n            ')}
@@ -105,7 +108,7 @@ export function countTally(tally: string, changes: readonly string[] = [], tell 
     (_, n) => `coalesce(h.tally[${n + 1}], 0) + coalesce(${tally}[${n + 1}], 0)`,
   )
   const added = `tally = array[${sums.join(', ')}]`
-  return `${update([added], `\n        and h.tally_at >= ${minute} and h.tally_at < ${minute} + ${clocksApart}`)};
+  return `${update([added], `\n        and h.tally_at >= v_minute and h.tally_at < v_minute_until`)};
     if not found then
       -- A minute is over, or the clock was set back: counted again, a minute has what was counted before as well.
       insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
@@ -128,7 +131,7 @@ export function countTally(tally: string, changes: readonly string[] = [], tell 
           group by t.organization_id, t.webhook_id, t.at
         on conflict (organization_id, webhook_id, minutes, at)
           do update set places = excluded.places, counts = excluded.counts;
-      ${update([`tally_at = ${minute}`, `tally = ${tally}`])};
+      ${update([`tally_at = v_minute`, `tally = ${tally}`])};
     end if;`
 }
 

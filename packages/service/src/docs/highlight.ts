@@ -40,7 +40,7 @@ const grammars: Readonly<Record<string, Grammar>> = {
   sql: {
     comment: dashes,
     keywords:
-      'select from where group by order limit join left on as and or not null is in insert into values update set delete create table index with distinct count sum having primary key',
+      'and as by count create delete distinct from group having in index insert into is join key left limit not null on or order primary select set sum table update values where with',
   },
   json: { comment: '(?!)', keywords: 'true false null' },
   yaml,

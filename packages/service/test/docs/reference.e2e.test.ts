@@ -85,7 +85,8 @@ test('the search finds operations, fields, events, errors and guides, by the key
     ['status_changed', 'ticket.status_changed', '/docs/events/ticket.status_changed'],
     ['too old', 'cursor_too_old', '/docs/errors/cursor_too_old'],
     ['finding differs', 'Finding what differs', '/docs/guides/sync.md#finding-what-differs'],
-    ['poolers', 'Poolers', '/docs/guides/deploying.md#poolers'],
+    ['behind a pooler', 'Behind a pooler', '/docs/guides/deploying.md#behind-a-pooler'],
+    ['PATCH /v1/tickets', 'Change a ticket', '/docs/api/updateTicket'],
   ] as const) {
     await page.keyboard.press('/')
     await search.fill(words)
