@@ -221,8 +221,6 @@ describe('SQL', () => {
       // One call for several organizations, each named in the argument.
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
       "journal/journal.ts: select ${commitFunction.name}((c.part->>'organizat",
-      // It calls a function whose first argument names it.
-      "journal/journal.ts: with waiting as materialized (select set_config('l",
       // Its arms name it, each for itself.
       'journal/page-statement.ts: select s.updated_at, s.id, s.body from (${arms.map',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
@@ -243,9 +241,6 @@ describe('SQL', () => {
       // Its arms name it, each for itself.
       "webhooks/log-functions.ts: select 1 from (${some('1', String(countedAtMost + ",
       "webhooks/log-functions.ts: select f.id, f.log_day from (${some('d.id, d.log_d",
-      // An argument names it.
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
-      'webhooks/log.ts: select ${deliveryColumns} from ${readLogFunction.n',
     ])
   })
 })
