@@ -2135,12 +2135,14 @@ begin
 end;
 $function$;
 
-create or replace function complete_deliveries_4c4e9f79b083(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
+create or replace function complete_deliveries_71cd7105b84b(p_organization_id uuid, p_webhook_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz,
       p_next text, p_priority_class int, p_known uuid[], p_succeeded_at timestamptz, p_failures int, p_failed_at timestamptz, p_tally int[], p_id uuid[], p_number int[], p_seen float8[], p_status text[], p_attempted boolean[], p_started_at float8[], p_ended_at float8[], p_response_status int[], p_response_body text[], p_error_code text[], p_error_message text[], p_duration_ms int[], p_next_attempt_at float8[]) returns jsonb
 language plpgsql volatile as $function$
 declare
   v_failing_since timestamptz(3);
   v_due timestamptz(3);
+  v_minute timestamptz := date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z');
+  v_minute_until timestamptz := v_minute + interval '1 hour';
 begin
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id
     and l.lease_id = p_lease_id for update;
@@ -2180,7 +2182,7 @@ begin
             failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at),
             tally = array[coalesce(h.tally[1], 0) + coalesce(p_tally[1], 0), coalesce(h.tally[2], 0) + coalesce(p_tally[2], 0), coalesce(h.tally[3], 0) + coalesce(p_tally[3], 0), coalesce(h.tally[4], 0) + coalesce(p_tally[4], 0), coalesce(h.tally[5], 0) + coalesce(p_tally[5], 0), coalesce(h.tally[6], 0) + coalesce(p_tally[6], 0), coalesce(h.tally[7], 0) + coalesce(p_tally[7], 0), coalesce(h.tally[8], 0) + coalesce(p_tally[8], 0), coalesce(h.tally[9], 0) + coalesce(p_tally[9], 0), coalesce(h.tally[10], 0) + coalesce(p_tally[10], 0), coalesce(h.tally[11], 0) + coalesce(p_tally[11], 0), coalesce(h.tally[12], 0) + coalesce(p_tally[12], 0), coalesce(h.tally[13], 0) + coalesce(p_tally[13], 0), coalesce(h.tally[14], 0) + coalesce(p_tally[14], 0), coalesce(h.tally[15], 0) + coalesce(p_tally[15], 0), coalesce(h.tally[16], 0) + coalesce(p_tally[16], 0), coalesce(h.tally[17], 0) + coalesce(p_tally[17], 0), coalesce(h.tally[18], 0) + coalesce(p_tally[18], 0), coalesce(h.tally[19], 0) + coalesce(p_tally[19], 0), coalesce(h.tally[20], 0) + coalesce(p_tally[20], 0), coalesce(h.tally[21], 0) + coalesce(p_tally[21], 0), coalesce(h.tally[22], 0) + coalesce(p_tally[22], 0), coalesce(h.tally[23], 0) + coalesce(p_tally[23], 0), coalesce(h.tally[24], 0) + coalesce(p_tally[24], 0), coalesce(h.tally[25], 0) + coalesce(p_tally[25], 0), coalesce(h.tally[26], 0) + coalesce(p_tally[26], 0), coalesce(h.tally[27], 0) + coalesce(p_tally[27], 0), coalesce(h.tally[28], 0) + coalesce(p_tally[28], 0), coalesce(h.tally[29], 0) + coalesce(p_tally[29], 0), coalesce(h.tally[30], 0) + coalesce(p_tally[30], 0), coalesce(h.tally[31], 0) + coalesce(p_tally[31], 0), coalesce(h.tally[32], 0) + coalesce(p_tally[32], 0), coalesce(h.tally[33], 0) + coalesce(p_tally[33], 0), coalesce(h.tally[34], 0) + coalesce(p_tally[34], 0), coalesce(h.tally[35], 0) + coalesce(p_tally[35], 0), coalesce(h.tally[36], 0) + coalesce(p_tally[36], 0), coalesce(h.tally[37], 0) + coalesce(p_tally[37], 0), coalesce(h.tally[38], 0) + coalesce(p_tally[38], 0), coalesce(h.tally[39], 0) + coalesce(p_tally[39], 0)]
       where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
-        and h.tally_at >= date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z') and h.tally_at < date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour'
+        and h.tally_at >= v_minute and h.tally_at < v_minute_until
       returning case when p_succeeded_at is not null or p_failures > 0 then h.failing_since end into v_failing_since;
     if not found then
       -- A minute is over, or the clock was set back: counted again, a minute has what was counted before as well.
@@ -2208,7 +2210,7 @@ begin
         set last_success_at = coalesce(p_succeeded_at, h.last_success_at),
             failure_count = case when p_succeeded_at is null then h.failure_count else 0 end + p_failures,
             failing_since = coalesce(case when p_succeeded_at is null then h.failing_since end, p_failed_at),
-            tally_at = date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z'),
+            tally_at = v_minute,
             tally = p_tally
       where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
       returning case when p_succeeded_at is not null or p_failures > 0 then h.failing_since end into v_failing_since;
@@ -2269,10 +2271,12 @@ begin
 end;
 $function$;
 
-create or replace function fail_pending_6c0d42f1f603(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
+create or replace function fail_pending_f1ae3feef41b(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_reason text, p_limit int) returns int
 language plpgsql volatile as $function$
 declare
   v_ids uuid[];
+  v_minute timestamptz := date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z');
+  v_minute_until timestamptz := v_minute + interval '1 hour';
 begin
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
     and w.status = 'disabled' for share;
@@ -2300,7 +2304,7 @@ begin
     update webhook_health h
         set tally = array[coalesce(h.tally[1], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[1], 0), coalesce(h.tally[2], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[2], 0), coalesce(h.tally[3], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[3], 0), coalesce(h.tally[4], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[4], 0), coalesce(h.tally[5], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[5], 0), coalesce(h.tally[6], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[6], 0), coalesce(h.tally[7], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[7], 0), coalesce(h.tally[8], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[8], 0), coalesce(h.tally[9], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[9], 0), coalesce(h.tally[10], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[10], 0), coalesce(h.tally[11], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[11], 0), coalesce(h.tally[12], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[12], 0), coalesce(h.tally[13], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[13], 0), coalesce(h.tally[14], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[14], 0), coalesce(h.tally[15], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[15], 0), coalesce(h.tally[16], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[16], 0), coalesce(h.tally[17], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[17], 0), coalesce(h.tally[18], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[18], 0), coalesce(h.tally[19], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[19], 0), coalesce(h.tally[20], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[20], 0), coalesce(h.tally[21], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[21], 0), coalesce(h.tally[22], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[22], 0), coalesce(h.tally[23], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[23], 0), coalesce(h.tally[24], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[24], 0), coalesce(h.tally[25], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[25], 0), coalesce(h.tally[26], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[26], 0), coalesce(h.tally[27], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[27], 0), coalesce(h.tally[28], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[28], 0), coalesce(h.tally[29], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[29], 0), coalesce(h.tally[30], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[30], 0), coalesce(h.tally[31], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[31], 0), coalesce(h.tally[32], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[32], 0), coalesce(h.tally[33], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[33], 0), coalesce(h.tally[34], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[34], 0), coalesce(h.tally[35], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[35], 0), coalesce(h.tally[36], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[36], 0), coalesce(h.tally[37], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[37], 0), coalesce(h.tally[38], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[38], 0), coalesce(h.tally[39], 0) + coalesce((array_fill(0, array[36]) || cardinality(v_ids))[39], 0)]
       where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id
-        and h.tally_at >= date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z') and h.tally_at < date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z') + interval '1 hour';
+        and h.tally_at >= v_minute and h.tally_at < v_minute_until;
     if not found then
       -- A minute is over, or the clock was set back: counted again, a minute has what was counted before as well.
       insert into delivery_stats as s (organization_id, webhook_id, minutes, at, places, counts)
@@ -2324,7 +2328,7 @@ begin
         on conflict (organization_id, webhook_id, minutes, at)
           do update set places = excluded.places, counts = excluded.counts;
       update webhook_health h
-        set tally_at = date_bin(interval '1 minute', p_now, timestamptz '1970-01-01 00:00:00Z'),
+        set tally_at = v_minute,
             tally = (array_fill(0, array[36]) || cardinality(v_ids))
       where h.organization_id = p_organization_id and h.webhook_id = p_webhook_id;
     end if;
