@@ -286,101 +286,97 @@ test('a key that may only read is offered nothing else', async () => {
   }
 })
 
-test.each(['light', 'dark'] as const)(
-  'every screen of the desk is whole, here in %s, and when narrow',
-  async (scheme) => {
-    const api = await newOrganization()
-    const { ada, parcel, ticket, fitting } = await makeDesk(api)
-    for (const width of [1280, 360]) {
-      const { page, audit, context } = await bench().open(api, '/conversations', { scheme, width })
-      for (const [address, name] of [
-        ['/conversations', 'Conversations'],
-        [`/conversations/${parcel.id}`, 'Where is my parcel?'],
-        ['/customers', 'Customers'],
-        [`/customers/${ada.id}`, 'Ada Lovelace'],
-        ['/tickets', 'Tickets'],
-        [`/tickets/${ticket.id}`, /1843/],
-        ['/bookings', 'Bookings'],
-        ['/bookings?view=list', 'Bookings'],
-        [`/bookings/${fitting.id}`, 'Fitting'],
-        ['/teammates', 'Teammates'],
-      ] as const) {
-        await page.goto(`${bench().service.url}/console${address}`)
-        await page.getByRole('heading', { level: 1, name }).waitFor()
-        await settled(page)
-        await audit()
-        const overhang = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
-        expect(overhang, `${address} at ${width}`).toBeLessThanOrEqual(0)
-      }
-      await context.close()
-    }
-  },
-)
-
-test('what somebody smuggles in is text in every field', async () => {
+test.each([
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 360],
+  ['dark', 360],
+] as const)('every screen of the desk is whole, here in %s and %d pixels wide', async (scheme, width) => {
   const api = await newOrganization()
-  for (const payload of payloads) {
-    const teammate = await makeTeammate(api, { name: payload })
-    const customer = await makeCustomer(api, {
-      name: payload,
-      company: payload,
-      externalId: payload,
-      tags: [payload.slice(0, 50)],
-      customAttributes: { [payload.slice(0, 40)]: payload },
-    })
-    const of = {
-      customerId: customer.id,
-      assigneeId: teammate.id,
-      tags: [payload.slice(0, 50)],
-      customAttributes: { [payload.slice(0, 40)]: payload },
-    }
-    const conversation = await makeConversation(api, { ...of, subject: payload, externalId: payload })
-    await makeMessage(api, {
-      conversationId: conversation.id,
-      author: { type: 'customer', name: payload },
-      body: payload,
-      contentType: 'html',
-      attachments: [
-        {
-          fileName: payload,
-          contentType: 'text/plain',
-          sizeBytes: 1,
-          url: 'https://example.com/?q=<script>',
-        },
-      ],
-    })
-    const ticket = await makeTicket(api, {
-      ...of,
-      subject: payload,
-      description: payload,
-      externalId: payload,
-    })
-    const booking = await makeBooking(api, {
-      ...of,
-      title: payload,
-      notes: payload,
-      location: { type: 'other', value: payload },
-    })
-    const { page, context } = await bench().open(api, '/customers')
-    page.on('dialog', () => expect.unreachable('a script of a field has run'))
-    for (const address of [
-      '/customers',
-      `/customers/${customer.id}`,
-      '/conversations',
-      `/conversations/${conversation.id}`,
-      '/tickets',
-      `/tickets/${ticket.id}`,
-      '/bookings',
-      `/bookings/${booking.id}`,
-      '/teammates',
-    ]) {
-      await page.goto(`${bench().service.url}/console${address}`)
-      await settled(page)
-      if (address !== '/bookings') await page.getByText(payload).first().waitFor()
-      expect(
-        await page.locator('main img, main script, main svg[onload], a[href^="javascript"]').count(),
-      ).toBe(0)
-    }
-    await context.close()
+  const { ada, parcel, ticket, fitting } = await makeDesk(api)
+  const { page, audit } = await bench().open(api, '/conversations', { scheme, width })
+  for (const [address, name] of [
+    ['/conversations', 'Conversations'],
+    [`/conversations/${parcel.id}`, 'Where is my parcel?'],
+    ['/customers', 'Customers'],
+    [`/customers/${ada.id}`, 'Ada Lovelace'],
+    ['/tickets', 'Tickets'],
+    [`/tickets/${ticket.id}`, /1843/],
+    ['/bookings', 'Bookings'],
+    ['/bookings?view=list', 'Bookings'],
+    [`/bookings/${fitting.id}`, 'Fitting'],
+    ['/teammates', 'Teammates'],
+  ] as const) {
+    await page.goto(`${bench().service.url}/console${address}`)
+    await page.getByRole('heading', { level: 1, name }).waitFor()
+    await settled(page)
+    await audit()
+    const overhang = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+    expect(overhang, address).toBeLessThanOrEqual(0)
+  }
+})
+
+test.each(payloads)('what somebody smuggles in is text in every field: %s', async (payload) => {
+  const api = await newOrganization()
+  const teammate = await makeTeammate(api, { name: payload })
+  const customer = await makeCustomer(api, {
+    name: payload,
+    company: payload,
+    externalId: payload,
+    tags: [payload.slice(0, 50)],
+    customAttributes: { [payload.slice(0, 40)]: payload },
+  })
+  const of = {
+    customerId: customer.id,
+    assigneeId: teammate.id,
+    tags: [payload.slice(0, 50)],
+    customAttributes: { [payload.slice(0, 40)]: payload },
+  }
+  const conversation = await makeConversation(api, { ...of, subject: payload, externalId: payload })
+  await makeMessage(api, {
+    conversationId: conversation.id,
+    author: { type: 'customer', name: payload },
+    body: payload,
+    contentType: 'html',
+    attachments: [
+      {
+        fileName: payload,
+        contentType: 'text/plain',
+        sizeBytes: 1,
+        url: 'https://example.com/?q=<script>',
+      },
+    ],
+  })
+  const ticket = await makeTicket(api, {
+    ...of,
+    subject: payload,
+    description: payload,
+    externalId: payload,
+  })
+  const booking = await makeBooking(api, {
+    ...of,
+    title: payload,
+    notes: payload,
+    location: { type: 'other', value: payload },
+  })
+  const { page } = await bench().open(api, '/customers')
+  page.on('dialog', () => expect.unreachable('a script of a field has run'))
+  for (const address of [
+    '/customers',
+    `/customers/${customer.id}`,
+    '/conversations',
+    `/conversations/${conversation.id}`,
+    '/tickets',
+    `/tickets/${ticket.id}`,
+    '/bookings',
+    `/bookings/${booking.id}`,
+    '/teammates',
+  ]) {
+    await page.goto(`${bench().service.url}/console${address}`)
+    await settled(page)
+    if (address !== '/bookings') await page.getByText(payload).filter({ visible: true }).first().waitFor()
+    expect(await page.locator('main img, main script, main svg[onload], a[href^="javascript"]').count()).toBe(
+      0,
+    )
   }
 })
