@@ -20,50 +20,18 @@ interface Pictured {
   readonly prepare?: (page: Page) => Promise<unknown>
 }
 
-async function copied(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Make a copy' }).click()
-  await page.getByText(/^Exact at/).waitFor()
-}
-
-async function refused(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Try a sample' }).click()
-  await page.getByText('Verified', { exact: true }).first().waitFor()
-  const body = page.getByLabel('Raw body')
-  await body.fill(JSON.stringify(JSON.parse(await body.inputValue()), null, 2))
-  await page.getByText('Refused', { exact: true }).first().waitFor()
-}
-
 const screens: readonly Pictured[] = [
   { name: 'overview', address: () => '/', heading: 'Overview' },
   { name: 'endpoints', address: () => '/endpoints', heading: 'Endpoints' },
   { name: 'endpoint', address: ({ failing }) => `/endpoints/${failing.id}`, heading: /localhost/ },
   { name: 'deliveries', address: () => '/deliveries', heading: 'Deliveries' },
-  { name: 'signature-tester-empty', address: () => '/signature-tester', heading: 'Signature tester' },
-  {
-    name: 'signature-tester-refused',
-    address: () => '/signature-tester',
-    heading: 'Signature tester',
-    prepare: refused,
-  },
   { name: 'sync-explorer-empty', address: () => '/sync-explorer', heading: 'Sync explorer' },
-  { name: 'sync-explorer', address: () => '/sync-explorer', heading: 'Sync explorer', prepare: copied },
-  {
-    name: 'sync-explorer-found',
-    address: () => '/sync-explorer',
-    heading: 'Sync explorer',
-    prepare: async (page) => {
-      await copied(page)
-      await page.getByRole('button', { name: 'Lose a row' }).click()
-      await page.getByRole('button', { name: 'Find what differs' }).click()
-      await page.getByText('is missing').waitFor()
-    },
-  },
   { name: 'api-keys', address: () => '/api-keys', heading: 'API keys' },
   {
     name: 'api-key-new',
-    address: () => '/api-keys?new=yes',
+    address: () => '/api-keys',
     heading: 'API keys',
-    prepare: (page) => page.getByRole('dialog').waitFor(),
+    prepare: (page) => page.getByRole('button', { name: 'Create a key' }).click(),
   },
 ]
 
