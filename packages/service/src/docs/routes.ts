@@ -138,7 +138,16 @@ const searchable = route({
   answers: {
     200: {
       description: 'Operations, fields, objects, events, errors and sections of documents.',
-      schema: { type: 'array', items: { type: 'array', items: { type: 'string' } } },
+      schema: {
+        type: 'array',
+        items: {
+          type: 'array',
+          items: { type: 'string' },
+          description:
+            'What it is, its title, its address, what stands below the title, words that find it besides.',
+        },
+        examples: [[['event', 'ping', '/docs/events/ping', 'Sent on request', 'webhook']]],
+      },
       headers: ['Cache-Control'],
     },
     304: unchanged,
