@@ -25,7 +25,12 @@ test('the weeks of the log stand that the database is about to need, and metrics
   const { rows } = await database.pool.query<{ now: Date }>('select now() as now')
   const week = weekOf(rows[0]!.now.getTime())
   const standing = (await logWeeks(database.pool)).filter(({ begins }) => begins === week)
-  expect(standing.map(({ table }) => table).toSorted()).toEqual(['attempts', 'deliveries', 'events'])
+  expect(standing.map(({ table }) => table).toSorted()).toEqual([
+    'attempts',
+    'deliveries',
+    'delivery_stats',
+    'events',
+  ])
 
   // It is due for as long as nobody has answered.
   hooks.script('silent', async () => null)

@@ -25,6 +25,7 @@ test('the organization leads every key, but where it is what is looked for', asy
   expect(rows.map(({ key }) => key)).toEqual([
     // From a token to its organization.
     'api_key_tokens (token_hash)',
+    'console_links (token_hash)',
     // Of the database itself.
     'installation (singleton)',
     'schema_migrations (id)',

@@ -49,10 +49,6 @@ async function seed(pool: Pool, analyzed: 'before it' | 'after it'): Promise<voi
   const other = "md5((r.n % 2000)::text || '')::uuid"
   // Beside it, of its organization, another that has a few, and one that has none.
   await pool.query(
-    `insert into organizations (organization_id, name, created_at, updated_at) values ($1, 'a', now(), now())`,
-    [endpoint.organizationId],
-  )
-  await pool.query(
     `insert into webhooks (organization_id, id, url, events, status, api_key_id, created_at, updated_at)
       select $1, e.id, 'https://example.com', '{customer.created}', 'active', $1, now(), now() from unnest($2::uuid[]) e(id)`,
     [endpoint.organizationId, [endpoint.webhookId, beside, endpoint.organizationId]],
