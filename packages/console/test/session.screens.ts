@@ -1,9 +1,21 @@
 /** Coming in, staying in, and being put out: with the key, its scopes, and a service that is away. */
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, expect, test } from 'vitest'
 import type { Api } from '../../service/test/harness/service.ts'
 import { consoleBench } from './harness.ts'
 
-const [allowed, stranger] = ['http://localhost:5173', 'http://localhost:5174']
+/** A product of others: its page at /FRAMED shows that address in a frame. By another name it is of another origin. */
+const product = createServer(({ url = '' }, answer) => {
+  const src = decodeURIComponent(url.slice(1))
+  answer.setHeader('content-type', 'text/html')
+  answer.end(`<!doctype html><iframe title="Webhooks" width="900" height="600" src="${src}"></iframe>`)
+})
+await once(product.listen(0, '127.0.0.1'), 'listening')
+afterAll(() => void product.close())
+const { port } = product.address() as AddressInfo
+const [allowed, stranger] = [`http://localhost:${port}`, `http://127.0.0.1:${port}`] as const
 const bench = consoleBench({ consoleFrameAncestors: [allowed] })
 
 test('a key that ceases to work leads to signing in, with the reason, and back to the same place', async () => {
@@ -84,11 +96,9 @@ test('a page that is named shows the console in a frame, and no other does', asy
   for (const origin of [allowed, stranger]) {
     const src = `${bench().service.url}/console?theme=dark${await makeLink(api)}`
     const outside = await context.newPage()
-    const body = `<!doctype html><title>Product</title><iframe title="Webhooks" width="900" height="600" src="${src}"></iframe>`
-    await outside.route(`${origin}/`, (route) => route.fulfill({ contentType: 'text/html', body }))
     const refused = outside.waitForEvent('console', (message) => message.text().includes('frame-ancestors'))
     refused.catch(() => {})
-    await outside.goto(`${origin}/`)
+    await outside.goto(`${origin}/${encodeURIComponent(src)}`)
     if (origin === stranger) {
       await refused
       continue
