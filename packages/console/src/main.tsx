@@ -8,6 +8,7 @@ import { createRoot } from 'react-dom/client'
 import { isPassing } from './api/problem.ts'
 import { Toasts } from './design/toasts.tsx'
 import { router } from './router/router.ts'
+import { openLink, watchForLinks } from './session/link.ts'
 
 const client = new QueryClient({
   defaultOptions: {
@@ -21,6 +22,8 @@ const client = new QueryClient({
   },
 })
 
+watchForLinks()
+await openLink()
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>
     <CSPProvider disableStyleElements>

@@ -5,6 +5,7 @@
 import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
+import type { AppOptions } from '../../service/src/app.ts'
 import { systemClock } from '../../service/src/kernel/timestamps.ts'
 import { createBench } from '../../service/test/delivery/sending.fixture.ts'
 import { startBrowser } from '../../service/test/harness/browser.ts'
@@ -53,7 +54,7 @@ export interface ConsolePage {
 }
 
 /** To be called once, at the top of a file: one service and one browser for all of its tests. */
-export function consoleBench(): () => Bench {
+export function consoleBench(options: Pick<AppOptions, 'consoleFrameAncestors'> = {}): () => Bench {
   let bench: Bench | undefined
   let browser: Browser | undefined
   let service: TestService | undefined
@@ -61,7 +62,7 @@ export function consoleBench(): () => Bench {
   let pages: ConsolePage[] = []
 
   beforeAll(async () => {
-    ;[browser, service] = await Promise.all([startBrowser(), testService()])
+    ;[browser, service] = await Promise.all([startBrowser(), testService(options)])
     const send = hooks.sender().send
     const { engine } = testEngine(service, systemClock, { send })
     bench = { service, engine, receiver, seeded, open }

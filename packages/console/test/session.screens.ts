@@ -1,8 +1,22 @@
 /** Coming in, staying in, and being put out: with the key, its scopes, and a service that is away. */
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, expect, test } from 'vitest'
+import type { Api } from '../../service/test/harness/service.ts'
 import { consoleBench } from './harness.ts'
 
-const bench = consoleBench()
+/** A product of others: its page at /FRAMED shows that address in a frame. By another name it is of another origin. */
+const product = createServer(({ url = '' }, answer) => {
+  const src = decodeURIComponent(url.slice(1))
+  answer.setHeader('content-type', 'text/html')
+  answer.end(`<!doctype html><iframe title="Webhooks" width="900" height="600" src="${src}"></iframe>`)
+})
+await once(product.listen(0, '127.0.0.1'), 'listening')
+afterAll(() => void product.close())
+const { port } = product.address() as AddressInfo
+const [allowed, stranger] = [`http://localhost:${port}`, `http://127.0.0.1:${port}`] as const
+const bench = consoleBench({ consoleFrameAncestors: [allowed] })
 
 test('a key that ceases to work leads to signing in, with the reason, and back to the same place', async () => {
   const { api } = await bench().seeded()
@@ -43,6 +57,56 @@ test('signing out forgets the key, and another tab never had it', async () => {
     await page.evaluate('Object.values(sessionStorage).concat(Object.values(localStorage)).join()'),
   ).not.toContain(api.token)
   expect(await context.cookies()).toEqual([])
+})
+
+/** What stands behind /console in a link to it. */
+async function makeLink(api: Api): Promise<string> {
+  const { json } = await api.post('/v1/console-links', { scopes: ['webhooks:read'] })
+  return new URL(json.url).hash
+}
+
+test('a link opens the console once, leaves the address, and ends with signing out', async () => {
+  const { api } = await bench().seeded()
+  const link = await makeLink(api)
+  const { page } = await bench().open(null, `/deliveries?status=failed${link}`)
+  await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
+  expect(new URL(page.url()).search + new URL(page.url()).hash).toBe('?status=failed')
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Deliveries' }).waitFor()
+  const token = String(await page.evaluate("sessionStorage.getItem('deskwire.key')"))
+  expect((await bench().service.withToken(token).get('/v1/webhooks')).status).toBe(200)
+
+  const second = await bench().open(null, `/deliveries${link}`, { expected: [404] })
+  await second.page.getByText('it was used already').waitFor()
+  expect(new URL(second.page.url()).hash).toBe('')
+  await second.audit()
+
+  await page.getByRole('button', { name: /Analytical Engines/ }).click()
+  const ended = page.waitForResponse((answer) => answer.request().method() === 'DELETE')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect((await ended).status()).toBe(204)
+  expect((await bench().service.withToken(token).get('/v1/webhooks')).status).toBe(401)
+  expect(await page.evaluate('Object.values(sessionStorage).length')).toBe(0)
+})
+
+test('a page that is named shows the console in a frame, and no other does', async () => {
+  const { api } = await bench().seeded()
+  const { context } = await bench().open(null, '/')
+  for (const origin of [allowed, stranger]) {
+    const src = `${bench().service.url}/console?theme=dark${await makeLink(api)}`
+    const outside = await context.newPage()
+    const refused = outside.waitForEvent('console', (message) => message.text().includes('frame-ancestors'))
+    refused.catch(() => {})
+    await outside.goto(`${origin}/${encodeURIComponent(src)}`)
+    if (origin === stranger) {
+      await refused
+      continue
+    }
+    const frame = outside.frameLocator('iframe')
+    await frame.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    expect(await frame.locator('html').getAttribute('data-theme')).toBe('dark')
+  }
 })
 
 test('while the service is away, the page says so, keeps what it has and goes on by itself', async () => {

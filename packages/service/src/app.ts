@@ -96,6 +96,8 @@ export interface AppOptions {
   readonly trustedProxies?: Networks
   /** Origins whose pages may call from a browser; none unless told. */
   readonly corsOrigins?: readonly string[]
+  /** Origins whose pages may show the console in a frame; none unless told. */
+  readonly consoleFrameAncestors?: readonly string[]
   /** Whether `/metrics` is served elsewhere, and not by this server. */
   readonly metricsElsewhere?: boolean
   /** What does not work beside the API, for `/readyz`; null when all does. */
@@ -209,7 +211,14 @@ function sharedBy(pool: Pool, register: Registry, telemetry: Telemetry | null): 
 /** What a process answers of itself, and counts of its requests. */
 function registerOwnRoutes(
   server: FastifyInstance,
-  { pool, clock, kinds = deskKinds, degraded = () => null, metricsElsewhere = false }: AppOptions,
+  {
+    pool,
+    clock,
+    kinds = deskKinds,
+    degraded = () => null,
+    consoleFrameAncestors: frameAncestors = [],
+    metricsElsewhere = false,
+  }: AppOptions,
   { register, metrics, pending }: Pick<App, 'register' | 'metrics' | 'pending'>,
 ): void {
   timeRequests(server, register)
@@ -219,7 +228,8 @@ function registerOwnRoutes(
   registerRoutes(server, healthPart.routes, createHealth({ pool, clock, degraded }), null)
   const docs = createDocs(() => apiParts(kinds, !metricsElsewhere))
   registerRoutes(server, docsPart.routes, docs, null)
-  registerRoutes(server, consolePart.routes, createConsole({ directory: builtConsole }), null)
+  const page = createConsole({ directory: builtConsole, frameAncestors })
+  registerRoutes(server, consolePart.routes, page, null)
   createStandingMetrics(register, pool, clock)
   createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
   createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))

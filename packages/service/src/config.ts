@@ -87,6 +87,12 @@ function parseOrigins(text: string): readonly string[] | undefined {
   return origins.every(isOrigin) ? origins : undefined
 }
 
+/** The same for a policy, whose sources have neither quotes, semicolons nor addresses of IPv6. */
+function parseFrameAncestors(text: string): readonly string[] | undefined {
+  const origins = parseOrigins(text)
+  return origins?.every((origin) => /^https?:\/\/[\w.-]+(?::\d+)?$/.test(origin)) ? origins : undefined
+}
+
 function parsePort(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined
 }
@@ -307,6 +313,14 @@ export const settings = {
     help: 'origins whose pages may call the API from a browser',
     accepts: 'a comma-separated list of origins without path or usual port, for example https://app.example',
     parse: parseOrigins,
+  }),
+  consoleFrameAncestors: setting<readonly string[]>({
+    variable: 'DESKWIRE_CONSOLE_FRAME_ANCESTORS',
+    default: '',
+    defaultShown: 'none',
+    help: 'origins whose pages may show the console in a frame',
+    accepts: 'a comma-separated list of origins without path or usual port, for example https://app.example',
+    parse: parseFrameAncestors,
   }),
   searchTimeout: duration(
     {

@@ -121,6 +121,7 @@ async function startRoles(
     ...(config.role === 'all' ? { worker: besideOf(() => worker, settings) } : {}),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
+    consoleFrameAncestors: config.consoleFrameAncestors,
     metricsElsewhere: config.metricsPort !== null,
   })
   const metrics = await startMetrics(config, api.metrics, log).catch(async (error) => {

@@ -98,6 +98,21 @@ const examples: Record<keyof typeof settings, Example> = {
       'ftp://app.example',
     ],
   },
+  consoleFrameAncestors: {
+    default: [],
+    text: 'https://app.example, http://localhost:5173',
+    value: ['https://app.example', 'http://localhost:5173'],
+    bad: [
+      '*',
+      "'self'",
+      'app.example',
+      'https://app.example/',
+      'https://*.example',
+      'https://app.example;',
+      'https://app.example https://b.example',
+      'http://[::1]:5173',
+    ],
+  },
   maxRows: {
     default: null,
     text: '100000',

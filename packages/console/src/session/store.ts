@@ -1,22 +1,24 @@
 /**
- * Who is signed in, in this tab alone: the key stands in the tab's session storage, which ends with it, and nowhere else. A
+ * Who is signed in, in this tab alone: the key, or the token that a link was exchanged for, stands in the tab's session storage, which ends with it, and nowhere else. A
  * session that has ended says why until the next begins.
  */
 import { useSyncExternalStore } from 'react'
 
-const place = 'deskwire.key'
+const places = { token: 'deskwire.key', linkId: 'deskwire.link' } as const
 
 interface Session {
   readonly token: string | null
+  /** Of a session that came of a link: what ends it. Null for a key. */
+  readonly linkId: string | null
   /** Why there is none any more; null where there was none. */
   readonly ended: string | null
 }
 
-let session: Session = { token: readToken(), ended: null }
+let session: Session = { token: stored(places.token), linkId: stored(places.linkId), ended: null }
 const listeners = new Set<() => void>()
 
 /** A browser may forbid storage: then the key lasts as long as the page. */
-function readToken(): string | null {
+function stored(place: string): string | null {
   try {
     return sessionStorage.getItem(place)
   } catch {
@@ -27,8 +29,11 @@ function readToken(): string | null {
 function become(next: Session): void {
   session = next
   try {
-    if (next.token === null) sessionStorage.removeItem(place)
-    else sessionStorage.setItem(place, next.token)
+    for (const [name, place] of Object.entries(places)) {
+      const value = next[name as keyof typeof places]
+      if (value === null) sessionStorage.removeItem(place)
+      else sessionStorage.setItem(place, value)
+    }
   } catch {
     // As above.
   }
@@ -39,13 +44,23 @@ export function sessionToken(): string | null {
   return session.token
 }
 
-export function beginSession(token: string): void {
-  become({ token, ended: null })
+/** The link that a session came of, which ends it; null for a key. */
+export function sessionLink(): string | null {
+  return session.linkId
+}
+
+export function beginSession(token: string, linkId: string | null = null): void {
+  become({ token, linkId, ended: null })
 }
 
 /** `reason` is shown where one signs in again, at the same place; null for whoever leaves. */
 export function endSession(reason: string | null): void {
-  if (session.token !== null) become({ token: null, ended: reason })
+  if (session.token !== null) refuseSession(reason)
+}
+
+/** The same where nobody need be signed in: what should have begun a session has not. */
+export function refuseSession(reason: string | null): void {
+  become({ token: null, linkId: null, ended: reason })
 }
 
 export function useSession(): Session {

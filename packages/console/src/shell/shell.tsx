@@ -4,7 +4,7 @@ import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react
 import { Button } from '../design/button.tsx'
 import { screens } from '../screens/index.ts'
 import { useCaller } from '../session/caller.tsx'
-import { endSession } from '../session/store.ts'
+import { signOut } from '../session/link.ts'
 import { setTheme, type Theme, themes, useTheme } from '../theme.ts'
 import { Mark } from './mark.tsx'
 import css from './shell.module.css'
@@ -107,7 +107,7 @@ function Account() {
         <a className={css.menuItem} href="/docs">
           Documentation
         </a>
-        <button type="button" className={css.menuItem} onClick={() => endSession(null)}>
+        <button type="button" className={css.menuItem} onClick={signOut}>
           Sign out
         </button>
       </div>

@@ -18,16 +18,16 @@ export interface Console {
 export interface ConsoleOptions {
   /** What `npm run build:console` has made. */
   readonly directory: URL
-  /** Which pages may show it in a frame, as `frame-ancestors` has it; none unless told. */
-  readonly frameAncestors?: string
+  /** Origins whose pages may show it in a frame (`https://app.example`); none unless told. */
+  readonly frameAncestors?: readonly string[]
 }
 
-export function createConsole({ directory, frameAncestors = "'none'" }: ConsoleOptions): Console {
+export function createConsole({ directory, frameAncestors = [] }: ConsoleOptions): Console {
   return { files: first(() => readConsole(directory)), policy: policyFor(frameAncestors) }
 }
 
 /** Nothing comes from elsewhere or goes there, nothing is made of text but text, and no style or script stands in the page. */
-function policyFor(frameAncestors: string): string {
+function policyFor(frameAncestors: readonly string[]): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -37,7 +37,7 @@ function policyFor(frameAncestors: string): string {
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
-    `frame-ancestors ${frameAncestors}`,
+    `frame-ancestors ${frameAncestors.length === 0 ? "'none'" : frameAncestors.join(' ')}`,
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; ')

@@ -49,6 +49,7 @@ ${frame.styles.map((address) => html`<link rel="stylesheet" href="${address}">\n
 <button class="seek needs-script" type="button" data-seek aria-keyshortcuts="/ Control+K Meta+K"><span>Search</span><kbd>/</kbd></button>
 <nav aria-label="Service">
 <a href="/docs">Documentation</a>
+<a href="/console">Console</a>
 <a href="/openapi.json">openapi.json</a>
 </nav>
 </header>

@@ -162,11 +162,27 @@ async function removeStrayAttempts(pool: Pool, before: number): Promise<number> 
 }
 
 async function removeStrayStats(pool: Pool, before: number): Promise<number> {
-  const { rowCount } = await pool.query(
-    `delete from delivery_stats s using (select d.organization_id, d.webhook_id, d.minutes, d.at from delivery_stats_default d
-         where d.at <= $1 order by d.at limit ${step}) d
-       where s.organization_id = d.organization_id and s.webhook_id = d.webhook_id and s.minutes = d.minutes and s.at = d.at`,
+  const { rows } = await pool.query<{
+    organization_id: string
+    webhook_id: string
+    minutes: number
+    at: Date
+  }>(
+    `select d.organization_id, d.webhook_id, d.minutes, d.at from delivery_stats_default d
+       where d.at <= $1 order by d.at limit ${step}`,
     [formatTimestamp(before - weekLength)],
   )
-  return rowCount ?? 0
+  for (const [organizationId, stray] of Map.groupBy(rows, (row) => row.organization_id)) {
+    await pool.query(
+      `delete from delivery_stats s where s.organization_id = $1 and (s.webhook_id, s.minutes, s.at) in (
+         select u.webhook_id, u.minutes, u.at from unnest($2::uuid[], $3::smallint[], $4::timestamptz[]) as u (webhook_id, minutes, at))`,
+      [
+        organizationId,
+        stray.map((row) => row.webhook_id),
+        stray.map((row) => row.minutes),
+        stray.map((row) => row.at),
+      ],
+    )
+  }
+  return rows.length
 }

@@ -34,12 +34,17 @@ export async function removeRecoveries(pool: Pool, before: number): Promise<void
 
 /** Forgets links to the console whose sessions were over before a time, in milliseconds. */
 export async function removeConsoleLinks(pool: Pool, before: number): Promise<number> {
-  const { rowCount } = await pool.query(
-    `delete from console_links where (organization_id, id) in (
-       select c.organization_id, c.id from console_links c where c.expires_at <= $1 limit ${step})`,
+  const { rows } = await pool.query<{ organization_id: string; id: string }>(
+    `select c.organization_id, c.id from console_links c where c.expires_at <= $1 limit ${step}`,
     [formatTimestamp(before)],
   )
-  return rowCount ?? 0
+  for (const [organizationId, over] of Map.groupBy(rows, (row) => row.organization_id)) {
+    await pool.query('delete from console_links where organization_id = $1 and id = any($2)', [
+      organizationId,
+      over.map(({ id }) => id),
+    ])
+  }
+  return rows.length
 }
 
 /** Deliveries and their attempts. */

@@ -42,7 +42,14 @@ export async function startApi(
     readonly clock?: FollowingClock
   } & Pick<
     AppOptions,
-    'worker' | 'storage' | 'trustedProxies' | 'corsOrigins' | 'metricsElsewhere' | 'degraded' | 'telemetry'
+    | 'worker'
+    | 'storage'
+    | 'trustedProxies'
+    | 'corsOrigins'
+    | 'consoleFrameAncestors'
+    | 'metricsElsewhere'
+    | 'degraded'
+    | 'telemetry'
   >,
 ): Promise<Running & { readonly address: string; readonly metrics: App['metrics'] }> {
   const clock = options.clock ?? followDatabaseClock(options.pool)

@@ -18,6 +18,7 @@ const addresses = [
 ]
 let built: Served
 let unbuilt: Served
+let embedded: Served
 
 interface Served {
   readonly server: FastifyInstance
@@ -31,20 +32,21 @@ beforeAll(async () => {
   await writeFile(join(directory, 'index.html'), '<!doctype html><title>Deskwire</title>')
   await writeFile(join(directory, 'assets', 'index-1a2b.js'), 'export {}')
   built = served(directory)
+  embedded = served(directory, ['https://app.example', 'http://localhost:5173'])
 })
 
 afterAll(async () => {
-  for (const { server, seen } of [built, unbuilt]) {
+  for (const { server, seen } of [built, unbuilt, embedded]) {
     await server.close()
     keepSeen(inject('answers'), seen)
     expect([...seen.undeclared]).toEqual([])
   }
 })
 
-function served(directory: string): Served {
+function served(directory: string, frameAncestors: readonly string[] = []): Served {
   const server = createServer(pino({ level: 'silent' }), { corsOrigins: [], telemetry: null, inside: false })
   const seen = watchAnswers(server)
-  const console = createConsole({ directory: pathToFileURL(`${directory}/`) })
+  const console = createConsole({ directory: pathToFileURL(`${directory}/`), frameAncestors })
   registerRoutes(server, consolePart.routes, console, null)
   return { server, seen }
 }
@@ -64,6 +66,13 @@ test.each(addresses)(
     expect(again.statusCode).toBe(304)
   },
 )
+
+test.each(addresses)('%s may be shown in frames of those that are named, and of nobody else', async (url) => {
+  const page = await embedded.server.inject({ url })
+  const policy = String(page.headers['content-security-policy']).split('; ')
+  expect(policy).toContain('frame-ancestors https://app.example http://localhost:5173')
+  expect(policy).toContain("default-src 'none'")
+})
 
 test('what it loads may be kept for good', async () => {
   const script = await built.server.inject({ url: '/console/assets/index-1a2b.js' })

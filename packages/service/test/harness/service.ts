@@ -60,6 +60,7 @@ const edgeOptions = [
   'metricsElsewhere',
   'trustedProxies',
   'corsOrigins',
+  'consoleFrameAncestors',
   'telemetry',
 ] as const
 type EdgeOption = (typeof edgeOptions)[number]

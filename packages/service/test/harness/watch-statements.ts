@@ -9,6 +9,8 @@ import { type Naming, namingOf } from './named-organization.ts'
 const exceptions: Readonly<Record<string, readonly string[]>> = {
   'finds the organization of a token': [
     "select encode(d.token_hash, 'hex') as token_hash, d.organization_id,",
+  ],
+  'finds the organization of a link, and replaces the hash in the same statement': [
     'update console_links c set token_hash = $2, exchanged_at = $3',
   ],
   'for all organizations of one database that ask at the same time': [
@@ -26,10 +28,8 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'select distinct a.organization_id, a.delivery_id from attempts_default a',
     'select d.organization_id, d.webhook_id, d.id from deliveries_default d',
     'select c.organization_id, c.kind',
-  ],
-  'maintenance: removes what is over, of all': [
-    'delete from console_links where (organization_id, id) in (',
-    'delete from delivery_stats s using (select d.organization_id, d.webhook_id, d.minutes, d.at from delivery_stats_default d',
+    'select c.organization_id, c.id from console_links c',
+    'select d.organization_id, d.webhook_id, d.minutes, d.at from delivery_stats_default d',
   ],
   'maintenance: whether a week of all may be dropped': [
     'select r.position from recoveries r',

@@ -64,6 +64,8 @@ test('a link is exchanged once, for a session that may do what it says and nothi
   const session = asToken(shared(), api, json.token)
   expect((await session.get(`/v1/customers/${id}`)).status).toBe(200)
   expect((await session.get('/v1/stats')).status).toBe(200)
+  const [itself, itsKey] = [await session.get('/v1/api-keys/self'), await api.get('/v1/api-keys/self')]
+  expect([itself.json.id, itself.json.scopes, itsKey.json.scopes]).toEqual([itsKey.json.id, scopes, ['*']])
   expect(await told(session.patch(`/v1/customers/${id}`, { name: 'x' }))).toEqual([403, 'insufficient_scope'])
   expect(await told(session.get('/v1/tickets'))).toEqual([403, 'insufficient_scope'])
   expect(await told(session.get('/v1/api-keys'))).toEqual([403, 'insufficient_scope'])

@@ -25,6 +25,7 @@ test('the organization leads every key, but where it is what is looked for', asy
   expect(rows.map(({ key }) => key)).toEqual([
     // From a token to its organization.
     'api_key_tokens (token_hash)',
+    // The same of a console link and its session.
     'console_links (token_hash)',
     // Of the database itself.
     'installation (singleton)',

@@ -147,6 +147,26 @@ test('what fails because its endpoint is disabled is counted as that', async () 
   expect(await readWebhook(api, id)).toMatchObject({ failureCount: 3 })
 })
 
+test('what is counted in no week that is kept goes by organization', async () => {
+  const { database, app } = shared()
+  const organizations = [await shared().newOrganization(), await shared().newOrganization()]
+  const ids = organizations.map(({ organizationId }) => organizationId)
+  await database.pool.query(
+    `insert into delivery_stats (organization_id, webhook_id, minutes, at, places, counts)
+       select o, o, m, '2001-01-01T00:00:00Z', '{1}', '{1}' from unnest($1::uuid[]) o, unnest('{1,60}'::smallint[]) m`,
+    [ids],
+  )
+  const left = async () =>
+    (
+      await database.pool.query('select 1 from delivery_stats_default d where d.organization_id = any($1)', [
+        ids,
+      ])
+    ).rowCount
+  expect(await left()).toBe(4)
+  await app.maintenance.run()
+  expect(await left()).toBe(0)
+})
+
 test('it goes as far back as the log, and goes with its endpoint', async () => {
   const { database, app } = shared()
   const api = await shared().newOrganization()
