@@ -38,6 +38,7 @@ test.each(['light', 'dark'] as const)('a key from its creation to its end, in %s
   await audit()
   await page.getByRole('button', { name: 'End it now' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'End it' }).click()
+  await page.getByRole('alertdialog').waitFor({ state: 'detached' })
   await page.getByRole('heading', { name: 'Two tokens work' }).waitFor({ state: 'detached' })
   expect((await bench().service.withToken(token).get('/v1/tickets')).status).toBe(401)
 

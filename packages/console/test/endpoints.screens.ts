@@ -1,6 +1,8 @@
 /** Endpoints: registered, changed, tried, rotated, disabled, and brought up to date. */
 import { expect, test } from 'vitest'
+import { systemClock } from '../../service/src/kernel/timestamps.ts'
 import { answer } from '../../service/test/harness/receiver.ts'
+import { recovererOn } from '../../service/test/webhooks/recovery.fixture.ts'
 import { consoleBench, payloads } from './harness.ts'
 
 const bench = consoleBench()
@@ -47,6 +49,7 @@ test('one that fails says why, and what it has missed is sent again in two click
   await audit()
   await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
   await page.getByRole('region', { name: 'Recoveries' }).waitFor()
+  await recovererOn(bench().service, systemClock).runDue()
   await bench().engine.runDue()
   await page.getByText('Done').waitFor()
   await audit()

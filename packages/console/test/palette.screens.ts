@@ -55,6 +55,7 @@ test('nothing is offered that the key may not see', async () => {
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.keyboard.press('Control+k')
   await page.keyboard.insertText('e')
+  await page.getByRole('dialog').getByRole('option', { name: 'Sync explorer' }).first().waitFor()
   const titles = await page.getByRole('dialog').getByRole('option').allInnerTexts()
   expect(titles.join()).toContain('Sync explorer')
   expect(titles.join()).not.toMatch(/Endpoints|Deliveries|API key/)

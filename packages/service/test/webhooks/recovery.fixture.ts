@@ -1,6 +1,8 @@
 /** An endpoint with a worker whose receiver answers by script, and what recoveries bring to it. */
+
 import { expect } from 'vitest'
 import { createRecoverer, createRecoveries } from '../../src/delivery/recoveries.ts'
+import type { Clock } from '../../src/kernel/timestamps.ts'
 import { testClock } from '../harness/clock.ts'
 import { testEngine } from '../harness/engine.ts'
 import { dataOf, deliveriesOf, makeWebhook } from '../harness/hooks.ts'
@@ -42,7 +44,7 @@ export async function desk(
   }
 }
 
-export function recovererOn({ database, app }: TestService, clock: ReturnType<typeof testClock>) {
+export function recovererOn({ database, app }: TestService, clock: Clock) {
   return createRecoverer({
     recoveries: createRecoveries(database.pool, 6),
     clock,
