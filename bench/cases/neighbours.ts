@@ -24,8 +24,8 @@ const searchable = 100_000
 const fullSamples = 5_000
 const warmUpSeconds = 3
 const keys = 8
-/** What shows how much of the rest is the load, and none of the service's doing. */
-const loads: readonly AttackName[] = ['batches with a refused key', 'a foreign load']
+/** What shows how much of the rest is load on the machine, and none of the service's doing. */
+const loads: readonly AttackName[] = ['a foreign load']
 
 interface Measured {
   readonly request: number[]

@@ -46,7 +46,7 @@ const reaches: readonly Reach[] = [
   },
   { of: /^memory: a worker/, text: '≤ 512 MB', met: ({ value }) => value <= 512 },
   {
-    of: /^neighbours: (?!batches with a refused key|a foreign load).*another's$/,
+    of: /^neighbours: (?!a foreign load).*another's$/,
     text: '≤ 3× of without, nothing refused',
     met: ({ ratio = 9, conditions }) =>
       ratio <= 3 && !/[1-9]/.test(String(conditions['refused of the neighbours'])),
