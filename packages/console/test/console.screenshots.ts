@@ -16,6 +16,8 @@ interface Pictured {
   readonly heading: string | RegExp
   /** What is done there before the picture is taken. */
   readonly prepare?: ((page: Page) => Promise<unknown>) | undefined
+  /** Whether it asks the service for news all the time then. */
+  readonly waitsForNews?: true
   /** Whether it is there in an organization with nothing in it, and shows when the service fails. */
   readonly also: readonly ('empty' | 'error')[]
 }
@@ -57,6 +59,7 @@ const screens: readonly Pictured[] = [
     address: () => '/sync-explorer',
     heading: 'Sync explorer',
     also: ['empty', 'error'],
+    waitsForNews: true,
     prepare: copied,
   },
   {
@@ -64,6 +67,7 @@ const screens: readonly Pictured[] = [
     address: () => '/sync-explorer',
     heading: 'Sync explorer',
     also: [],
+    waitsForNews: true,
     async prepare(page) {
       await copied(page)
       await page.getByRole('button', { name: 'Lose a row' }).click()
@@ -81,11 +85,11 @@ const screens: readonly Pictured[] = [
   },
 ]
 
-test.each(screens)('$name', async ({ name, address, heading, prepare, also }) => {
+test.each(screens)('$name', async ({ name, address, heading, prepare, waitsForNews = false, also }) => {
   const seeded = await bench().seeded()
   const place = await address(seeded)
   for (const [look, options] of looks)
-    await picture(bench(), `${name}-${look}`, seeded.api, place, { heading, options, prepare })
+    await picture(bench(), `${name}-${look}`, seeded.api, place, { heading, options, prepare, waitsForNews })
   if (also.includes('empty')) {
     const empty = await bench().service.newOrganization('Analytical Engines')
     await picture(bench(), `${name}-empty`, empty, place, { heading, options: wide })

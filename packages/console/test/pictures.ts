@@ -10,7 +10,7 @@ import { settled } from './settled.ts'
 const directory = fileURLToPath(new URL('../../../docs/console/', import.meta.url))
 
 /** What a picture may weigh, in bytes. */
-const atMost = 60 * 1024
+const atMost = 80 * 1024
 
 export const wide = { scheme: 'light', width: 1280, height: 800 } as const
 export const looks = [
@@ -29,17 +29,19 @@ export async function picture(
     heading,
     options,
     prepare = async () => {},
+    waitsForNews = false,
   }: {
     heading: string | RegExp
     options: PageOptions
     prepare?: ((page: Page) => Promise<unknown>) | undefined
+    waitsForNews?: boolean
   },
 ): Promise<void> {
   const { page, context } = await bench.open(api, address, options)
   await prepare(page)
   // What is behind a dialog is there, and hidden from those who listen.
   await page.getByRole('heading', { level: 1, name: heading, includeHidden: true }).waitFor()
-  await settled(page)
+  await settled(page, { waitsForNews })
   // As WebP, a third of a PNG, which Playwright does not write by itself.
   const session = await context.newCDPSession(page)
   const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 80 })

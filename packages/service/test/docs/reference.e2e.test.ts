@@ -1,13 +1,10 @@
 /** The pages in a browser: whole without any other host, under the policy that they are sent with, by keyboard, for everybody. */
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startBrowser, watchedPage } from '../harness/browser.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { type TestService, testService } from '../harness/service.ts'
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+import { expectWhole, findings } from './whole-pages.fixture.ts'
 
 /** For what a busy machine takes its time for. */
 const patience = { timeout: 30_000 }
@@ -25,54 +22,10 @@ afterAll(async () => {
   await service?.[Symbol.asyncDispose]()
 })
 
-/** What is wrong for those who do not see or do not point, of any severity. */
-async function findings(page: Page): Promise<unknown> {
-  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe)
-  return page.evaluate(`axe.run().then(({ violations }) =>
-    violations.map(({ id, nodes }) => [id, nodes.map(({ target, failureSummary }) => [target.join(' '), failureSummary])]))`)
-}
-
-const overflow = (page: Page) => page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
-
-test.each(['light', 'dark'] as const)(
-  'every sort of page is whole in %s, wide and narrow',
-  async (scheme) => {
-    const { page, requests, complaints } = await watchedPage(browser, scheme)
-    for (const path of [
-      '/',
-      '/docs',
-      '/docs/api/updateTicket',
-      '/docs/objects/Booking',
-      '/docs/events/ticket.status_changed',
-      '/docs/guides/sync.md',
-      '/docs/reference/settings.md',
-      '/docs/errors/invalid_transition',
-    ]) {
-      await page.setViewportSize({ width: 1280, height: 900 })
-      await page.goto(service.url + path, { waitUntil: 'networkidle' })
-      for (const details of await page.locator('main details').all()) {
-        await details.evaluate((element) => element.setAttribute('open', ''))
-      }
-      expect({ path, found: await findings(page) }).toEqual({ path, found: [] })
-      await page.setViewportSize({ width: 360, height: 740 })
-      expect({ path, overflow: await overflow(page) }).toEqual({ path, overflow: 0 })
-      expect({ path, found: await findings(page) }).toEqual({ path, found: [] })
-    }
-    const paper = await page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
-    expect(paper).toBe(scheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(21, 26, 29)')
-    expect(requests.filter((url) => !url.startsWith(`${service.url}/`))).toEqual([])
-    expect(complaints).toEqual([])
-
-    const outcome = await page.evaluate(() =>
-      fetch('http://127.0.0.2:9/').then(
-        () => 'sent',
-        () => 'refused',
-      ),
-    )
-    expect(outcome).toBe('refused')
-    expect(complaints.join('\n')).toContain('Content Security Policy')
-  },
-)
+test('pages are whole, light and dark, wide and narrow; the others are seen by `npm run test:console`', async () => {
+  await expectWhole(browser, service.url, 'light', ['/docs/api/updateTicket'])
+  await expectWhole(browser, service.url, 'dark', ['/docs'])
+})
 
 test('the search finds operations, fields, events, errors and guides, by the keyboard alone', async () => {
   const { page, complaints } = await watchedPage(browser)
