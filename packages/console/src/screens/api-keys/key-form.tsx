@@ -1,8 +1,8 @@
 /** Creating a key, and changing one. */
 import { useQueryClient } from '@tanstack/react-query'
-import { useRef } from 'react'
 import { useForm } from 'react-hook-form'
-import { type ApiKey, answerOf, api, newIntent } from '../../api/client.ts'
+import { type ApiKey, answerOf, api } from '../../api/client.ts'
+import { useIntent } from '../../api/intent.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
@@ -48,8 +48,7 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
     },
   })
   const { errors, isSubmitting } = form.formState
-  // What is sent again without a change, after no answer came, is the same intent.
-  const intents = useRef({ of: '', key: '' })
+  const intent = useIntent()
 
   async function send({ name, expiresAt, scopes }: Values): Promise<void> {
     const body = {
@@ -59,9 +58,7 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
     }
     try {
       if (apiKey === null) {
-        const of = JSON.stringify(body)
-        if (intents.current.of !== of) intents.current = { of, key: newIntent() }
-        const params = { header: { 'Idempotency-Key': intents.current.key } }
+        const params = { header: { 'Idempotency-Key': intent.keyFor(body) } }
         const made = await answerOf(api.POST('/v1/api-keys', { params, body }))
         onCreated?.(made.token)
       } else {

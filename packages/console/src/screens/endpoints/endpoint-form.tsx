@@ -1,8 +1,8 @@
 /** Registering an endpoint, and changing one: what the service says of the address stands at the address. */
 import { useQueryClient } from '@tanstack/react-query'
-import { useRef } from 'react'
 import { useForm } from 'react-hook-form'
-import { answerOf, api, newIntent, type Webhook } from '../../api/client.ts'
+import { answerOf, api, type Webhook } from '../../api/client.ts'
+import { useIntent } from '../../api/intent.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Checkbox, Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
@@ -54,13 +54,7 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
     },
   })
   const { errors, isSubmitting } = form.formState
-  // What is sent again without a change, after no answer came, is the same intent.
-  const intents = useRef({ of: '', key: '' })
-  function intentOf(body: object): string {
-    const of = JSON.stringify(body)
-    if (intents.current.of !== of) intents.current = { of, key: newIntent() }
-    return intents.current.key
-  }
+  const intent = useIntent()
 
   async function send({ url, description, events, signatures }: Values): Promise<void> {
     const body = {
@@ -71,7 +65,7 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
     }
     try {
       if (endpoint === null) {
-        const params = { header: { 'Idempotency-Key': intentOf(body) } }
+        const params = { header: { 'Idempotency-Key': intent.keyFor(body) } }
         const made = await answerOf(api.POST('/v1/webhooks', { params, body }))
         onCreated?.(made.id, made.secret)
       } else {
