@@ -19,7 +19,7 @@ create table installation (
   check (singleton)
 );
 
--- What owns everything else. One that is suspended has its keys refused and its deliveries held; one whose deletion has begun is suspended for good.
+-- What owns everything else. One that is suspended has its keys refused and its deliveries held; one whose deletion has begun is suspended for good. One that is away is served by another database, or by none for a moment.
 create table organizations (
   organization_id uuid not null,
   name text not null,
@@ -27,7 +27,10 @@ create table organizations (
   updated_at timestamptz(3) not null,
   suspended_at timestamptz(3),
   deletion_began_at timestamptz(3),
+  away text,
+  moves integer not null default 0,
   primary key (organization_id),
+  check (away = any (array['arriving'::text, 'fenced'::text, 'moved'::text])),
   check (deletion_began_at is null or suspended_at is not null)
 );
 
@@ -36,8 +39,10 @@ create table organization_clocks (
   organization_id uuid not null,
   last_stamp timestamptz(3) not null,
   epoch integer not null default 1,
+  away text,
   primary key (organization_id),
-  foreign key (organization_id) references organizations(organization_id)
+  foreign key (organization_id) references organizations(organization_id),
+  check (away = any (array['arriving'::text, 'fenced'::text, 'moved'::text]))
 ) with (fillfactor=20, autovacuum_vacuum_threshold=200, autovacuum_vacuum_cost_delay=0);
 
 -- How many rows of a kind exist and how many were removed, digest and bytes of those that exist, and the last number given.
@@ -423,6 +428,24 @@ create table console_links (
 create index console_links_expiring on console_links (expires_at);
 create index console_links_of_key on console_links (organization_id, api_key_id);
 
+-- Which database serves an organization, in the first of several databases. One without a row is served by that very database.
+create table directory_organizations (
+  organization_id uuid not null,
+  database_name text not null,
+  moves integer not null default 0,
+  placed_at timestamptz(3) not null default now(),
+  primary key (organization_id)
+);
+
+-- From the hash of a token to its organization, of those that the first database does not serve.
+create table directory_tokens (
+  token_hash bytea not null,
+  organization_id uuid not null,
+  noted_at timestamptz(3) not null default now(),
+  primary key (token_hash)
+);
+create index directory_tokens_of_organization on directory_tokens (organization_id);
+
 -- Endpoints: addresses that events are delivered to.
 create table webhooks (
   organization_id uuid not null,
@@ -784,11 +807,12 @@ $function$;
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_0cd5194342b2(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_28b65b87ec8d(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
   v_last timestamptz(3);
+  v_away text;
   v_stamp timestamptz(3);
   v_text text;
   v_tail text;
@@ -820,10 +844,13 @@ begin
   end if;
   -- Longer than any ordinary commit: a call that waits longer, and the organizations with it, tries another way.
   perform set_config('lock_timeout', coalesce(p_changes->>'lock_timeout', '250ms'), true);
-  select c.last_stamp into v_last from organization_clocks c
+  select c.last_stamp, c.away into v_last, v_away from organization_clocks c
     where c.organization_id = p_organization_id for update;
   if not found then
     raise exception 'organization % has no clock', p_organization_id;
+  end if;
+  if v_away is not null then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = v_away;
   end if;
   -- What is large is not begun anew for a row that somebody holds for a moment.
   if p_changes ? 'row_timeout' then
@@ -2099,7 +2126,7 @@ begin
 end;
 $function$;
 
-create or replace function store_response_aaf23ae0dbcb(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb) returns text
+create or replace function store_response_30749467e9e8(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2107,6 +2134,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
@@ -2244,7 +2274,7 @@ begin
 end;
 $function$;
 
-create or replace function disable_webhook_84e01ec9426b(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
+create or replace function disable_webhook_0e1449874d88(p_organization_id uuid, p_webhook_id uuid, p_url text, p_reason text, p_now timestamptz, p_failing_before timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2252,6 +2282,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   update webhooks w set status = 'disabled', disabled_reason = p_reason, disabled_at = p_now,
       updated_at = greatest(millisecond_after(w.updated_at), p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id and w.status = 'active'
@@ -2340,7 +2373,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_piece_a68a3c198d26(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
+create or replace function recover_piece_2a9d18ccd846(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
 language plpgsql volatile as $function$
 declare
   v_position uuid;
@@ -2361,6 +2394,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   select r.position, first_uuid_v7(r.until + interval '1 millisecond'), exists (select 1 from fan_outs f
         where f.organization_id = p_organization_id and f.webhook_id = p_webhook_id and f.stamp between r.since and r.until)
       into v_position, v_end, v_waits from recoveries r
@@ -2428,7 +2464,7 @@ begin
 end;
 $function$;
 
-create or replace function fan_out_piece_68870c502a65(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
+create or replace function fan_out_piece_bc675dea7196(p_organization_id uuid, p_now timestamptz, p_events int, p_each int, p_backlog int) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_id uuid;
@@ -2453,6 +2489,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   while v_left > 0 loop
     select f.webhook_id, f.stamp, f.types, f.position, f.max_attempts, w.disabled_reason
       into v_webhook_id, v_stamp, v_types, v_position, v_max_attempts, v_reason
@@ -2513,7 +2552,7 @@ begin
 end;
 $function$;
 
-create or replace function expire_api_key_faed35e5e622(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
+create or replace function expire_api_key_f0f50478fdad(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz) returns uuid[]
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
@@ -2523,6 +2562,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   update api_keys set expiry_settled_at = p_now
     where organization_id = p_organization_id and id = p_api_key_id and expires_at <= p_now
       and expiry_settled_at is null;
@@ -2542,7 +2584,7 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_9438a472a274(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
+create or replace function create_webhook_75fe9457b8b8(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2552,6 +2594,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
@@ -2602,7 +2647,7 @@ begin
 end;
 $function$;
 
-create or replace function update_webhook_d70223187cd7(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
+create or replace function update_webhook_3a4f351e2591(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_row jsonb, p_reset boolean, p_registers boolean) returns text
 language plpgsql volatile as $function$
 declare
   r record;
@@ -2612,6 +2657,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   if p_registers and not exists (select 1 from api_keys k where k.organization_id = p_organization_id
       and k.id = (p_row->>'api_key_id')::uuid and (k.expires_at is null or k.expires_at > p_now)) then
     return 'registrant_gone';
@@ -2637,7 +2685,7 @@ begin
 end;
 $function$;
 
-create or replace function delete_webhook_4a65ee9787e5(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+create or replace function delete_webhook_cfb3e2e7e5be(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2645,6 +2693,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id for update;
   perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
   delete from webhooks where organization_id = p_organization_id and id = p_webhook_id;
@@ -2657,7 +2708,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_webhook_secret_103202fc5aca(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
+create or replace function rotate_webhook_secret_fd462a09e8ff(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2667,6 +2718,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
@@ -2722,7 +2776,7 @@ begin
 end;
 $function$;
 
-create or replace function drop_previous_secrets_f641a125b63d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
+create or replace function drop_previous_secrets_a69acaf0b5e2(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz) returns boolean
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2730,6 +2784,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   update webhooks w set updated_at = greatest(millisecond_after(w.updated_at), p_now)
     where w.organization_id = p_organization_id and w.id = p_webhook_id
       and exists (select 1 from webhook_secrets s where s.organization_id = p_organization_id
@@ -2740,7 +2797,7 @@ begin
 end;
 $function$;
 
-create or replace function ping_webhook_bcbc0a7f9a31(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
+create or replace function ping_webhook_d90c9f283104(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2748,6 +2805,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
@@ -2789,7 +2849,7 @@ begin
 end;
 $function$;
 
-create or replace function retry_delivery_96e76cf5cab3(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
+create or replace function retry_delivery_17b46482b8bf(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2797,6 +2857,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
@@ -3029,7 +3092,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_webhook_c6eca1613eac(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb) returns text
+create or replace function recover_webhook_35996cba8e23(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -3037,6 +3100,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
@@ -3072,7 +3138,7 @@ begin
 end;
 $function$;
 
-create or replace function create_api_key_a792a615ba1f(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb) returns text
+create or replace function create_api_key_071ad0ba027a(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -3082,6 +3148,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
@@ -3124,7 +3193,7 @@ begin
 end;
 $function$;
 
-create or replace function update_api_key_cfa599e8dfff(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean) returns text
+create or replace function update_api_key_401bfbe8f6f8(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_manages boolean) returns text
 language plpgsql volatile as $function$
 declare
   r record;
@@ -3134,6 +3203,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
     and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
   if not found then
@@ -3164,7 +3236,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_api_key_9b9c59729abd(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb) returns text
+create or replace function rotate_api_key_a77b9b080e7a(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -3172,6 +3244,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
@@ -3217,7 +3292,7 @@ begin
 end;
 $function$;
 
-create or replace function drop_previous_tokens_3db1ecd7e48b(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz) returns text
+create or replace function drop_previous_tokens_8b9597323d9d(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -3225,6 +3300,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
     and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
   if not found then
@@ -3245,7 +3323,7 @@ begin
 end;
 $function$;
 
-create or replace function revoke_api_key_4a138e2bcaac(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
+create or replace function revoke_api_key_814177ea5bb6(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[]) returns text
 language plpgsql volatile as $function$
 declare
   v_webhook_ids uuid[];
@@ -3255,6 +3333,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   if p_caller_id is not null then
     perform 1 from api_keys k where k.organization_id = p_organization_id and k.id = p_caller_id
     and k.scopes = p_caller_scopes and (k.expires_at is null or k.expires_at > p_now);
@@ -3290,7 +3371,7 @@ begin
 end;
 $function$;
 
-create or replace function create_console_link_e4e82e56d437(p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
+create or replace function create_console_link_695e6bc4c7a3(p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
       p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
@@ -3301,6 +3382,9 @@ begin
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
   perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    raise exception 'this database does not serve the organization' using errcode = 'DW003', detail = (select c.away from organization_clocks c where c.organization_id = p_organization_id);
+  end if;
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'

@@ -20,7 +20,7 @@ const tables: Readonly<Record<string, string>> = {
   installation:
     'One row. The epoch is the one that organizations begin in: that of the last restore of this database.',
   organizations:
-    'What owns everything else. One that is suspended has its keys refused and its deliveries held; one whose deletion has begun is suspended for good.',
+    'What owns everything else. One that is suspended has its keys refused and its deliveries held; one whose deletion has begun is suspended for good. One that is away is served by another database, or by none for a moment.',
   organization_clocks:
     'One row an organization, locked first by every commit; last_stamp is the latest it gave. The epoch changes when the stream may have gone back in time: cursors of another one are refused. Updated constantly: room for HOT updates.',
   kind_counters:
@@ -54,6 +54,10 @@ const tables: Readonly<Record<string, string>> = {
   api_key_uses: 'When a key was last used. Beside the key, so that counting moves nothing of it.',
   console_links:
     'Links to sessions of the console, and the sessions that they began. Like the directory of tokens it is found by a hash alone.',
+  directory_organizations:
+    'Which database serves an organization, in the first of several databases. One without a row is served by that very database.',
+  directory_tokens:
+    'From the hash of a token to its organization, of those that the first database does not serve.',
   webhooks: 'Endpoints: addresses that events are delivered to.',
   webhook_secrets: 'Their signing secrets, sealed.',
   webhook_health: 'How they fare. Beside the endpoint, so that counting moves nothing of it.',

@@ -3,6 +3,7 @@ import type { Schema, SchemaFunction } from './db/migration.ts'
 import {
   consoleLinkMigrations,
   coreMigrations,
+  directoryMigrations,
   keyMigrations,
   restoreMigrations,
 } from './db/migrations/core.ts'
@@ -55,6 +56,7 @@ export function schemaOf(
       ...signatureMigrations,
       ...statsMigrations,
       ...searchMigrations,
+      ...directoryMigrations,
       ...kinds.flatMap((kind) => kind.migrations),
     ],
     functions: [

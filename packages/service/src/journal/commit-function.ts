@@ -17,6 +17,7 @@
  * It takes the changes as one JSON object: `commit-protocol.ts` says what is in it. How a body is laid out: `body.ts`.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { refuseAway } from './away.ts'
 import {
   detachedBody,
   detachedBytes,
@@ -52,6 +53,7 @@ end;`,
 
 const declarations = `declare
   v_last timestamptz(3);
+  v_away text;
   v_stamp timestamptz(3);
   v_text text;
   v_tail text;
@@ -83,10 +85,13 @@ const begin = `  -- 1. The clock row, which nobody else of the organization goes
   end if;
   -- Longer than any ordinary commit: a call that waits longer, and the organizations with it, tries another way.
   perform set_config('lock_timeout', coalesce(p_changes->>'lock_timeout', '250ms'), true);
-  select c.last_stamp into v_last from organization_clocks c
+  select c.last_stamp, c.away into v_last, v_away from organization_clocks c
     where c.organization_id = p_organization_id for update;
   if not found then
     raise exception 'organization % has no clock', p_organization_id;
+  end if;
+  if v_away is not null then
+    ${refuseAway('v_away')}
   end if;
   -- What is large is not begun anew for a row that somebody holds for a moment.
   if p_changes ? 'row_timeout' then

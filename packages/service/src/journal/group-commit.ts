@@ -12,6 +12,7 @@
 import type { DatabaseError } from 'pg'
 import { isHeldElsewhere, ranOut, rolledBack } from '../db/failure.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
+import { awayCode } from './away.ts'
 import { exclusiveKeys, type Unit, type UnitOutcome } from './change.ts'
 import { clockAheadCode } from './clock-skew.ts'
 
@@ -400,6 +401,7 @@ function smallerCalls(parts: readonly Part[], error: DatabaseError): readonly Pa
   const [first] = parts
   if (error.code === clockAheadCode) return []
   if (parts.length > 1 || first === undefined) return parts
-  if (first.batch.length === 1 || ranOut(error)) return []
+  // Served elsewhere, all of them are.
+  if (first.batch.length === 1 || ranOut(error) || error.code === awayCode) return []
   return first.batch.map((waiting) => ({ queue: first.queue, batch: [waiting] }))
 }

@@ -5,6 +5,7 @@
  * The functions have the arguments p_organization_id, p_now and, where a request can be repeated, p_response.
  */
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
+import { refuseAway } from './away.ts'
 import type { CallUnderClock } from './journal.ts'
 
 /**
@@ -16,7 +17,10 @@ export const lockClock = `if current_setting('lock_timeout') = '0' then
     perform set_config('lock_timeout', '250ms', true);
   end if;
   perform 1 from organization_clocks c where c.organization_id = p_organization_id for update;
-  perform set_config('lock_timeout', '0', true);`
+  perform set_config('lock_timeout', '0', true);
+  if exists (select 1 from organization_clocks c where c.organization_id = p_organization_id and c.away is not null) then
+    ${refuseAway('(select c.away from organization_clocks c where c.organization_id = p_organization_id)')}
+  end if;`
 
 /** What a stored response is while its key stands for that request (specification 13.1). */
 export const unexpired = "created_at > p_now - interval '24 hours'"

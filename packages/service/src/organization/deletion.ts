@@ -5,6 +5,7 @@
  * Each piece is a commit of its own, and what is gone is gone: killed anywhere, it goes on when it is asked for again (decision 43).
  */
 import { DatabaseError, escapeIdentifier, escapeLiteral, type Pool } from 'pg'
+import { directoryTables } from '../access/home-directory.ts'
 import { type Tx, transaction } from '../db/transaction.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
@@ -121,7 +122,7 @@ async function lockClock(tx: Tx, organizationId: string): Promise<void> {
 }
 
 /**
- * The tables that hold rows of organizations, partitions by themselves, so that no new one can be forgotten: each before
+ * The tables that hold rows of organizations, partitions by themselves and without the directory, so that no new one can be forgotten: each before
  * those that it refers to, and the organizations last.
  */
 async function tablesWithRows(db: Pick<Pool, 'query'>): Promise<readonly string[]> {
@@ -130,7 +131,8 @@ async function tablesWithRows(db: Pick<Pool, 'query'>): Promise<readonly string[
          array(select distinct r.relname::text from pg_constraint f join pg_class r on r.oid = f.confrelid
            where f.conrelid = c.oid and f.contype = 'f' and r.oid <> c.oid) as refers
        from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id' and not a.attisdropped
-       where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' order by c.relname`,
+       where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname <> all($1) order by c.relname`,
+    [directoryTables],
   )
   const sorted: string[] = []
   for (let left = rows; left.length > 0; left = left.filter(({ name }) => !sorted.includes(name))) {

@@ -1,7 +1,9 @@
 /** A desk that has a row in every table, its log spread over weeks. */
 
+import { createHomeDirectory } from '../../src/access/home-directory.ts'
 import { tellRestored } from '../../src/backup/restored.ts'
 import { createRecoverer, createRecoveries } from '../../src/delivery/recoveries.ts'
+import { newId } from '../../src/kernel/ids.ts'
 import { createJobs, firstPlace } from '../../src/summarizer/jobs.ts'
 import { type TestClock, testClock } from '../harness/clock.ts'
 import {
@@ -37,6 +39,10 @@ export async function fullDesk(): Promise<FullDesk> {
     clock.advance(8 * day)
   }
   for (const api of apis) await leftovers(api)
+  const elsewhere = newId(clock)
+  const directory = createHomeDirectory(service.database.pool, 'one')
+  await directory.place(elsewhere, 'two')
+  await directory.note(elsewhere, [Buffer.alloc(32, 7)])
   await createJobs(service.database.pool).enqueue(clock.now(), firstPlace)
   const recoverer = createRecoverer({
     recoveries: createRecoveries(service.database.pool, 6),

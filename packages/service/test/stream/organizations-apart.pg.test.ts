@@ -27,6 +27,8 @@ test('the organization leads every key, but where it is what is looked for', asy
     'api_key_tokens (token_hash)',
     // The same of a console link and its session.
     'console_links (token_hash)',
+    // The same of what other databases have.
+    'directory_tokens (token_hash)',
     // Of the database itself.
     'installation (singleton)',
     'schema_migrations (id)',

@@ -262,3 +262,33 @@ export const restoreMigrations: readonly Migration[] = [
     ],
   },
 ]
+
+// Where organizations live, when there are several databases (decision 65). Every database has the tables, and uses them when it
+// is the first of an installation.
+
+export const directoryMigrations: readonly Migration[] = [
+  {
+    id: '20261123-65-directory',
+    statements: [
+      // Null for an organization that is served here. Beside the clock too, as that is what every commit locks.
+      `alter table organizations add column away text check (away in ('arriving', 'fenced', 'moved')),
+         add column moves integer not null default 0`,
+      `alter table organization_clocks add column away text check (away in ('arriving', 'fenced', 'moved'))`,
+      `create table directory_organizations (
+        organization_id uuid not null primary key,
+        -- As DESKWIRE_DATABASES names it.
+        database_name text not null,
+        -- How often it has moved: of two databases that both say that they serve it, the one with more is right.
+        moves integer not null default 0,
+        placed_at timestamptz(3) not null default now()
+      )`,
+      `create table directory_tokens (
+        -- Of a key's token, of a console link, or of its session.
+        token_hash bytea not null primary key,
+        organization_id uuid not null,
+        noted_at timestamptz(3) not null default now()
+      )`,
+      'create index directory_tokens_of_organization on directory_tokens (organization_id)',
+    ],
+  },
+]
