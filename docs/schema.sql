@@ -2340,6 +2340,29 @@ begin
 end;
 $function$;
 
+create or replace function hasten_deliveries_be6fcd13e851(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int) returns int
+language plpgsql volatile as $function$
+declare
+  v_hastened int;
+begin
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    and w.status = 'active' for share;
+  if not found then
+    return null;
+  end if;
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  update deliveries d set next_attempt_at = p_now, updated_at = greatest(millisecond_after(d.updated_at), p_now)
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+      and d.id in (select x.id from deliveries x where x.organization_id = p_organization_id
+        and x.webhook_id = p_webhook_id and x.log_day = 'infinity' and x.next_attempt_at > p_now
+        order by x.next_attempt_at limit p_limit);
+  get diagnostics v_hastened = row_count;
+  return v_hastened;
+end;
+$function$;
+
 create or replace function recover_piece_a68a3c198d26(p_organization_id uuid, p_webhook_id uuid, p_recovery_id uuid, p_lease_id uuid, p_now timestamptz, p_lease_until timestamptz, p_events int, p_backlog int, p_attempts int) returns text
 language plpgsql volatile as $function$
 declare

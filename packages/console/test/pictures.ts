@@ -52,8 +52,8 @@ export async function picture(
   await context.close()
 }
 
-/** Has the service fail all that a screen asks of it. */
-export async function failing(page: Page): Promise<void> {
+/** Has the service fail all that a screen asks of it, but for who is asking. */
+export async function failing(page: Page, asked = /\/v1\/(?!organization|api-keys\/self)/): Promise<void> {
   const problem = {
     type: '/docs/errors/internal_error',
     title: 'The service has failed',
@@ -62,7 +62,7 @@ export async function failing(page: Page): Promise<void> {
     detail: 'It is in its log, with the id of this request.',
     requestId: 'b1946ac9-2492-4d23-8a3e-3f1b5a1c5e0d',
   }
-  await page.route(/\/v1\/(?!organization|api-keys)/, (route) =>
+  await page.route(asked, (route) =>
     route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
   )
   await page.reload()

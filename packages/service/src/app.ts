@@ -271,24 +271,27 @@ function registerKeys(server: FastifyInstance, { clock }: AppOptions, shared: Sh
 
 function registerWebhooks(server: FastifyInstance, { clock, settings }: AppOptions, shared: Shared): void {
   const { database, callUnderClock, vault, access, wake, kinds } = shared
-  const { schedule, dnsServers, trustedTargets, rotationOverlap, logRetention } = settings
+  const { dnsServers, trustedTargets, rotationOverlap, logRetention } = settings
   const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
   server.addHook('onClose', () => resolver.close())
   const tables = kinds.map((kind) => kind.table)
   const store = createWebhookStore(database, callUnderClock)
   const eventTypes = createEventTypes(kinds)
+  const { answerTimeout, disableAfter } = settings.schedule
+  const queues = createEndpointQueues(database, tables)
   const endpoints = createEndpoints({
     store,
     clock,
     eventTypes,
     vault,
     rotationOverlap,
+    disableAfter,
     wake,
-    checkTarget: createTargetCheck(resolver, schedule.answerTimeout),
+    checkTarget: createTargetCheck(resolver, answerTimeout),
     failPending: (organizationId, webhookId, reason) =>
-      createEndpointQueues(database, tables).failPending({ organizationId, webhookId }, reason, clock.now()),
+      queues.failPending({ organizationId, webhookId }, reason, clock.now()),
   })
-  registerRoutes(server, endpointPart(kinds).routes, { endpoints, store, clock }, access)
+  registerRoutes(server, endpointPart(kinds).routes, { endpoints, store, clock, disableAfter }, access)
   const deliveries = createDeliveryLog(database)
   const payloadOf = createReadPayload(database, tables)
   const services = {
@@ -299,7 +302,8 @@ function registerWebhooks(server: FastifyInstance, { clock, settings }: AppOptio
     eventTypes,
     vault,
     clock,
-    schedule,
+    schedule: settings.schedule,
+    hasten: queues.hasten,
     retention: logRetention,
     wake,
   }

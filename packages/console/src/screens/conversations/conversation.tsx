@@ -182,7 +182,7 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
           )}
         </div>
         <div className={css.beside}>
-          <Panel title="About it">
+          <Panel title="Details">
             <Facts
               of={[
                 ['Customer', <CustomerLink key="customer" id={customerId} />],
@@ -295,7 +295,7 @@ function Tickets({
       }
     >
       {tickets.error !== null && <ErrorState error={tickets.error} retry={() => void tickets.refetch()} />}
-      {tickets.data?.length === 0 && <p className={css.soft}>None came of it.</p>}
+      {tickets.data?.length === 0 && <p className={css.soft}>No ticket came of it.</p>}
       <ul className={css.tickets}>
         {tickets.data?.map(({ id, number, subject, status }) => (
           <li key={id}>

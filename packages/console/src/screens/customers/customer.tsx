@@ -95,7 +95,7 @@ function Known({ customer }: { readonly customer: Customer }) {
         </>
       }
     >
-      <Panel title="Who it is">
+      <Panel title="Details">
         <Facts
           of={[
             ['Email', copied(email)],
