@@ -29,6 +29,8 @@ test('by keyboard alone: a conversation is found, answered and resolved', async 
   expect(await focused()).toBe('Where is my parcel?')
   await keyboard.press('Enter')
   await page.getByText('It is number 1843').waitFor()
+  // The way to the reply is not past the sidebar again.
+  await expect.poll(() => page.evaluate('document.activeElement?.id')).toBe('content')
   const isInReply = () => page.evaluate('document.activeElement?.tagName === "TEXTAREA"')
   for (let n = 0; n < 60 && !(await isInReply()); n++) await keyboard.press('Tab')
   await keyboard.type('It comes tomorrow.')

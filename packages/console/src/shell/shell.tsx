@@ -1,5 +1,5 @@
 /** What stands around every screen: where one can go, whose desk it is, and the palette. */
-import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { Link, Outlet, useLocation, useRouter } from '@tanstack/react-router'
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { Button } from '../design/button.tsx'
 import { Page } from '../design/page.tsx'
@@ -26,14 +26,18 @@ export function Shell() {
     setPaletteOpen((open) => !open)
   }
   usePaletteKey(togglePalette)
-  const isFirst = useRef(true)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: one has gone elsewhere
-  useEffect(() => {
-    setNavOpen(false)
-    // What was pressed may be gone: the keyboard goes on at the beginning of what came instead.
-    if (!isFirst.current) document.getElementById('content')?.focus({ preventScroll: true })
-    isFirst.current = false
-  }, [pathname])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it closes because one has gone elsewhere
+  useEffect(() => setNavOpen(false), [pathname])
+  const router = useRouter()
+  useEffect(
+    () =>
+      router.subscribe('onRendered', () => {
+        // What was pressed has gone: the keyboard goes on at the beginning of what came instead.
+        if (document.activeElement === document.body)
+          document.getElementById('content')?.focus({ preventScroll: true })
+      }),
+    [router],
+  )
 
   const here = screens.find(({ path }) => path !== '/' && `${pathname}/`.startsWith(`${path}/`))
   const offered = screens.filter(({ scope }) => scope === null || may(scope))

@@ -38,6 +38,8 @@ describe('what waits for a later attempt', () => {
     // Again there is one that waits, and then none.
     expect((await api.post(`${path}/hasten`, undefined)).json.hastened).toBe(1)
     expect((await api.post(`${path}/hasten`, undefined)).json.hastened).toBe(0)
+    await engine.runDue()
+    expect((await log()).map(({ status }: { status: string }) => status)).toEqual(['succeeded', 'succeeded'])
   })
 
   test('is not where nothing is sent, and not by who may not read what it tells of', async () => {
