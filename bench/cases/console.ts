@@ -156,15 +156,16 @@ async function load({ tab, url }: Desk, screen: keyof typeof usable) {
 const watchedFor = 20
 
 async function* frames(desk: Desk): AsyncGenerator<Result> {
-  const blank = await framesOf(desk, 'about:blank', async () => {})
+  const blank = await framesOf(desk, 'about:blank', async () => 0)
   for (const [screen, path, use] of [
-    ['the overview', '/', async () => {}],
+    ['the overview', '/', deliveredOf],
     ['deliveries', '/deliveries', readNews],
   ] as const) {
     const stop = changing(desk)
     const seen = await framesOf(desk, `${desk.url}${path}`, use)
     const made = await stop()
-    const { perSecond, p50, p99, longest } = seen
+    const { perSecond, p50, p99, longest, used } = seen
+    if (used === 0) throw new Error(`nothing came in on ${screen}`)
     const conditions = {
       'deliveries/s': Math.round((made * endpoints) / (watchedFor + warmUp)),
       seconds: watchedFor,
@@ -180,7 +181,7 @@ async function* frames(desk: Desk): AsyncGenerator<Result> {
 /** Seconds before frames are counted. */
 const warmUp = 3
 
-async function framesOf(desk: Desk, address: string, use: (page: Page) => Promise<void>) {
+async function framesOf(desk: Desk, address: string, use: (page: Page) => Promise<number>) {
   const page = await desk.tab()
   await page.goto(address)
   await delay(warmUp * 1_000)
@@ -194,8 +195,9 @@ async function framesOf(desk: Desk, address: string, use: (page: Page) => Promis
     requestAnimationFrame(step)
   }`)
   const until = performance.now() + watchedFor * 1_000
+  let used = 0
   while (performance.now() < until) {
-    await use(page)
+    used += await use(page)
     await delay(Math.min(1_000, Math.max(0, until - performance.now())))
   }
   const drawn = (await page.evaluate('window.drawn')) as number[]
@@ -203,14 +205,27 @@ async function framesOf(desk: Desk, address: string, use: (page: Page) => Promis
   await page.context().close()
   const between = drawn.slice(1).map((at, n) => at - (drawn[n] ?? at))
   const seconds = ((drawn.at(-1) ?? 0) - (drawn[0] ?? 0)) / 1_000
-  return { perSecond: between.length / seconds, longest, ...percentiles(between) }
+  return { perSecond: between.length / seconds, longest, used, ...percentiles(between) }
 }
 
-/** What somebody does who follows the list: takes in what has come, and looks further down. */
-async function readNews(page: Page): Promise<void> {
+/** What the overview says was delivered. */
+async function deliveredOf(page: Page): Promise<number> {
+  return Number((await page.locator('main dl strong').first().innerText()).replaceAll(',', ''))
+}
+
+/** What somebody does who follows the list: takes in what has come, and looks further down. Answers how much was new. */
+async function readNews(page: Page): Promise<number> {
   const news = page.getByRole('button', { name: /new$/ })
-  if (await news.isVisible()) await news.click()
+  const count = (await news.isVisible()) ? Number.parseInt(await news.innerText(), 10) : 0
+  if (count > 0) await news.click()
   await page.mouse.wheel(0, 300)
+  return count
+}
+
+/** How many changes the explorer has read. */
+async function changesOf(page: Page): Promise<number> {
+  const read = page.locator('dl > div', { hasText: 'Changes read' }).locator('dd')
+  return Number((await read.innerText()).replaceAll(',', ''))
 }
 
 /** Changes customers, twenty a second, until it is told to stop; then it says how many it has changed. */
@@ -240,16 +255,16 @@ async function* heap(desk: Desk): AsyncGenerator<Result> {
   const screens = await Promise.all(
     (
       [
-        ['the overview', '/', async () => {}],
+        ['the overview', '/', deliveredOf],
         ['deliveries', '/deliveries', readNews],
-        ['the sync explorer with a copy', '/sync-explorer', async () => {}],
+        ['the sync explorer with a copy', '/sync-explorer', changesOf],
       ] as const
     ).map(async ([name, path, use]) => {
       const page = await desk.tab({ isFast: true })
       await page.goto(`${url}${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       if (path === '/sync-explorer') await page.getByRole('button', { name: 'Make a copy' }).click()
-      return { name, use, page, before: Number.NaN, most: 0 }
+      return { name, use, page, used: 0, before: Number.NaN, most: 0 }
     }),
   )
   for (const screen of screens) screen.before = await heldBy(screen.page)
@@ -266,11 +281,12 @@ async function* heap(desk: Desk): AsyncGenerator<Result> {
     while ((await receiver.tell()).received < deliveries) await delay(5)
     await Promise.all(screens.map(({ page }) => page.clock.fastForward(stride)))
     // Followed as somebody would who looks up each half minute, with the news of it.
-    if (n % 15 === 0) await Promise.all(screens.map(({ page, use }) => use(page)))
+    if (n % 15 === 14) for (const screen of screens) screen.used += await screen.use(screen.page)
     if (n % (strides / 12) === 0)
       for (const screen of screens) screen.most = Math.max(screen.most, await heldBy(screen.page))
   }
   for (const screen of screens) {
+    if (screen.used === 0) throw new Error(`nothing came in on ${screen.name}`)
     const value = await heldBy(screen.page)
     const conditions = {
       deliveries: strides * changesAStride * endpoints,

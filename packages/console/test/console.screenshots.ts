@@ -88,28 +88,36 @@ const screens: readonly Pictured[] = [
   },
 ]
 
-test.each(screens)('$name', async ({ name, address, heading, prepare, waitsForNews = false, also, toFail }) => {
-  const seeded = await bench().seeded()
-  await anHour(seeded)
-  const place = await address(seeded)
-  for (const [look, options] of looks)
-    await picture(bench(), `${name}-${look}`, seeded.api, place, { heading, options, prepare, waitsForNews })
-  if (also.includes('empty')) {
-    const empty = await bench().service.newOrganization('Analytical Engines')
-    await picture(bench(), `${name}-empty`, empty, place, { heading, options: wide })
-  }
-  if (also.includes('error')) {
-    const options = { ...wide, expected: [500] }
-    await picture(bench(), `${name}-error`, seeded.api, place, {
-      heading: /./,
-      options,
-      prepare: async (page) => {
-        await failing(page)
-        await toFail?.(page)
-      },
-    })
-  }
-})
+test.each(screens)(
+  '$name',
+  async ({ name, address, heading, prepare, waitsForNews = false, also, toFail }) => {
+    const seeded = await bench().seeded()
+    await anHour(seeded)
+    const place = await address(seeded)
+    for (const [look, options] of looks)
+      await picture(bench(), `${name}-${look}`, seeded.api, place, {
+        heading,
+        options,
+        prepare,
+        waitsForNews,
+      })
+    if (also.includes('empty')) {
+      const empty = await bench().service.newOrganization('Analytical Engines')
+      await picture(bench(), `${name}-empty`, empty, place, { heading, options: wide })
+    }
+    if (also.includes('error')) {
+      const options = { ...wide, expected: [500] }
+      await picture(bench(), `${name}-error`, seeded.api, place, {
+        heading: /./,
+        options,
+        prepare: async (page) => {
+          await failing(page)
+          await toFail?.(page)
+        },
+      })
+    }
+  },
+)
 
 test('sign-in', async () => {
   await picture(bench(), 'sign-in-light', null, '/', { heading: 'Sign in', options: wide })
@@ -128,7 +136,11 @@ async function anHour({ well, failing: sick }: Seeded): Promise<void> {
     const busy = Math.round(46 + 18 * Math.sin(ago / 7) + 9 * Math.sin(ago * 1.7))
     // Of a minute: how many succeeded, took 10 to 15, 15 to 20 and 50 to 70 ms, and were answered with another status than 2xx.
     const counted = [
-      [well.id, [0, 7, 8, 11], [busy, Math.round(busy * 0.6), Math.round(busy * 0.3), Math.round(busy * 0.1)]],
+      [
+        well.id,
+        [0, 7, 8, 11],
+        [busy, Math.round(busy * 0.6), Math.round(busy * 0.3), Math.round(busy * 0.1)],
+      ],
       ago > 12
         ? [sick.id, [0, 8, 11], [Math.round(busy / 4), Math.round(busy / 5), Math.round(busy / 20)]]
         : [sick.id, [8, 33], [Math.round(busy / 4), Math.round(busy / 4)]],

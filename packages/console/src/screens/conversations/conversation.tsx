@@ -186,7 +186,10 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
             <Facts
               of={[
                 ['Customer', <CustomerLink key="customer" id={customerId} />],
-                ['By', channels.find(([name]) => name === conversation.channel)?.[1] ?? conversation.channel],
+                [
+                  'Channel',
+                  channels.find(([name]) => name === conversation.channel)?.[1] ?? conversation.channel,
+                ],
                 ['Started', <Time key="started" at={conversation.createdAt} />],
                 ['Id', <CopyText key="id" text={id} short />],
                 ...(conversation.tags.length > 0
