@@ -59,9 +59,9 @@ const pictures: Readonly<Record<string, Pictured>> = {
   },
 }
 
-test.each(Object.entries(pictures))('%s', async (name, { path, scheme = 'light', size, prepare }) => {
+test.each(Object.entries(pictures))('%s', async (name, { path, scheme, size, prepare }) => {
   const context = await browser.newContext({
-    colorScheme: scheme,
+    colorScheme: scheme ?? 'light',
     viewport: size ?? { width: 1280, height: 800 },
     reducedMotion: 'reduce',
   })
