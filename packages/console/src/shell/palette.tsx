@@ -49,7 +49,8 @@ export default function Palette({ close, typed: typedBefore }: PaletteProps) {
       const came = await Promise.allSettled(asked)
       return came.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
     },
-    enabled: wanted.words.length >= 2,
+    // One figure is the number of a ticket.
+    enabled: wanted.words.length >= 2 || /^\d$/.test(wanted.words),
     staleTime: 10_000,
     // They lead away by this palette, and not by a later one.
     gcTime: 0,

@@ -195,7 +195,7 @@ function useLastSpoken(): ReadonlyMap<string, Message['direction']> {
 }
 
 function LastMessage({
-  of: { lastMessageAt, status },
+  of: { lastMessageAt, status, handledBy },
   direction,
 }: {
   readonly of: Conversation
@@ -203,7 +203,8 @@ function LastMessage({
 }) {
   if (lastMessageAt === null) return 'none'
   const when = <Time at={lastMessageAt} />
-  if (status !== 'open' || direction === undefined) return when
+  // An AI is there at once: nobody is needed.
+  if (status !== 'open' || handledBy === 'ai' || direction === undefined) return when
   return direction === 'inbound' ? (
     <Status tone="wait">Waits for an answer, {when}</Status>
   ) : (

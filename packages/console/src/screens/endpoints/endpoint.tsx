@@ -257,7 +257,7 @@ function Trouble({
   })
   const failed = last.data?.data.find(({ lastError }) => lastError !== null)
   const attempts = useQuery({
-    queryKey: ['delivery', { id, deliveryId: failed?.id }, 'attempts', failed?.attemptCount],
+    queryKey: ['last answer', id, failed?.id, failed?.attemptCount],
     queryFn: ({ signal }) => {
       const params = { path: { id, deliveryId: failed?.id ?? '' }, query: { limit: 1 } }
       return answerOf(api.GET('/v1/webhooks/{id}/deliveries/{deliveryId}/attempts', { params, signal }))
