@@ -1,10 +1,11 @@
 /**
- * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|memory|mirror|drift|neighbours|recover|cascade|waiters|stall|upgrade|import …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|memory|mirror|drift|neighbours|recover|cascade|waiters|stall|upgrade|import|console …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
 import { cascade } from './cases/cascade.ts'
 import { compressed } from './cases/compressed.ts'
+import { consoleScreens } from './cases/console.ts'
 import { deliver, latency } from './cases/deliver.ts'
 import { drift } from './cases/drift.ts'
 import { imports } from './cases/import.ts'
@@ -36,7 +37,7 @@ export interface Scale {
   readonly full: boolean
   /** The backlog that `deliver` and `peers` drain. */
   readonly deliveries: number
-  /** Of the attacks of `neighbours` and the stores of `mirror`, those whose names hold this; all where it is empty. */
+  /** Of the attacks of `neighbours`, the stores of `mirror` and the parts of `console`, those whose names hold this; all where it is empty. */
   readonly only: string
   readonly shelf: Shelf
 }
@@ -63,6 +64,7 @@ const groups = {
   stall,
   upgrade,
   import: imports,
+  console: consoleScreens,
 }
 type Group = keyof typeof groups
 

@@ -77,6 +77,14 @@ const reaches: readonly Reach[] = [
   { of: /^start: first/, text: '≤ 2.5 s', met: ({ value }) => value <= 2.5 },
   { of: /^start: warm/, text: '≤ 0.5 s', met: ({ value }) => value <= 0.5 },
   { of: /^start: memory at rest/, text: '≤ 120 MB', met: ({ value }) => value <= 120 },
+  { of: /^console: script of a first load/, text: '≤ 200 KB', met: ({ value }) => value <= 200 },
+  { of: /^console: from the address/, text: '≤ 1 s', met: ({ value }) => value <= 1000 },
+  {
+    of: /^console: frames/,
+    text: '60 a second (≥ 98 % of an empty page)',
+    met: ({ value, ratio = 0 }) => value >= 59 || ratio >= 0.98,
+  },
+  { of: /^console: heap/, text: '≤ 100 MB', met: ({ value }) => value <= 100 },
   { of: /^start: resident/, text: '≤ 250 MB', met: ({ value }) => value <= 250 },
 ]
 

@@ -8,6 +8,7 @@ import { createEventTypes } from '../../packages/service/src/webhooks/event-type
 import {
   attemptFields,
   deliveryFields,
+  hasteningFields,
   recoveryFields,
   statsFields,
   webhookFields,
@@ -135,6 +136,11 @@ export interface StatsRange {
     .map((word) => `'${word}'`)
     .join(' | ')}
 }
+
+/** What was made due at once. */
+export interface Hastening {
+  object: 'hastening'
+${shown(hasteningFields, ['object'])}}
 
 /** The return of what an endpoint has missed. */
 export interface Recovery {

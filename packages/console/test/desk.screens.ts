@@ -29,6 +29,8 @@ test('by keyboard alone: a conversation is found, answered and resolved', async 
   expect(await focused()).toBe('Where is my parcel?')
   await keyboard.press('Enter')
   await page.getByText('It is number 1843').waitFor()
+  // The way to the reply is not past the sidebar again.
+  await expect.poll(() => page.evaluate('document.activeElement?.id')).toBe('content')
   const isInReply = () => page.evaluate('document.activeElement?.tagName === "TEXTAREA"')
   for (let n = 0; n < 60 && !(await isInReply()); n++) await keyboard.press('Tab')
   await keyboard.type('It comes tomorrow.')
@@ -82,7 +84,7 @@ test('a conversation is assigned, handed to a person, resolved, summarized and o
   await page.getByText('Open, with the AI').waitFor()
   await page.getByRole('button', { name: 'More to do with this conversation' }).click()
   await page.getByRole('menuitem', { name: 'Hand it to a person' }).click()
-  await page.getByText('Open, with nobody').waitFor()
+  await page.getByText('Open, unassigned').waitFor()
   await page.getByLabel('Assignee').selectOption({ label: 'Joan Clarke' })
   await expect.poll(async () => (await read(api, `/v1/conversations/${bot.id}`)).assigneeId).toBe(joan.id)
   await page.getByRole('button', { name: 'Resolve', exact: true }).click()
@@ -192,6 +194,58 @@ test('a ticket goes where the table of moves lets it, and no further', async () 
   await audit()
 })
 
+test('a ticket is changed and deleted; what both have changed is chosen', async () => {
+  const api = await newOrganization()
+  const { ticket, joan } = await makeDesk(api)
+  const path = `/v1/tickets/${ticket.id}`
+  const { page, audit } = await bench().open(api, `/tickets/${ticket.id}`, { expected: [412, 422] })
+  await page.getByRole('button', { name: 'Change' }).click()
+  const form = page.getByRole('dialog', { name: 'Change the ticket' })
+  await form.getByLabel('Subject').fill('')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await form.getByText('must be a string of 1').waitFor()
+  await form.getByLabel('Subject').fill('Parcel 1843 is on its way')
+  await form.getByLabel('Priority').selectOption({ label: 'Low' })
+  await form.getByLabel('Assignee').selectOption({ label: 'Joan Clarke' })
+  await api.patch(path, { priority: 'urgent', dueAt: '2030-01-07T10:00:00Z' })
+  await form.getByRole('button', { name: 'Save' }).click()
+  const choice = page.getByRole('dialog', { name: 'Somebody else has changed this' })
+  await choice.getByRole('radio', { name: /Theirs/ }).check()
+  await audit()
+  await choice.getByRole('button', { name: 'Save what is chosen' }).click()
+  await choice.waitFor({ state: 'hidden' })
+  expect(await read(api, path)).toMatchObject({
+    subject: 'Parcel 1843 is on its way',
+    priority: 'urgent',
+    assigneeId: joan.id,
+    dueAt: '2030-01-07T10:00:00.000Z',
+  })
+  await page.getByRole('button', { name: 'More to do with this ticket' }).click()
+  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  await audit()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Tickets' }).waitFor()
+  expect((await api.get(path)).status).toBe(404)
+})
+
+test('what a colleague resolves stays in an open list, marked, until it is taken away', async () => {
+  const api = await newOrganization()
+  const { parcel } = await makeDesk(api)
+  const { page, audit } = await bench().open(api, '/conversations')
+  const row = page.getByRole('row').filter({ hasText: 'Where is my parcel?' })
+  await row.waitFor()
+  await api.post(`/v1/conversations/${parcel.id}/resolve`, {})
+  await row.getByText('Waits for an answer').waitFor()
+  const pill = page.getByRole('button', { name: '1 gone' })
+  await pill.waitFor()
+  expect(await row.getAttribute('title')).toContain('not belong to this list any more')
+  await audit()
+  await pill.click()
+  await row.waitFor({ state: 'hidden' })
+  await page.getByRole('row').filter({ hasText: 'Opening hours in December' }).waitFor()
+  expect(await pill.count()).toBe(0)
+})
+
 test('a ticket is opened for a customer who is found by typing', async () => {
   const api = await newOrganization()
   await makeDesk(api)
@@ -252,6 +306,64 @@ test('a booking is made', async () => {
   const { data } = await read(api, '/v1/bookings?q=second')
   // By the clock of London, in summer.
   expect(data[0].startAt).toBe('2030-07-01T09:00:00.000Z')
+})
+
+test('a booking is rejected; of one that has begun it is said what it came to', async () => {
+  const api = await newOrganization()
+  const { fitting } = await makeDesk(api)
+  const began = Date.now() - 3_600_000
+  const call = await makeBooking(api, {
+    title: 'Call',
+    startAt: new Date(began).toISOString(),
+    endAt: new Date(began + 1_800_000).toISOString(),
+    status: 'confirmed',
+  })
+  const { page, audit } = await bench().open(api, `/bookings/${fitting.id}`)
+  await page.getByRole('button', { name: 'Reject' }).click()
+  await page.getByRole('dialog').getByLabel('Why').fill('We are closed then.')
+  await audit()
+  await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
+  await page.getByText('It is rejected.').waitFor()
+  await page.getByText('We are closed then.').waitFor()
+  expect(await read(api, `/v1/bookings/${fitting.id}`)).toMatchObject({
+    status: 'rejected',
+    rejectionReason: 'We are closed then.',
+  })
+  await page.goto(`${bench().service.url}/console/bookings/${call.id}`)
+  await page.getByRole('button', { name: 'It took place' }).click()
+  await page.getByText('It took place.').waitFor()
+  expect((await read(api, `/v1/bookings/${call.id}`)).status).toBe('completed')
+  await page.getByRole('button', { name: 'Nobody came' }).click()
+  await page.getByText('Nobody came: that is noted.').waitFor()
+  expect((await read(api, `/v1/bookings/${call.id}`)).status).toBe('no_show')
+  await audit()
+})
+
+test('a move that another has got ahead of is shown beside theirs, and made only when it is meant', async () => {
+  const api = await newOrganization()
+  const { fitting } = await makeDesk(api)
+  const path = `/v1/bookings/${fitting.id}`
+  const { page, audit } = await bench().open(api, `/bookings/${fitting.id}`, { expected: [412] })
+  const dialog = page.getByRole('dialog', { name: 'Somebody else has changed this' })
+  const sides = (name: string) => dialog.getByRole('region', { name }).locator('dd').allInnerTexts()
+  await page.getByRole('button', { name: 'Confirm' }).waitFor()
+  // The page does not see by itself what has become of it; what stands against its move it reads.
+  let isMade = false
+  page.on('request', (request) => {
+    isMade ||= request.method() === 'POST'
+  })
+  await page.route(`**${path}`, (route) => (isMade ? route.continue() : route.abort()))
+  await api.post(`${path}/reschedule`, { startAt: '2030-01-07T10:00:00Z', endAt: '2030-01-07T11:00:00Z' })
+  await page.getByRole('button', { name: 'Confirm' }).click()
+  await dialog.waitFor()
+  const [yours, theirs] = await sides('When')
+  expect(yours).not.toBe(theirs)
+  expect(theirs).toContain('2030')
+  await audit()
+  expect((await read(api, path)).status).toBe('pending')
+  await dialog.getByRole('button', { name: 'Confirm all the same' }).click()
+  await page.getByText('It is confirmed.').waitFor()
+  expect(await read(api, path)).toMatchObject({ status: 'confirmed', startAt: '2030-01-07T10:00:00.000Z' })
 })
 
 test('a teammate is added, and made inactive', async () => {

@@ -18,7 +18,11 @@ test('one is registered: what is wrong with the address stands at it, and the se
   await dialog.waitFor()
   await audit()
   await dialog.getByLabel('Address').fill('http://example.com/hooks')
+  // What was missing is no fault any more once it is there.
+  await dialog.getByRole('button', { name: 'Register' }).click()
+  await dialog.getByText('Choose at least one event.').waitFor()
   await dialog.getByLabel('customer', { exact: true }).check()
+  await dialog.getByText('Choose at least one event.').waitFor({ state: 'hidden' })
   expect(await dialog.getByLabel('updated').first().isChecked()).toBe(true)
   await dialog.getByRole('button', { name: 'Register' }).click()
   await dialog.getByText(/https/).nth(1).waitFor()
@@ -45,14 +49,21 @@ test('one that fails says why, and what it has missed is sent again in two click
   await page.getByText(/Failing since/).waitFor()
   await audit()
   failingReceiver.will(answer(200))
+  await page.getByText('the database of the receiver is away').waitFor()
+  await page.getByText(/it is disabled in 2 d/).waitFor()
   await page.getByRole('button', { name: 'Send again what it has missed' }).click()
+  await page.getByRole('dialog').getByText('3 wait for another attempt, 0 have failed for good.').waitFor()
   await audit()
   await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
+  await page.getByText(/3 that waited are sent now/).waitFor()
   await page.getByRole('region', { name: 'Recoveries' }).waitFor()
   await recovererOn(bench().service, systemClock).runDue()
   await bench().engine.runDue()
   await page.getByText('Done').waitFor()
   await audit()
+  // It waited for no timer.
+  expect((await api.get(`/v1/webhooks/${failing.id}`)).json.failingSince).toBeNull()
+  expect((await api.get(`/v1/webhooks/${failing.id}/deliveries?status=succeeded`)).json.data).toHaveLength(3)
   expect((await api.get(`/v1/webhooks/${failing.id}/recoveries`)).json.data).toMatchObject([
     { status: 'done' },
   ])

@@ -1,5 +1,6 @@
 /** The palette, by keyboard alone: screens, actions, objects by words and by id, what was visited of late. */
 import { expect, test } from 'vitest'
+import { makeTicket } from '../../service/test/harness/desk.ts'
 import { consoleBench } from './harness.ts'
 
 const bench = consoleBench()
@@ -46,6 +47,33 @@ test.each(['light', 'dark'] as const)('anything is a few keys away, in %s', asyn
   await page.keyboard.insertText('zzzz')
   await palette.getByText('Nothing is called “zzzz”.').waitFor()
   await audit()
+})
+
+test('a ticket is found by its number, and what is typed while the palette loads is not lost', async () => {
+  const api = await bench().service.newOrganization('Analytical Engines')
+  await makeTicket(api, { subject: 'The printer is on fire' })
+  const second = await makeTicket(api, { subject: 'The door does not close' })
+  const { page } = await bench().open(api, '/')
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  // Its script takes its time.
+  let pass = () => {}
+  const passed = new Promise<void>((resolve) => {
+    pass = resolve
+  })
+  await page.route('**/assets/palette-*.js', async (route) => {
+    await passed
+    await route.continue()
+  })
+  await page.keyboard.press('Control+k')
+  await page.getByLabel('Find or do').waitFor()
+  await page.keyboard.type(`#${second.number}`)
+  pass()
+  const option = page.getByRole('dialog').getByRole('option')
+  await expect
+    .poll(() => option.allInnerTexts())
+    .toEqual([expect.stringContaining('The door does not close')])
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: /The door does not close/ }).waitFor()
 })
 
 test('nothing is offered that the key may not see', async () => {

@@ -1,16 +1,12 @@
 /** Pictures in docs/console: a screen in light, in dark and narrow, with nothing in it, and when the service fails. */
-import { mkdir, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { takePicture } from '../../service/test/harness/picture.ts'
 import type { Api } from '../../service/test/harness/service.ts'
 import type { Bench, PageOptions } from './harness.ts'
 import { settled } from './settled.ts'
 
 const directory = fileURLToPath(new URL('../../../docs/console/', import.meta.url))
-
-/** What a picture may weigh, in bytes. */
-const atMost = 80 * 1024
 
 export const wide = { scheme: 'light', width: 1280, height: 800 } as const
 export const looks = [
@@ -42,18 +38,12 @@ export async function picture(
   // What is behind a dialog is there, and hidden from those who listen.
   await page.getByRole('heading', { level: 1, name: heading, includeHidden: true }).waitFor()
   await settled(page, { waitsForNews })
-  // As WebP, a third of a PNG, which Playwright does not write by itself.
-  const session = await context.newCDPSession(page)
-  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 80 })
-  const taken = Buffer.from(data, 'base64')
-  expect(taken.length, name).toBeLessThan(atMost)
-  await mkdir(directory, { recursive: true })
-  await writeFile(`${directory}${name}.webp`, taken)
+  await takePicture(page, `${directory}${name}.webp`)
   await context.close()
 }
 
-/** Has the service fail all that a screen asks of it. */
-export async function failing(page: Page): Promise<void> {
+/** Has the service fail all that a screen asks of it, but for who is asking. */
+export async function failing(page: Page, asked = /\/v1\/(?!organization|api-keys\/self)/): Promise<void> {
   const problem = {
     type: '/docs/errors/internal_error',
     title: 'The service has failed',
@@ -62,7 +52,7 @@ export async function failing(page: Page): Promise<void> {
     detail: 'It is in its log, with the id of this request.',
     requestId: 'b1946ac9-2492-4d23-8a3e-3f1b5a1c5e0d',
   }
-  await page.route(/\/v1\/(?!organization|api-keys)/, (route) =>
+  await page.route(asked, (route) =>
     route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
   )
   await page.reload()

@@ -368,6 +368,7 @@ export interface TicketPatch {
 export interface TicketFilters {
   customerId?: string
   conversationId?: string
+  number?: number
   type?: 'question' | 'incident' | 'problem' | 'task'
   priority?: 'low' | 'normal' | 'high' | 'urgent'
   status?: 'new' | 'open' | 'pending' | 'on_hold' | 'resolved' | 'closed'
@@ -594,6 +595,8 @@ export interface Webhook extends Row {
   disabledAt: string | null
   /** The first failure since the last success. */
   failingSince: string | null
+  /** From when on a failed attempt disables it, unless one succeeds before; null while it does not fail, and while it is disabled. */
+  disablesAt: string | null
   /** Failed attempts since the last success. */
   failureCount: number
   /** The last delivery that succeeded. */
@@ -736,6 +739,17 @@ export interface StatsRange {
   from?: string
   to?: string
   step?: '1m' | '1h' | '1d'
+}
+
+/** What was made due at once. */
+export interface Hastening {
+  object: 'hastening'
+  /** The endpoint. */
+  webhookId: string
+  /** Deliveries that are attempted now instead of later. */
+  hastened: number
+  /** Whether others still wait: ask again. */
+  hasMore: boolean
 }
 
 /** The return of what an endpoint has missed. */

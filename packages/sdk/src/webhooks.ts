@@ -5,6 +5,7 @@ import type {
   Attempt,
   Delivery,
   DeliveryFilters,
+  Hastening,
   Recovery,
   RecoveryInput,
   StatsPoint,
@@ -127,6 +128,14 @@ export class Webhooks {
   /** Sends a failed delivery again, with the payload it was made with and the whole schedule from the start. */
   async retry(id: string, deliveryId: string, options: CreateOptions = {}): Promise<Delivery> {
     return this.#post<Delivery>(`${delivery(id, deliveryId)}/retry`, options)
+  }
+
+  /**
+   * Attempts now what waits for a later attempt, for an endpoint that is well again: up to 5,000 deliveries a call, and others
+   * wait while `hasMore` is true.
+   */
+  async hasten(id: string, options: CallOptions = {}): Promise<Hastening> {
+    return this.#call<Hastening>({ method: 'POST', path: `${one(id)}/hasten` }, options)
   }
 
   /**

@@ -18,6 +18,7 @@ const webhook: Webhook = {
   disabledReason: null,
   disabledAt: null,
   failingSince: null,
+  disablesAt: null,
   failureCount: 0,
   lastSuccessAt: null,
   previousSecretExpiresAt: null,

@@ -228,16 +228,19 @@ function webhookParts(
   const tables = kinds.map((kind) => kind.table)
   const store = createWebhookStore(database, callUnderClock)
   const eventTypes = createEventTypes(kinds)
+  const { answerTimeout, disableAfter } = schedule
+  const queues = createEndpointQueues(database, tables)
   const endpoints = createEndpoints({
     store,
     clock,
     eventTypes,
     vault,
     rotationOverlap,
+    disableAfter,
     wake,
-    checkTarget: createTargetCheck(resolver, schedule.answerTimeout),
+    checkTarget: createTargetCheck(resolver, answerTimeout),
     failPending: (organizationId, webhookId, reason) =>
-      createEndpointQueues(database, tables).failPending({ organizationId, webhookId }, reason, clock.now()),
+      queues.failPending({ organizationId, webhookId }, reason, clock.now()),
   })
   const deliveries = createDeliveryLog(database)
   const payloadOf = createReadPayload(database, tables)
@@ -250,12 +253,13 @@ function webhookParts(
     vault,
     clock,
     schedule,
+    hasten: queues.hasten,
     retention: logRetention,
     wake,
   }
   const recoveries = createRecoveryStore(database, callUnderClock)
   return [
-    partOf(() => endpointPart(kinds).routes, { endpoints, store, clock }),
+    partOf(() => endpointPart(kinds).routes, { endpoints, store, clock, disableAfter }),
     partOf(() => deliveryPart(kinds).routes, services),
     partOf(() => recoveryPart.routes, { ...services, recoveries }),
     partOf(() => statsPart(kinds).routes, { ...services, database }),

@@ -19,7 +19,7 @@ import {
   webhookMigrations,
 } from './db/migrations/webhooks.ts'
 import { completeFunction } from './delivery/complete.ts'
-import { disableFunction, failPendingFunction } from './delivery/endpoint-queues.ts'
+import { disableFunction, failPendingFunction, hastenFunction } from './delivery/endpoint-queues.ts'
 import { fanOutFunction } from './delivery/fan-outs.ts'
 import { recoverFunction } from './delivery/recoveries.ts'
 import { expireFunction } from './delivery/registrants.ts'
@@ -65,6 +65,7 @@ export function schemaOf(
       completeFunction,
       disableFunction,
       failPendingFunction,
+      hastenFunction,
       recoverFunction,
       fanOutFunction,
       expireFunction,

@@ -1,7 +1,7 @@
 /**
  * A list of the API as a screen shows it: pages that are loaded one after another, and the news of it. What has come since
- * waits behind a count until the reader asks for it, so that nothing moves under the eyes; what is shown already is kept
- * current in its place.
+ * waits behind a count until the reader asks for it, and what has left the list stays until then, marked, so that nothing moves
+ * under the eyes; what is shown already is kept current in its place.
  */
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
@@ -29,6 +29,9 @@ export interface ListOptions<T extends Row> {
 /** Rows that are kept at most when news are taken in: the oldest go, and "load more" brings them back. */
 const keptAtMost = 500
 
+/** Rows that a look for news asks for at most. */
+const lookedAtMost = 100
+
 export interface List<T extends Row> {
   readonly rows: readonly T[]
   /** Of the whole list, as far as the service counts. */
@@ -39,8 +42,10 @@ export interface List<T extends Row> {
   readonly hasMore: boolean
   readonly isLoadingMore: boolean
   readonly loadMore: () => void
-  /** How many rows have come that are not shown; `isMore` when there are more than were looked at. */
-  readonly news: { readonly count: number; readonly isMore: boolean }
+  /** How many rows have come that are not shown; `isMore` when there are more than were looked at. `gone` have left the list. */
+  readonly news: { readonly count: number; readonly isMore: boolean; readonly gone: number }
+  /** Whether a row that is shown has left the list: somebody has resolved, moved or deleted it. */
+  readonly isGone: (row: T) => boolean
   readonly showNews: () => void
 }
 
@@ -64,22 +69,31 @@ export function useList<T extends Row>({
     placeholderData: keepPreviousData,
     staleTime: every === undefined ? 0 : Number.POSITIVE_INFINITY,
   })
+  const held = pages.data?.pages.reduce((sum, { data }) => sum + data.length, 0) ?? 0
+  const looked = Math.min(Math.max(held, pageSize), lookedAtMost)
   const head = useQuery({
     queryKey: [...key, 'head'],
-    queryFn: ({ signal }) => load({ limit: pageSize, offset: 0 }, signal),
+    queryFn: ({ signal }) => load({ limit: looked, offset: 0 }, signal),
     enabled: isEnabled && every !== undefined && pages.isSuccess && !pages.isPlaceholderData,
     refetchInterval: every ?? false,
     gcTime: 0,
   })
 
-  const { rows, fresh } = useMemo(() => {
+  const { rows, fresh, gone } = useMemo(() => {
     const newest = new Map((head.data?.data ?? []).map((row) => [row.id, row]))
     const shown = new Map<string, T>()
     for (const row of pages.data?.pages.flatMap(({ data }) => data) ?? []) {
       if (!shown.has(row.id)) shown.set(row.id, newest.get(row.id) ?? row)
     }
-    return { rows: [...shown.values()], fresh: [...newest.values()].filter(({ id }) => !shown.has(id)) }
-  }, [pages.data, head.data])
+    const rows = [...shown.values()]
+    const fresh = [...newest.values()].filter(({ id }) => !shown.has(id))
+    // Rows keep their order: what stands before one that was found has been looked for as well.
+    const last = head.data?.pagination.hasMore ? rows.findLastIndex(({ id }) => newest.has(id)) : rows.length
+    // A look that was before does not know what has been taken in since.
+    const isLater = head.data !== undefined && head.dataUpdatedAt >= pages.dataUpdatedAt
+    const left = isLater ? rows.slice(0, last + 1).filter(({ id }) => !newest.has(id)) : []
+    return { rows, fresh, gone: new Set(left.map(({ id }) => id)) }
+  }, [pages.data, pages.dataUpdatedAt, head.data, head.dataUpdatedAt])
 
   function showNews(): void {
     // There may be more between what was looked at and what is shown.
@@ -90,7 +104,7 @@ export function useList<T extends Row>({
     client.setQueryData<typeof pages.data>(pagesKey, (held) => {
       const last = held?.pages.at(-1)
       if (held === undefined || last === undefined) return held
-      const all = [...fresh, ...held.pages.flatMap(({ data }) => data)]
+      const all = [...fresh, ...held.pages.flatMap(({ data }) => data)].filter(({ id }) => !gone.has(id))
       const data = all.slice(0, keptAtMost)
       const hasMore = last.pagination.hasMore || all.length > data.length
       return { pages: [{ ...last, data, pagination: { ...last.pagination, hasMore } }], pageParams: [0] }
@@ -106,7 +120,8 @@ export function useList<T extends Row>({
     hasMore: pages.hasNextPage,
     isLoadingMore: pages.isFetchingNextPage,
     loadMore: () => void pages.fetchNextPage(),
-    news: { count: fresh.length, isMore: fresh.length >= pageSize },
+    news: { count: fresh.length, isMore: fresh.length >= pageSize, gone: gone.size },
+    isGone: ({ id }) => gone.has(id),
     showNews,
   }
 }

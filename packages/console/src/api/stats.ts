@@ -1,6 +1,7 @@
 /** What is counted of deliveries and changes, over the spans that screens show. */
 import { queryOptions } from '@tanstack/react-query'
 import type { Point } from '../design/chart.tsx'
+import { locale } from '../design/time.tsx'
 import { answerOf, api, type components } from './client.ts'
 
 export type StatsPoint = components['schemas']['StatsPoint']
@@ -57,7 +58,7 @@ export function byOutcome(points: readonly StatsPoint[]): Point[] {
 /** How a step of a span is called on an axis, in the reader's zone; days are those of UTC, in which they are counted. */
 export function sayStepOf(span: Span): (at: string) => string {
   const format = new Intl.DateTimeFormat(
-    'en-GB',
+    locale,
     span === 'month'
       ? { day: 'numeric', month: 'short', timeZone: 'UTC' }
       : { hour: '2-digit', minute: '2-digit' },

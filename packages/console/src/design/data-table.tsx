@@ -31,6 +31,8 @@ export interface DataTableProps<T extends Row> {
   readonly empty: ReactNode
   /** Takes the filters away; null where none is set. */
   readonly clearFilters?: (() => void) | null
+  /** Said where nothing matches, if that needs to be explained. */
+  readonly noMatch?: ReactNode
 }
 
 export function DataTable<T extends Row>({
@@ -40,6 +42,7 @@ export function DataTable<T extends Row>({
   to,
   empty,
   clearFilters = null,
+  noMatch,
 }: DataTableProps<T>) {
   const { rows, news } = list
   if (list.isLoading) return <Loading />
@@ -47,9 +50,9 @@ export function DataTable<T extends Row>({
   return (
     <div className={css.list}>
       <div className={css.news} role="status">
-        {news.count > 0 && (
+        {(news.count > 0 || news.gone > 0) && (
           <Button size="s" kind="primary" className={css.pill} onClick={list.showNews}>
-            {news.isMore ? `${news.count} or more new` : `${news.count} new`}
+            {sayNews(news)}
           </Button>
         )}
       </div>
@@ -57,7 +60,7 @@ export function DataTable<T extends Row>({
         clearFilters === null ? (
           empty
         ) : (
-          <NoMatch clear={clearFilters} />
+          <NoMatch clear={clearFilters}>{noMatch}</NoMatch>
         )
       ) : (
         <table className={css.table} onKeyDown={moveBetweenRows}>
@@ -73,7 +76,11 @@ export function DataTable<T extends Row>({
           </thead>
           <tbody>
             {rows.map((row) => (
-              <tr key={row.id}>
+              <tr
+                key={row.id}
+                data-gone={list.isGone(row) || undefined}
+                title={list.isGone(row) ? 'It does not belong to this list any more.' : undefined}
+              >
                 {columns.map(({ title, cell, align, isWide, isExtra }, n) => (
                   <td
                     key={title}
@@ -108,6 +115,11 @@ export function DataTable<T extends Row>({
       )}
     </div>
   )
+}
+
+function sayNews({ count, isMore, gone }: List<Row>['news']): string {
+  const come = count === 0 ? [] : [isMore ? `${count} or more new` : `${count} new`]
+  return [...come, ...(gone === 0 ? [] : [`${gone} gone`])].join(', ')
 }
 
 /** Up and down, Home and End: between the links of rows. */

@@ -50,10 +50,10 @@ export function Empty({ title, children, actions }: Omit<StateProps, 'tone' | 'r
 }
 
 /** There is something, and the filters show nothing of it. */
-export function NoMatch({ clear }: { readonly clear: () => void }) {
+export function NoMatch({ clear, children }: { readonly clear: () => void; readonly children?: ReactNode }) {
   return (
     <State title="Nothing matches" role="status" actions={<Button onClick={clear}>Clear the filters</Button>}>
-      <p>There is nothing with these filters.</p>
+      {children ?? <p>There is nothing with these filters.</p>}
     </State>
   )
 }

@@ -2,7 +2,9 @@
 import { useEffect, useState, useSyncExternalStore } from 'react'
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
-const exact = new Intl.DateTimeFormat(undefined, {
+/** The words of the console are English: so are its dates, in one order and by 24 hours, as logs have them. */
+export const locale = 'en-GB'
+const exact = new Intl.DateTimeFormat(locale, {
   dateStyle: 'medium',
   timeStyle: 'long',
 })

@@ -276,6 +276,11 @@ export interface paths {
         };
         post: operations["retryDelivery"];
     };
+    "/v1/webhooks/{id}/hasten": {
+        parameters: {
+        };
+        post: operations["hastenDeliveries"];
+    };
     "/v1/webhooks/{id}/recover": {
         parameters: {
         };
@@ -1018,6 +1023,8 @@ export interface components {
             disabledAt: string | null;
             /** Format: date-time */
             failingSince: string | null;
+            /** Format: date-time */
+            disablesAt: string | null;
             failureCount: number;
             /** Format: date-time */
             lastSuccessAt: string | null;
@@ -1051,6 +1058,8 @@ export interface components {
             disabledAt: string | null;
             /** Format: date-time */
             failingSince: string | null;
+            /** Format: date-time */
+            disablesAt: string | null;
             failureCount: number;
             /** Format: date-time */
             lastSuccessAt: string | null;
@@ -1129,6 +1138,14 @@ export interface components {
         AttemptPage: {
             data: components["schemas"]["Attempt"][];
             pagination: components["schemas"]["Pagination"];
+        };
+        Hastening: {
+            /** @constant */
+            object: "hastening";
+            /** Format: uuid */
+            webhookId: string;
+            hastened: number;
+            hasMore: boolean;
         };
         Recovery: {
             /** Format: uuid */
@@ -2303,6 +2320,7 @@ export interface operations {
                 ids?: string;
                 customerId?: string;
                 conversationId?: string;
+                number?: number;
                 type?: "question" | "incident" | "problem" | "task";
                 priority?: "low" | "normal" | "high" | "urgent";
                 status?: "new" | "open" | "pending" | "on_hold" | "resolved" | "closed";
@@ -3402,6 +3420,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    hastenDeliveries: {
+        parameters: {
+            header?: {
+                "X-Request-Id"?: components["parameters"]["X-Request-Id"];
+            };
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Hastening"];
                 };
             };
             default: {

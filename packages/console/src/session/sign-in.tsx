@@ -50,6 +50,7 @@ export default function SignIn({ reason }: { readonly reason: string | null }) {
           error={error ?? undefined}
         >
           <TextInput
+            ref={focusAtOnce}
             type="password"
             autoComplete="off"
             spellCheck={false}
@@ -69,6 +70,11 @@ export default function SignIn({ reason }: { readonly reason: string | null }) {
       </form>
     </main>
   )
+}
+
+/** There is nothing else to do here. */
+function focusAtOnce(input: HTMLInputElement | null): void {
+  input?.focus()
 }
 
 /** Why this key does not open the console; null when it does. */

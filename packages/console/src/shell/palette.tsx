@@ -12,10 +12,16 @@ import css from './palette.module.css'
 import { recentOf, remember } from './recent.ts'
 import { ranked, wantedOf } from './wanted.ts'
 
-export default function Palette({ close }: { readonly close: () => void }) {
+export interface PaletteProps {
+  readonly close: () => void
+  /** What was typed before it was there. */
+  readonly typed: string
+}
+
+export default function Palette({ close, typed: typedBefore }: PaletteProps) {
   const caller = useCaller()
   const navigate = useNavigate()
-  const [words, setWords] = useState('')
+  const [words, setWords] = useState(typedBefore)
   const running = useRef<Command | null>(null)
   const typed = useDeferredValue(words.trim())
 
@@ -43,7 +49,8 @@ export default function Palette({ close }: { readonly close: () => void }) {
       const came = await Promise.allSettled(asked)
       return came.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
     },
-    enabled: wanted.words.length >= 2,
+    // One figure is the number of a ticket.
+    enabled: wanted.words.length >= 2 || /^\d$/.test(wanted.words),
     staleTime: 10_000,
     // They lead away by this palette, and not by a later one.
     gcTime: 0,
@@ -88,6 +95,7 @@ export default function Palette({ close }: { readonly close: () => void }) {
             itemToStringValue={({ title }) => title}
           >
             <Autocomplete.Input
+              ref={focusAtOnce}
               className={css.input}
               placeholder="A screen, an id, a name, some words; ticket: …"
               aria-label="Find or do"
@@ -117,4 +125,9 @@ export default function Palette({ close }: { readonly close: () => void }) {
       </Dialog.Portal>
     </Dialog.Root>
   )
+}
+
+/** Whoever has pressed the keys goes on typing: what comes before the dialog moves the focus by itself would be lost. */
+function focusAtOnce(input: HTMLInputElement | null): void {
+  input?.focus()
 }

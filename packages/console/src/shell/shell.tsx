@@ -1,12 +1,15 @@
 /** What stands around every screen: where one can go, whose desk it is, and the palette. */
-import { Link, Outlet, useLocation } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
+import { Link, Outlet, useLocation, useRouter } from '@tanstack/react-router'
+import { lazy, type RefObject, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { Button } from '../design/button.tsx'
+import { Page } from '../design/page.tsx'
+import { Forbidden } from '../design/states.tsx'
 import { screens } from '../screens/index.ts'
 import { useCaller } from '../session/caller.tsx'
 import { signOut } from '../session/link.ts'
 import { setTheme, type Theme, themes, useTheme } from '../theme.ts'
 import { Mark } from './mark.tsx'
+import palette from './palette.module.css'
 import css from './shell.module.css'
 
 const Palette = lazy(() => import('./palette.tsx'))
@@ -17,10 +20,26 @@ export function Shell() {
   const [isPaletteOpen, setPaletteOpen] = useState(false)
   const [isNavOpen, setNavOpen] = useState(false)
   const { pathname } = useLocation()
-  usePaletteKey(() => setPaletteOpen((open) => !open))
+  const typed = useRef('')
+  function togglePalette(): void {
+    typed.current = ''
+    setPaletteOpen((open) => !open)
+  }
+  usePaletteKey(togglePalette)
   // biome-ignore lint/correctness/useExhaustiveDependencies: it closes because one has gone elsewhere
   useEffect(() => setNavOpen(false), [pathname])
+  const router = useRouter()
+  useEffect(
+    () =>
+      router.subscribe('onRendered', () => {
+        // What was pressed has gone: the keyboard goes on at the beginning of what came instead.
+        if (document.activeElement === document.body)
+          document.getElementById('content')?.focus({ preventScroll: true })
+      }),
+    [router],
+  )
 
+  const here = screens.find(({ path }) => path !== '/' && `${pathname}/`.startsWith(`${path}/`))
   const offered = screens.filter(({ scope }) => scope === null || may(scope))
   return (
     <div className={css.shell}>
@@ -43,7 +62,7 @@ export function Shell() {
           </Button>
         </div>
         <div className={css.fold} id="screens">
-          <button type="button" className={css.search} onClick={() => setPaletteOpen(true)}>
+          <button type="button" className={css.search} onClick={togglePalette}>
             Find or do <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
           </button>
           <nav aria-label="Screens" className={css.nav}>
@@ -71,13 +90,35 @@ export function Shell() {
       </header>
       <div className={css.main}>
         <Offline />
-        <Outlet />
+        {here === undefined || here.scope === null || may(here.scope) ? (
+          <Outlet />
+        ) : (
+          <Page title={here.title}>
+            <Forbidden scope={here.scope} />
+          </Page>
+        )}
       </div>
       {isPaletteOpen && (
-        <Suspense>
-          <Palette close={() => setPaletteOpen(false)} />
+        <Suspense fallback={<TypedAhead words={typed} />}>
+          <Palette close={() => setPaletteOpen(false)} typed={typed.current} />
         </Suspense>
       )}
+    </div>
+  )
+}
+
+/** Takes what is typed while the palette is still loading, on a slow line. */
+function TypedAhead({ words }: { readonly words: RefObject<string> }) {
+  return (
+    <div className={palette.popup} aria-busy="true">
+      <input
+        ref={(input) => input?.focus()}
+        className={palette.input}
+        aria-label="Find or do"
+        onInput={({ currentTarget }) => {
+          words.current = currentTarget.value
+        }}
+      />
     </div>
   )
 }

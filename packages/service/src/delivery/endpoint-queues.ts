@@ -53,6 +53,8 @@ export interface EndpointQueues extends SweptQueues {
   holdSuspended(endpoint: EndpointKey): Promise<void>
   /** Fails what is pending on a disabled endpoint, pings apart. */
   failPending(endpoint: EndpointKey, reason: string, now: number): Promise<void>
+  /** Makes up to `limit` deliveries that wait for a later attempt due now, the soonest first, and says how many; null unless active. */
+  hasten(endpoint: EndpointKey, now: number, limit: number): Promise<number | null>
 }
 
 const { failedAtOnce } = deliveryTuning.disabling
@@ -128,6 +130,14 @@ export function createEndpointQueues(
         })
         failed = rows[0]?.failed ?? 0
       }
+    },
+
+    async hasten({ organizationId, webhookId }, now, limit) {
+      const { rows } = await database.of(organizationId).query<{ hastened: number | null }>({
+        text: `select ${hastenFunction.name}($1, $2, $3, $4) as hastened ${fromOrganization}`,
+        values: [organizationId, webhookId, formatTimestamp(now), limit],
+      })
+      return rows[0]?.hastened ?? null
     },
 
     sweep: (now, longestLease) => sweepQueues(database.together, now, longestLease),
@@ -228,5 +238,34 @@ begin
   update lanes set alone_id = null, alone_since = null
     where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);
   return coalesce(cardinality(v_ids), 0);
+end;`,
+)
+
+/**
+ * Makes up to p_limit deliveries that wait for a later attempt due now, and says how many; null unless the endpoint is active.
+ * What is under way is due already, and left; the queue is held against a completion, which computes when it is due next.
+ */
+export const hastenFunction: SchemaFunction = schemaFunction(
+  'hasten_deliveries',
+  {
+    arguments: 'p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int',
+    returns: 'int',
+  },
+  `declare
+  v_hastened int;
+begin
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    and w.status = 'active' for share;
+  if not found then
+    return null;
+  end if;
+  ${wakeQueue}
+  update deliveries d set next_attempt_at = p_now, updated_at = greatest(millisecond_after(d.updated_at), p_now)
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+      and d.id in (select x.id from deliveries x where x.organization_id = p_organization_id
+        and x.webhook_id = p_webhook_id and x.log_day = 'infinity' and x.next_attempt_at > p_now
+        order by x.next_attempt_at limit p_limit);
+  get diagnostics v_hastened = row_count;
+  return v_hastened;
 end;`,
 )

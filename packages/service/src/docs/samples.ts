@@ -186,6 +186,7 @@ const methods: Readonly<Record<string, readonly [result: string, method: string]
   getDeliveryPayload: ['event', 'webhooks.payload'],
   listAttempts: ['page', 'webhooks.attempts'],
   retryDelivery: ['delivery', 'webhooks.retry'],
+  hastenDeliveries: ['hastening', 'webhooks.hasten'],
   recoverWebhook: ['recovery', 'webhooks.recover'],
   listRecoveries: ['page', 'webhooks.recoveries'],
   getRecovery: ['recovery', 'webhooks.recovery'],

@@ -43,7 +43,7 @@ export async function searchIndex(
         code,
         errorPath(code),
         `${status} ${title}`,
-        wordsOf(`${means} ${help}`),
+        wordsOf(`${means} ${help} ${alsoCalled[code] ?? ''}`),
       ],
     ),
     ...sections.flat(),
@@ -54,9 +54,18 @@ function operationEntries({ operations }: Reference): SearchEntry[] {
   return [...operations.values()].flatMap((operation) => {
     const { id, method, path, summary, description } = operation
     const call = `${method.toUpperCase()} ${path}`
-    const words = wordsOf(`${id} ${summary} ${description}`)
+    const words = wordsOf(`${id} ${summary} ${description} ${alsoCalled[id] ?? ''}`)
     return [['operation', plain(nameOf(operation)), operationAddress(id), call, words]]
   })
+}
+
+/** What people look for who do not know our word for it yet, by the id of an operation or the code of an error. */
+const alsoCalled: Readonly<Record<string, string>> = {
+  version_mismatch: 'lost update conflict precondition optimistic locking concurrency stale etag',
+  listChanges: 'changes changed since cursor delta incremental feed',
+  recoverWebhook: 'resend replay redeliver retry all missed failed',
+  retryDelivery: 'resend replay redeliver',
+  hastenDeliveries: 'resend retry all pending waiting',
 }
 
 /** A parameter of a query that means the same everywhere stands here once, for all operations that take it. */

@@ -1,5 +1,6 @@
 /** The routes of deliveries: the log, its attempts, manual retry and ping (specification 11.1). */
 import { grants } from '../access/scopes.ts'
+import type { EndpointQueues } from '../delivery/endpoint-queues.ts'
 import { attemptsOf, type DeliverySchedule } from '../delivery/model.ts'
 import type { ReadPayload } from '../delivery/payload.ts'
 import { anId, type Page, paging, word } from '../http/list-parameters.ts'
@@ -16,7 +17,7 @@ import { type ApiPart, pageOf, ref } from '../openapi/part.ts'
 import { type Endpoints, noSuchWebhook, webhookDisabled } from './endpoints.ts'
 import { createEventTypes, type EventTypes } from './event-types.ts'
 import type { DeliveryLog, LogFilter } from './log.ts'
-import { attemptFields, deliveryFields } from './records.ts'
+import { attemptFields, deliveryFields, hasteningFields } from './records.ts'
 import { reading, webhookOf, writing } from './routes.ts'
 import type { WebhookStore } from './store.ts'
 import { sealResponse, type Vault } from './vault.ts'
@@ -31,6 +32,7 @@ export interface DeliveryServices {
   readonly vault: Vault
   readonly clock: Clock
   readonly schedule: DeliverySchedule
+  readonly hasten: EndpointQueues['hasten']
   /** How long the log goes back, in milliseconds. */
   readonly retention: number
   readonly wake: () => void
@@ -129,6 +131,7 @@ export function deliveryPart(kinds: readonly Kind[]) {
       listAttempts,
       readPayload,
       retryDelivery,
+      hastenDeliveries,
     ],
     schemas: () => ({
       Delivery: recordSchema(
@@ -139,6 +142,7 @@ export function deliveryPart(kinds: readonly Kind[]) {
       DeliveryPage: pageOf(ref('Delivery')),
       Attempt: recordSchema('One try of a delivery.', attemptFields, exampleAttempt),
       AttemptPage: pageOf(ref('Attempt')),
+      Hastening: recordSchema('What was made due at once.', hasteningFields, exampleHastening),
     }),
     sent: () => [
       {
@@ -294,6 +298,41 @@ const retryDelivery = route({
     if (retried === 'refused') return refused(await whyNotNow(services, call))
     wake()
     return done(answer)
+  },
+})
+
+/** Deliveries that one call makes due, as completions of the endpoint wait meanwhile (decision 67). */
+const hastenedAtOnce = 5_000
+
+const exampleHastening = { object: 'hastening', webhookId: exampleId(5), hastened: 110, hasMore: false }
+
+const hastenDeliveries = route({
+  ...writing,
+  method: 'post',
+  path: '/v1/webhooks/{id}/hasten',
+  id: 'hastenDeliveries',
+  summary: 'Attempt now what waits for a later attempt',
+  description:
+    'For an endpoint that is well again: deliveries that are pending are attempted at once instead of at the end of their pause; their schedules go on from there. Up to 5,000 a call, those that are due soonest first: while `hasMore` is true, ask again. Needs the read scope of every subscribed type as well.',
+  answers: {
+    200: {
+      description: 'How many were made due.',
+      schema: ref('Hastening'),
+      examples: () => ({ hastened: exampleHastening }),
+    },
+  },
+  errors: ['not_found', 'webhook_disabled'],
+  async handle({ endpoints, eventTypes, hasten, clock, wake }, { caller, params }) {
+    const webhook = await webhookOf(endpoints, caller, params)
+    if (!webhook.ok) return refused(webhook.error)
+    const { id: webhookId, events } = webhook.value
+    const refusal = eventTypes.unreadable(caller.scopes, events)
+    if (refusal !== null) return refused(refusal)
+    const { organizationId } = caller
+    const hastened = await hasten({ organizationId, webhookId }, clock.now(), hastenedAtOnce)
+    if (hastened === null) return refused(webhookDisabled(webhook.value, 'hasten'))
+    wake()
+    return done({ object: 'hastening' as const, webhookId, hastened, hasMore: hastened === hastenedAtOnce })
   },
 })
 

@@ -42,6 +42,8 @@ export interface EndpointServices {
   readonly vault: Vault
   /** How long a replaced secret goes on signing, in milliseconds. */
   readonly rotationOverlap: number
+  /** For how long an endpoint may fail before it is disabled, in milliseconds. */
+  readonly disableAfter: number
   /** Fails what is pending on a disabled endpoint. */
   readonly failPending: (organizationId: string, webhookId: string, reason: string) => Promise<void>
   /** Something may be due. */
@@ -62,7 +64,7 @@ export interface Endpoints {
 }
 
 export function createEndpoints(services: EndpointServices): Endpoints {
-  const { store, clock, eventTypes, checkTarget, vault, wake } = services
+  const { store, clock, eventTypes, checkTarget, vault, disableAfter, wake } = services
   const shapes = webhookShapes(eventTypes.names)
 
   return {
@@ -79,7 +81,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       const now = clock.now()
       const row = newRow({ id: newId(clock), ...given, apiKeyId }, now)
       const secret = newSecret()
-      const answer = { ...webhookRecord(organizationId, row), secret }
+      const answer = { ...webhookRecord(organizationId, row, disableAfter), secret }
       const created = await store.create(
         organizationId,
         { ...row, apiKeyId },
@@ -111,7 +113,8 @@ export function createEndpoints(services: EndpointServices): Endpoints {
         const decided = await decideChange(caller, row, body)
         if (!decided.ok) return refused(decided.error)
         const after = decided.value
-        const shown = { outcome: 'done' as const, value: webhookRecord(caller.organizationId, after) }
+        const record = webhookRecord(caller.organizationId, after, disableAfter)
+        const shown = { outcome: 'done' as const, value: record }
         if (after === row) return shown
         const activated = row.status === 'disabled' && after.status === 'active'
         // What was pending when it was disabled has failed, even if no worker came to it yet.
@@ -145,7 +148,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
           updated_at: new Date(updatedAt),
         }
         const secret = newSecret()
-        const answer = { ...webhookRecord(organizationId, after), secret }
+        const answer = { ...webhookRecord(organizationId, after, disableAfter), secret }
         const owner = { organizationId, webhookId: id }
         const response = await sealResponse(vault, owner, record, JSON.stringify(answer))
         const options = { now, updatedAt, expiresAt, limit: signingLimit, response }
@@ -274,7 +277,7 @@ function tooManySign(id: string): Problem {
 }
 
 /** Why nothing is sent to it; `then` is what the caller wanted. */
-export function webhookDisabled(webhook: WebhookRow, then: 'retry' | 'recover'): Problem {
+export function webhookDisabled(webhook: WebhookRow, then: 'retry' | 'recover' | 'hasten'): Problem {
   const reason = webhook.disabled_reason ?? 'just now'
   return problem(
     'webhook_disabled',

@@ -51,6 +51,10 @@ export function webhookFields(eventTypes: readonly string[]): Shown<WebhookRecor
     ),
     disabledAt: field(nullable(time), 'Since when it is disabled; null while active.'),
     failingSince: field(nullable(time), 'The first failure since the last success.'),
+    disablesAt: field(
+      nullable(time),
+      'From when on a failed attempt disables it, unless one succeeds before; null while it does not fail, and while it is disabled.',
+    ),
     failureCount: field(count, 'Failed attempts since the last success.'),
     lastSuccessAt: field(nullable(time), 'The last delivery that succeeded.'),
     previousSecretExpiresAt: field(
@@ -99,6 +103,20 @@ export const attemptFields: Shown<ReturnType<typeof attemptRecord>> = {
   error: field(error, 'Why it failed; null when it succeeded.'),
   durationMs: field({ type: 'integer' }, 'How long it took, in milliseconds.'),
   responseBody: field(nullable(text), 'The beginning of the answer, 1 KiB at most, as text.'),
+}
+
+export interface Hastening {
+  readonly object: 'hastening'
+  readonly webhookId: string
+  readonly hastened: number
+  readonly hasMore: boolean
+}
+
+export const hasteningFields: Shown<Hastening> = {
+  object: field(constant('hastening'), 'Its kind.'),
+  webhookId: field(uuid, 'The endpoint.'),
+  hastened: field(count, 'Deliveries that are attempted now instead of later.'),
+  hasMore: field({ type: 'boolean' }, 'Whether others still wait: ask again.'),
 }
 
 export const recoveryFields: Shown<ReturnType<typeof recoveryRecord>> = {

@@ -22,6 +22,8 @@ export interface EndpointServices {
   readonly endpoints: Endpoints
   readonly store: Pick<WebhookStore, 'list'>
   readonly clock: Clock
+  /** For how long an endpoint may fail before it is disabled, in milliseconds. */
+  readonly disableAfter: number
 }
 
 const route = routesOf<EndpointServices>()
@@ -48,12 +50,12 @@ export function endpointPart(kinds: readonly Kind[]) {
         examples: () => ({ page: exampleList(example) }),
       },
     },
-    async handle({ store, clock }, call) {
+    async handle({ store, clock, disableAfter }, call) {
       const query = call.query()
       if (!query.ok) return refused(query.error)
       const { organizationId } = call.caller
       const found = await store.list(organizationId, query.value, query.value, clock.now())
-      return done(pageBody(found, query.value, (row) => webhookRecord(organizationId, row)))
+      return done(pageBody(found, query.value, (row) => webhookRecord(organizationId, row, disableAfter)))
     },
   })
 
@@ -129,9 +131,11 @@ const readWebhook = route({
   summary: 'Read an endpoint',
   answers: { 200: { description: 'The endpoint.', schema: ref('Webhook') } },
   errors: ['not_found'],
-  async handle({ endpoints }, { caller, params }) {
+  async handle({ endpoints, disableAfter }, { caller, params }) {
     const webhook = await webhookOf(endpoints, caller, params)
-    return webhook.ok ? done(webhookRecord(caller.organizationId, webhook.value)) : refused(webhook.error)
+    return webhook.ok
+      ? done(webhookRecord(caller.organizationId, webhook.value, disableAfter))
+      : refused(webhook.error)
   },
 })
 
@@ -226,6 +230,7 @@ function exampleWebhook(events: readonly string[]) {
     disabledReason: null,
     disabledAt: null,
     failingSince: null,
+    disablesAt: null,
     failureCount: 0,
     lastSuccessAt: null,
     previousSecretExpiresAt: null,

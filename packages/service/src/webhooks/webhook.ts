@@ -22,8 +22,12 @@ export interface WebhookRow {
   readonly updated_at: Date
 }
 
-/** The record without its secret, which only creation and rotation show. */
-export function webhookRecord(organizationId: string, row: WebhookRow) {
+/**
+ * The record without its secret, which only creation and rotation show. `disableAfter` is for how long an endpoint may fail,
+ * in milliseconds.
+ */
+export function webhookRecord(organizationId: string, row: WebhookRow, disableAfter: number) {
+  const isFailing = row.status === 'active' && row.failing_since !== null
   return {
     id: row.id,
     object: 'webhook' as const,
@@ -36,6 +40,7 @@ export function webhookRecord(organizationId: string, row: WebhookRow) {
     disabledReason: row.disabled_reason,
     disabledAt: shown(row.disabled_at),
     failingSince: shown(row.failing_since),
+    disablesAt: isFailing ? formatTimestamp(row.failing_since.getTime() + disableAfter) : null,
     failureCount: row.failure_count,
     lastSuccessAt: shown(row.last_success_at),
     previousSecretExpiresAt: shown(row.previous_secret_expires_at),

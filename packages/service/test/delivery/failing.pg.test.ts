@@ -14,6 +14,46 @@ const at = (milliseconds: number) => new Date(milliseconds).toISOString()
 
 const endpoint = () => scriptedEndpoint(shared(), clock)
 
+describe('what waits for a later attempt', () => {
+  test('is attempted now when that is asked for, and its schedule goes on from there', async () => {
+    const { api, path, engine, answer, log, mine } = await endpoint()
+    answer(500)
+    await makeCustomer(api)
+    await makeCustomer(api)
+    await engine.runDue()
+    expect(mine()).toHaveLength(2)
+    const hastened = await api.post(`${path}/hasten`, undefined)
+    expect(hastened.status).toBe(200)
+    expect(hastened.json).toMatchObject({ object: 'hastening', hastened: 2, hasMore: false })
+    answer(500, 204)
+    await engine.runDue()
+    expect(mine()).toHaveLength(4)
+    const rows = await log()
+    expect(rows.map(({ status }: { status: string }) => status).sort()).toEqual(['pending', 'succeeded'])
+    expect(rows.find(({ status }: { status: string }) => status === 'pending')).toMatchObject({
+      attemptCount: 2,
+      maxAttempts: 6,
+      nextAttemptAt: at(clock.now() + 5 * minute),
+    })
+    // Again there is one that waits, and then none.
+    expect((await api.post(`${path}/hasten`, undefined)).json.hastened).toBe(1)
+    expect((await api.post(`${path}/hasten`, undefined)).json.hastened).toBe(0)
+    await engine.runDue()
+    expect((await log()).map(({ status }: { status: string }) => status)).toEqual(['succeeded', 'succeeded'])
+  })
+
+  test('is not where nothing is sent, and not by who may not read what it tells of', async () => {
+    const { api, path } = await endpoint()
+    const writer = await shared().newKey(api.organizationId, ['webhooks:write'])
+    expect((await writer.post(`${path}/hasten`, undefined)).json.code).toBe('insufficient_scope')
+    await api.patch(path, { status: 'disabled' })
+    const refused = await api.post(`${path}/hasten`, undefined)
+    expect([refused.status, refused.json.code]).toEqual([409, 'webhook_disabled'])
+    const missing = await api.post('/v1/webhooks/01980000-0000-7000-8000-000000000000/hasten', undefined)
+    expect(missing.status).toBe(404)
+  })
+})
+
 describe('an attempt that fails', () => {
   test.each([
     [301, 'redirect'],
@@ -40,7 +80,12 @@ describe('an attempt that fails', () => {
       nextAttemptAt: at(began + minute),
       deliveredAt: null,
     })
-    expect(await read()).toMatchObject({ failureCount: 1, failingSince: at(began), lastSuccessAt: null })
+    expect(await read()).toMatchObject({
+      failureCount: 1,
+      failingSince: at(began),
+      disablesAt: at(began + 72 * hour),
+      lastSuccessAt: null,
+    })
     clock.advance(minute)
     await engine.runDue()
     expect(await log()).toMatchObject([
@@ -56,6 +101,7 @@ describe('an attempt that fails', () => {
     expect(await read()).toMatchObject({
       failureCount: 0,
       failingSince: null,
+      disablesAt: null,
       lastSuccessAt: at(began + minute),
     })
     const attempts = await attemptsOf(api, row)
@@ -158,6 +204,7 @@ describe('72 hours', () => {
       status: 'disabled',
       disabledReason: 'failing',
       failingSince: since,
+      disablesAt: null,
       disabledAt: at(clock.now()),
     })
   })

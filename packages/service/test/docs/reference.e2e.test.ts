@@ -39,6 +39,7 @@ test('the search finds operations, fields, events, errors and guides, by the key
     ['too old', 'cursor_too_old', '/docs/errors/cursor_too_old'],
     ['finding differs', 'Finding what differs', '/docs/guides/sync.md#finding-what-differs'],
     ['behind a pooler', 'Behind a pooler', '/docs/guides/deploying.md#behind-a-pooler'],
+    ['lost update', 'version_mismatch', '/docs/errors/version_mismatch'],
     ['PATCH /v1/tickets', 'Change a ticket', '/docs/api/updateTicket'],
   ] as const) {
     await page.keyboard.press('/')

@@ -269,6 +269,7 @@ function valueFor(url: string, name: string): string {
     channel: 'email',
     handledBy: 'human',
     direction: 'inbound',
+    number: '1',
     priority: 'normal',
     type: 'task',
     status:

@@ -42,6 +42,7 @@ test('an endpoint is created active, with its secret, and is read as it was crea
     disabledReason: null,
     disabledAt: null,
     failingSince: null,
+    disablesAt: null,
     failureCount: 0,
     lastSuccessAt: null,
     previousSecretExpiresAt: null,

@@ -117,7 +117,7 @@ function Known({ apiKey }: { readonly apiKey: ApiKey }) {
           </p>
         </Notice>
       )}
-      <Panel title="What it is">
+      <Panel title="Details">
         <Facts
           of={[
             ['Id', <CopyText key="id" text={id} short />],

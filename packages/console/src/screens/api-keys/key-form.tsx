@@ -51,6 +51,10 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
   const intent = useIntent()
 
   async function send({ name, expiresAt, scopes }: Values): Promise<void> {
+    if (scopes.length === 0) {
+      form.setError('scopes', { message: 'Choose at least one scope.' })
+      return
+    }
     const body = {
       name: name.trim(),
       scopes: [...scopes],
@@ -77,7 +81,11 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
   return (
     <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
       <Field label="What it is for" error={errors.name?.message}>
-        <TextInput placeholder="Search index" autoComplete="off" {...form.register('name')} />
+        <TextInput
+          placeholder="Search index"
+          autoComplete="off"
+          {...form.register('name', { required: 'Say what it is for.' })}
+        />
       </Field>
       <ScopePicker
         chosen={form.watch('scopes')}

@@ -2,7 +2,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ApiProblem } from '../../api/problem.ts'
 import { Button } from '../../design/button.tsx'
 import { AsCurl } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
@@ -20,6 +19,7 @@ import { Tags } from '../desk/tags.tsx'
 import { BookingEdit } from './booking-form.tsx'
 import { BookingStatus } from './booking-status.tsx'
 import { moveBooking, readBooking } from './calls.ts'
+import { type LostMove, MoveConflict } from './move-conflict.tsx'
 import { type AskedMove, MoveForm } from './move-form.tsx'
 import { type BookingMove, bookingMoves } from './moves.ts'
 import { sayDay, sayWhen, sayWhenThere } from './when.ts'
@@ -68,22 +68,24 @@ function Known({ booking }: { readonly booking: Booking }) {
   const moves = bookingMoves(booking, useNow())
   const [open, setOpen] = useState<AskedMove | 'edit' | null>(null)
   const [moving, setMoving] = useState<BookingMove | null>(null)
+  const [lost, setLost] = useState<LostMove | null>(null)
   const close = () => setOpen(null)
   const renew = () => client.invalidateQueries({ queryKey: ['bookings'] })
 
   /** Throws what is refused, for the form that asked. */
-  async function make(move: BookingMove, body: object): Promise<void> {
-    await moveBooking(booking, move, body)
-    say(words[move][1])
+  async function make(base: Booking, move: BookingMove, body: object): Promise<void> {
+    const made = await moveBooking(base, move, body)
+    if (made.outcome === 'changed') say(words[move][1])
+    setLost(made.outcome === 'conflict' ? { move, body, base, theirs: made.theirs } : null)
+    close()
     await renew()
   }
   async function makeAtOnce(move: BookingMove): Promise<void> {
     setMoving(move)
     try {
-      await make(move, {})
+      await make(booking, move, {})
     } catch (error) {
-      const isOld = error instanceof ApiProblem && error.status === 412
-      sayProblem(isOld ? 'Somebody else has changed it: look again' : 'It stays as it was', error)
+      sayProblem('It stays as it was', error)
       await renew()
     } finally {
       setMoving(null)
@@ -129,7 +131,7 @@ function Known({ booking }: { readonly booking: Booking }) {
           ))}
         </MoveRow>
       )}
-      <Panel title="What it is">
+      <Panel title="Details">
         <Facts
           of={[
             ['Customer', <CustomerLink key="customer" id={booking.customerId} />],
@@ -182,7 +184,16 @@ function Known({ booking }: { readonly booking: Booking }) {
           booking={booking}
           verb={words[open][0]}
           close={close}
-          make={(body) => make(open, body)}
+          make={(body) => make(booking, open, body)}
+        />
+      )}
+      {lost !== null && (
+        <MoveConflict
+          key={lost.theirs.updatedAt}
+          lost={lost}
+          verb={words[lost.move][0]}
+          close={() => setLost(null)}
+          make={() => make(lost.theirs, lost.move, lost.body)}
         />
       )}
     </Page>

@@ -1,8 +1,8 @@
 /** What is done with bookings. */
-import { type Patch, tagOf } from '../../api/change.ts'
+import { type Changed, change, type Patch } from '../../api/change.ts'
 import { answerOf, api, newIntent, type paths } from '../../api/client.ts'
 import { type Booking, rowsOf, shown } from '../desk/objects.ts'
-import type { BookingMove } from './moves.ts'
+import { type BookingMove, becomes } from './moves.ts'
 
 export type BookingQuery = NonNullable<paths['/v1/bookings']['get']['parameters']['query']>
 
@@ -15,12 +15,22 @@ export async function writeBooking(id: string, body: Patch, ifMatch: string): Pr
   return shown(await answerOf(api.PATCH('/v1/bookings/{id}', { params, body })))
 }
 
-/** Makes a move of the version that was looked at. */
-export async function moveBooking(booking: Booking, move: BookingMove, body: object): Promise<Booking> {
-  const header = { 'If-Match': tagOf(booking), 'Idempotency-Key': newIntent() }
-  const params = { path: { id: booking.id }, header }
-  // What each move takes is given by its form; the service says what is wrong with it.
-  return shown(await answerOf(api.POST(`/v1/bookings/{id}/${move}`, { params, body: body as never })))
+/**
+ * Makes a move of the version that was looked at. Whoever makes one means the status and the time that they saw: where somebody
+ * else has changed those, it is a conflict.
+ */
+export function moveBooking(base: Booking, move: BookingMove, body: object): Promise<Changed<Booking>> {
+  const { id, status, startAt, endAt } = base
+  return change({
+    base,
+    patch: { status: becomes[move] ?? status, startAt, endAt, ...body },
+    read: () => readBooking(id),
+    write: async (_, ifMatch) => {
+      const params = { path: { id }, header: { 'If-Match': ifMatch, 'Idempotency-Key': newIntent() } }
+      // What each move takes is given by its form; the service says what is wrong with it.
+      return shown(await answerOf(api.POST(`/v1/bookings/{id}/${move}`, { params, body: body as never })))
+    },
+  })
 }
 
 /** Bookings that a calendar shows at most: of more the list tells. */

@@ -1,6 +1,5 @@
 /** The moves of a booking that need to be told more: when to, why, by whom. */
 import { useForm } from 'react-hook-form'
-import { ApiProblem } from '../../api/problem.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, Select, TextArea, TextInput } from '../../design/field.tsx'
@@ -27,6 +26,7 @@ export interface MoveFormProps {
   readonly booking: Booking
   readonly verb: string
   readonly close: () => void
+  /** Closes it as well, unless it throws what was refused. */
   readonly make: (body: object) => Promise<void>
 }
 
@@ -50,13 +50,8 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
     }[move]
     try {
       await make(body)
-      close()
     } catch (error) {
-      if (error instanceof ApiProblem && error.status === 412) {
-        const message =
-          'Somebody else has changed this booking since. Nothing of yours is done: close this, look at it, and decide anew.'
-        form.setError('root', { message })
-      } else fieldErrors(error, form.setError, ['reason', 'by', 'startAt', 'endAt'])
+      fieldErrors(error, form.setError, ['reason', 'by', 'startAt', 'endAt'])
     }
   }
 

@@ -11,6 +11,16 @@ const moves: Readonly<Record<string, readonly BookingMove[]>> = {
   rejected: [],
 }
 
+/** The status that a move leads to; none where it stays. */
+export const becomes: Readonly<Record<BookingMove, string | undefined>> = {
+  confirm: 'confirmed',
+  reject: 'rejected',
+  cancel: 'cancelled',
+  reschedule: undefined,
+  complete: 'completed',
+  'no-show': 'no_show',
+}
+
 /** What it came to can be said from its start on. */
 const fromStartOn: ReadonlySet<BookingMove> = new Set(['complete', 'no-show'])
 

@@ -1,19 +1,21 @@
 /** A week of bookings: days beside one another where there is room, one after another where there is not. */
+
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { CSSProperties } from 'react'
 import { Button } from '../../design/button.tsx'
 import { ErrorState, Loading, NoMatch } from '../../design/states.tsx'
 import { Sign } from '../../design/status.tsx'
+import { locale } from '../../design/time.tsx'
 import { readersZone } from '../desk/form-values.ts'
 import { type Booking, nameOf, sayStatus, useCustomers } from '../desk/objects.ts'
 import { type BookingQuery, readBetween } from './calls.ts'
 import css from './week.module.css'
 import { addDays, mondayOf, type Placed, placeOn, sayClock, sayDay } from './when.ts'
 
-const dayName = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric' })
-const dayInFull = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' })
-const span = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'long', year: 'numeric' })
+const dayName = new Intl.DateTimeFormat(locale, { weekday: 'short', day: 'numeric' })
+const dayInFull = new Intl.DateTimeFormat(locale, { weekday: 'long', day: 'numeric', month: 'long' })
+const span = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', year: 'numeric' })
 
 /** Hours that are shown though nothing is in them. */
 const usual = [8, 18] as const
@@ -119,9 +121,9 @@ function OnDay({ booking, who }: { readonly booking: Booking; readonly who: stri
     >
       <span className={css.when}>
         <Sign tone={status === 'pending' ? 'wait' : status === 'no_show' ? 'bad' : 'quiet'} />
-        {when}
+        {sayClock(new Date(startAt))}
+        <strong>{title}</strong>
       </span>
-      <strong>{title}</strong>
       {who !== null && <span>{who}</span>}
       <span className="unseen">{sayStatus(status)}</span>
     </Link>

@@ -1,4 +1,5 @@
 /** When bookings are, in the reader's zone, and where they stand on the days of a week. */
+import { locale } from '../../design/time.tsx'
 import type { Booking } from '../desk/objects.ts'
 
 type Times = Pick<Booking, 'startAt' | 'endAt'>
@@ -10,9 +11,9 @@ const dayAndTime = {
   hour: '2-digit',
   minute: '2-digit',
 } as const
-const range = new Intl.DateTimeFormat(undefined, dayAndTime)
-const rangeWithYear = new Intl.DateTimeFormat(undefined, { ...dayAndTime, year: 'numeric' })
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+const range = new Intl.DateTimeFormat(locale, dayAndTime)
+const rangeWithYear = new Intl.DateTimeFormat(locale, { ...dayAndTime, year: 'numeric' })
+const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
 
 /** `Mon 23 Nov, 09:00 – 09:30`, with the year where it is another. */
 export function sayWhen({ startAt, endAt }: Times): string {
@@ -24,7 +25,7 @@ export function sayWhen({ startAt, endAt }: Times): string {
 /** The same in the zone of the booking, where that tells another time. */
 export function sayWhenThere({ startAt, endAt, timezone }: Times & { timezone: string }): string | null {
   try {
-    const there = new Intl.DateTimeFormat(undefined, { ...dayAndTime, timeZone: timezone })
+    const there = new Intl.DateTimeFormat(locale, { ...dayAndTime, timeZone: timezone })
     const words = there.formatRange(new Date(startAt), new Date(endAt))
     return words === range.formatRange(new Date(startAt), new Date(endAt)) ? null : words
   } catch {

@@ -10,7 +10,7 @@ export function ConversationStatus({
   if (status === 'resolved') return <Status tone="good">Resolved</Status>
   if (handledBy === 'ai') return <Status tone="quiet">Open, with the AI</Status>
   return assigneeId === null ? (
-    <Status tone="wait">Open, with nobody</Status>
+    <Status tone="wait">Open, unassigned</Status>
   ) : (
     <Status tone="quiet">Open</Status>
   )

@@ -182,11 +182,14 @@ function Known({ conversation }: { readonly conversation: Conversation }) {
           )}
         </div>
         <div className={css.beside}>
-          <Panel title="About it">
+          <Panel title="Details">
             <Facts
               of={[
                 ['Customer', <CustomerLink key="customer" id={customerId} />],
-                ['By', channels.find(([name]) => name === conversation.channel)?.[1] ?? conversation.channel],
+                [
+                  'Channel',
+                  channels.find(([name]) => name === conversation.channel)?.[1] ?? conversation.channel,
+                ],
                 ['Started', <Time key="started" at={conversation.createdAt} />],
                 ['Id', <CopyText key="id" text={id} short />],
                 ...(conversation.tags.length > 0
@@ -295,7 +298,7 @@ function Tickets({
       }
     >
       {tickets.error !== null && <ErrorState error={tickets.error} retry={() => void tickets.refetch()} />}
-      {tickets.data?.length === 0 && <p className={css.soft}>None came of it.</p>}
+      {tickets.data?.length === 0 && <p className={css.soft}>No ticket came of it.</p>}
       <ul className={css.tickets}>
         {tickets.data?.map(({ id, number, subject, status }) => (
           <li key={id}>

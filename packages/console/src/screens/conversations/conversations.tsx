@@ -1,4 +1,5 @@
 /** Conversations: the open ones first, as these are what there is to do. */
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import { answerOf, api } from '../../api/client.ts'
@@ -10,10 +11,12 @@ import { FilterSelect } from '../../design/field.tsx'
 import { FilterSearch } from '../../design/filter-search.tsx'
 import { Page } from '../../design/page.tsx'
 import { Empty } from '../../design/states.tsx'
+import { Status } from '../../design/status.tsx'
 import { Time } from '../../design/time.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import {
   type Conversation,
+  type Message,
   nameOf,
   rowsOf,
   teammateOptions,
@@ -49,6 +52,7 @@ export function Conversations() {
       ),
     every,
   })
+  const lastSpoken = useLastSpoken()
   const customers = useCustomers(list.rows.map(({ customerId }) => customerId))
   const filter = useCallback(
     (change: Record<string, string | undefined>) =>
@@ -73,7 +77,7 @@ export function Conversations() {
       },
     },
     {
-      title: 'By',
+      title: 'Channel',
       cell: ({ channel: of }) => channels.find(([name]) => name === of)?.[1] ?? of,
       isExtra: true,
     },
@@ -86,7 +90,7 @@ export function Conversations() {
     {
       title: 'Last message',
       align: 'end',
-      cell: ({ lastMessageAt }) => (lastMessageAt === null ? 'none' : <Time at={lastMessageAt} />),
+      cell: (conversation) => <LastMessage of={conversation} direction={lastSpoken.get(conversation.id)} />,
     },
   ]
 
@@ -112,7 +116,7 @@ export function Conversations() {
             onChange={(value) => filter({ status: value === 'open' ? undefined : (value ?? 'any') })}
           />
           <FilterSelect
-            label="By"
+            label="Channel"
             value={channel}
             options={channels}
             onChange={(value) => filter({ channel: value })}
@@ -170,5 +174,40 @@ export function Conversations() {
         />
       )}
     </Page>
+  )
+}
+
+/** Messages that are looked at for who spoke last: the newest, of all conversations. */
+const looked = 100
+
+/** Whose the last message is, of conversations in which somebody has spoken of late. */
+function useLastSpoken(): ReadonlyMap<string, Message['direction']> {
+  const { may } = useCaller()
+  const { data } = useQuery({
+    queryKey: ['messages', 'latest'],
+    queryFn: async ({ signal }) =>
+      rowsOf(await answerOf(api.GET('/v1/messages', { params: { query: { limit: looked } }, signal }))).data,
+    enabled: may('messages:read'),
+    refetchInterval: every,
+  })
+  // The newest come first, and the first of each is the last that was said.
+  return new Map([...(data ?? [])].reverse().map((message) => [message.conversationId, message.direction]))
+}
+
+function LastMessage({
+  of: { lastMessageAt, status, handledBy },
+  direction,
+}: {
+  readonly of: Conversation
+  readonly direction: Message['direction'] | undefined
+}) {
+  if (lastMessageAt === null) return 'none'
+  const when = <Time at={lastMessageAt} />
+  // An AI is there at once: nobody is needed.
+  if (status !== 'open' || handledBy === 'ai' || direction === undefined) return when
+  return direction === 'inbound' ? (
+    <Status tone="wait">Waits for an answer, {when}</Status>
+  ) : (
+    <>Answered, {when}</>
   )
 }

@@ -4,7 +4,7 @@ import type { List } from '../../api/list.ts'
 import { Button } from '../../design/button.tsx'
 import { Empty, ErrorState, Loading } from '../../design/states.tsx'
 import { Tag } from '../../design/status.tsx'
-import { Time } from '../../design/time.tsx'
+import { locale, Time } from '../../design/time.tsx'
 import { type Message, nameOf, useCustomers, useTeammates } from '../desk/objects.ts'
 import css from './thread.module.css'
 
@@ -98,7 +98,7 @@ export function Thread({ messages }: { readonly messages: List<Message> }) {
   )
 }
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' })
+const day = new Intl.DateTimeFormat(locale, { dateStyle: 'full' })
 
 function dayOf(at: string): string {
   return at === '' ? '' : day.format(Date.parse(at))

@@ -19,7 +19,7 @@ import { useCaller } from '../../session/caller.tsx'
 import { BookingForm } from '../bookings/booking-form.tsx'
 import { BookingStatus } from '../bookings/booking-status.tsx'
 import { sayWhen } from '../bookings/when.ts'
-import { ConversationForm } from '../conversations/conversation-form.tsx'
+import { ConversationForm, channels } from '../conversations/conversation-form.tsx'
 import { ConversationStatus } from '../conversations/conversation-status.tsx'
 import { Attributes } from '../desk/attributes.tsx'
 import {
@@ -95,7 +95,7 @@ function Known({ customer }: { readonly customer: Customer }) {
         </>
       }
     >
-      <Panel title="Who it is">
+      <Panel title="Details">
         <Facts
           of={[
             ['Email', copied(email)],
@@ -126,7 +126,11 @@ function Known({ customer }: { readonly customer: Customer }) {
           }
           columns={[
             { title: 'Subject', cell: ({ subject }) => subject || 'No subject' },
-            { title: 'By', cell: ({ channel }) => channel, isWide: true },
+            {
+              title: 'Channel',
+              cell: ({ channel: of }) => channels.find(([name]) => name === of)?.[1] ?? of,
+              isWide: true,
+            },
             { title: 'Status', cell: (one) => <ConversationStatus conversation={one} /> },
             {
               title: 'Last message',

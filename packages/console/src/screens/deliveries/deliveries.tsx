@@ -1,5 +1,5 @@
 /** The delivery log of all endpoints, newest first, by the filters that stand in the address. */
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerOf, api, type Delivery } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
@@ -115,6 +115,17 @@ export function Deliveries() {
           search: { endpoint: webhookId },
         })}
         clearFilters={isFiltered ? () => void navigate({ search: {} }) : null}
+        noMatch={
+          status === 'failed' ? (
+            <p>
+              A delivery has failed once its last attempt has. Those that are tried again are{' '}
+              <Link to="/deliveries" search={{ type, endpoint, status: 'pending' }}>
+                pending
+              </Link>
+              .
+            </p>
+          ) : undefined
+        }
         empty={
           <Empty title="No deliveries yet">
             <p>

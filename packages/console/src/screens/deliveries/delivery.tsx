@@ -13,6 +13,7 @@ import { Countdown, sayMilliseconds, Time } from '../../design/time.tsx'
 import { say, sayProblem } from '../../design/toasts.tsx'
 import { useCaller } from '../../session/caller.tsx'
 import { useEndpoints } from '../endpoints/endpoint-list.ts'
+import { hasten } from '../endpoints/recover.tsx'
 import css from './delivery.module.css'
 import { DeliveryStatus } from './delivery-status.tsx'
 import { failureOf, helpFor } from './errors.ts'
@@ -73,6 +74,17 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
     onError: (error) => sayProblem('It was not sent again', error),
   })
 
+  const hastening = useMutation({
+    mutationFn: () => hasten(path.id),
+    onSuccess: (count) => {
+      say(
+        count === 1 ? 'It is attempted now.' : `${count.toLocaleString('en')} that waited are attempted now.`,
+      )
+      return client.invalidateQueries({ queryKey: ['delivery', path] })
+    },
+    onError: (error) => sayProblem('It goes on waiting', error),
+  })
+
   const trail = <Link to="/deliveries">Deliveries</Link>
   if (delivery.isPending) {
     return (
@@ -100,9 +112,14 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
           <AsCurl
             calls={[
               { method: 'GET', path: `${base}/attempts` },
-              { method: 'POST', path: `${base}/retry` },
+              ...(shown.status === 'failed' ? [{ method: 'POST', path: `${base}/retry` } as const] : []),
             ]}
           />
+          {may('webhooks:write') && shown.status === 'pending' && shown.attemptCount > 0 && (
+            <Button isBusy={hastening.isPending} onClick={() => hastening.mutate()}>
+              Send now what waits
+            </Button>
+          )}
           {may('webhooks:write') && shown.status === 'failed' && (
             <Button kind="primary" isBusy={retry.isPending} onClick={() => retry.mutate()}>
               Send again
@@ -111,7 +128,7 @@ function Known({ path }: { readonly path: { readonly id: string; readonly delive
         </>
       }
     >
-      <Panel title="What it is">
+      <Panel title="Details">
         <Facts
           of={[
             [

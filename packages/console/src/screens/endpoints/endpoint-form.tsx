@@ -35,7 +35,7 @@ export function EndpointForm({ isOpen, close, endpoint, onCreated }: EndpointFor
       close={close}
       isWide
       title={endpoint === null ? 'Register an endpoint' : 'Change the endpoint'}
-      about="It is told of each of these events by a POST, signed, and again until it answers with 2xx."
+      about="Each of these events is sent to it by a POST, signed, and again until it answers with 2xx."
     >
       {/* Anew each time it opens. */}
       {isOpen && <Fields close={close} endpoint={endpoint} onCreated={onCreated} />}
@@ -57,6 +57,10 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
   const intent = useIntent()
 
   async function send({ url, description, events, signatures }: Values): Promise<void> {
+    if (events.length === 0) {
+      form.setError('events', { message: 'Choose at least one event.' })
+      return
+    }
     const body = {
       url: url.trim(),
       description: description.trim() === '' ? null : description.trim(),
@@ -85,14 +89,22 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
         hint="https, and reachable from the public network. It is checked before it is taken."
         error={errors.url?.message}
       >
-        <TextInput mono type="url" placeholder="https://example.com/hooks" {...form.register('url')} />
+        <TextInput
+          mono
+          type="url"
+          placeholder="https://example.com/hooks"
+          {...form.register('url', { required: 'Enter an address.' })}
+        />
       </Field>
       <Field label="What it is for" error={errors.description?.message}>
         <TextInput {...form.register('description')} />
       </Field>
       <EventPicker
         chosen={form.watch('events')}
-        onChange={(events) => form.setValue('events', events)}
+        onChange={(events) => {
+          form.clearErrors('events')
+          form.setValue('events', events)
+        }}
         error={errors.events?.message}
       />
       <Checkbox

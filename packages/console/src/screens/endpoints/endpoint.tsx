@@ -6,7 +6,7 @@ import { answerOf, api, newIntent, type Webhook } from '../../api/client.ts'
 import { byOutcome, latestP95, outcomes, sayStepOf, statsQuery } from '../../api/stats.ts'
 import { Button } from '../../design/button.tsx'
 import { BarChart } from '../../design/chart.tsx'
-import { AsCurl } from '../../design/code.tsx'
+import { AsCurl, Code } from '../../design/code.tsx'
 import { CopyText } from '../../design/copy.tsx'
 import { Confirm } from '../../design/dialog.tsx'
 import { ActionMenu } from '../../design/menu.tsx'
@@ -136,7 +136,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
         </Notice>
       )}
       <Attempts id={id} />
-      <Panel title="What it is">
+      <Panel title="Details">
         <Facts
           of={[
             ['Address', <CopyText key="address" text={url} />],
@@ -245,7 +245,7 @@ function Trouble({
   readonly enable: (() => void) | null
 }) {
   const health = healthOf(endpoint)
-  const { id, failingSince, failureCount, disabledAt, disabledReason } = endpoint
+  const { id, failingSince, disablesAt, failureCount, disabledAt, disabledReason } = endpoint
   const last = useQuery({
     queryKey: ['deliveries', 'last failure', id],
     queryFn: ({ signal }) =>
@@ -256,6 +256,18 @@ function Trouble({
     refetchInterval: 10_000,
   })
   const failed = last.data?.data.find(({ lastError }) => lastError !== null)
+  const attempts = useQuery({
+    queryKey: ['last answer', id, failed?.id, failed?.attemptCount],
+    queryFn: ({ signal }) => {
+      const params = { path: { id, deliveryId: failed?.id ?? '' }, query: { limit: 1 } }
+      return answerOf(api.GET('/v1/webhooks/{id}/deliveries/{deliveryId}/attempts', { params, signal }))
+    },
+    enabled: failed !== undefined,
+    placeholderData: (held) => held,
+  })
+  const answer = attempts.data?.data[0]?.responseBody
+  const ping = last.data?.data.find(({ eventType, status }) => eventType === 'ping' && status === 'succeeded')
+  const isBack = (ping?.deliveredAt ?? '') > (failed?.lastAttemptAt ?? '')
   const why = failed === undefined ? null : whatFailed(failed)
   const help = failed?.lastError == null ? null : helpFor(failed.lastError.code)
   const log = (
@@ -270,12 +282,21 @@ function Trouble({
         title={why ?? 'Deliveries fail'}
         actions={recover !== null && <Button onClick={recover}>Send again what it has missed</Button>}
       >
-        {help !== null && <p>{help}</p>}
+        {answer != null && answer !== '' && <Code label="What it answered last" text={answer} />}
+        {isBack ? (
+          <p>A ping has got through since. Send again what it has missed.</p>
+        ) : (
+          help !== null && <p>{help}</p>
+        )}
         <p>
           Failing since <Time at={failingSince} />: {failureCount}{' '}
-          {failureCount === 1 ? 'attempt' : 'attempts'} without a success. An endpoint that fails for too
-          long, three days unless this installation says otherwise, is disabled. {log}
+          {failureCount === 1 ? 'attempt' : 'attempts'} without a success. {log}
         </p>
+        {disablesAt !== null && (
+          <p>
+            Unless one succeeds before, it is disabled in <Countdown to={disablesAt} />.
+          </p>
+        )}
       </Notice>
     )
   }
@@ -315,7 +336,7 @@ function Attempts({ id }: { readonly id: string }) {
       actions={
         p95 !== null && (
           <span className={css.none}>
-            slowest twentieth <b className="number">{sayMilliseconds(p95)}</b>
+            p95 of the latest minute <b className="number">{sayMilliseconds(p95)}</b>
           </span>
         )
       }

@@ -63,7 +63,15 @@ export function Endpoints() {
     </Button>
   )
   const columns: readonly Column<Webhook>[] = [
-    { title: 'Endpoint', isWide: true, cell: ({ url }) => hostOf(url) },
+    {
+      title: 'Endpoint',
+      isWide: true,
+      cell: ({ url, description }) => (
+        <>
+          {hostOf(url)} {description !== null && <small>{description}</small>}
+        </>
+      ),
+    },
     { title: 'Status', cell: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
     { title: 'Last hour', isExtra: true, cell: ({ id }) => <LastHour id={id} /> },
     { title: 'p95', align: 'end', isExtra: true, cell: ({ id }) => <P95 id={id} /> },

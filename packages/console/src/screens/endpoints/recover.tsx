@@ -27,7 +27,7 @@ export function RecoverDialog({
       isOpen={isOpen}
       close={close}
       title="Send again what it has missed"
-      about="Every event since then that was not delivered is sent again, in the order in which it happened: what failed, and what was never tried while the endpoint was disabled. What has arrived is left alone."
+      about="Every event since then that was not delivered is sent now, in the order in which it happened: what failed, what was never tried while the endpoint was disabled, and what waits for a later attempt. What has arrived is left alone."
     >
       {isOpen && <RecoverForm close={close} endpoint={endpoint} />}
     </Dialog>
@@ -47,13 +47,16 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
       return
     }
     try {
+      const hastened = await hasten(endpoint.id)
       await answerOf(
         api.POST('/v1/webhooks/{id}/recover', {
           params: { path: { id: endpoint.id }, header: { 'Idempotency-Key': newIntent() } },
           body: { since: from.toISOString() },
         }),
       )
-      say('What it has missed is being sent.')
+      const waited = hastened === 0 ? 'Nothing waited' : `${sayCount(hastened)} that waited are sent now`
+      say(`${waited}; what had failed for good, or was never made, is looked for.`)
+      await client.invalidateQueries({ queryKey: ['deliveries'] })
       await client.invalidateQueries({ queryKey: ['recoveries', endpoint.id] })
       close()
     } catch (error) {
@@ -63,6 +66,7 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
 
   return (
     <Form onSubmit={(event) => void form.handleSubmit(send)(event)}>
+      <Waiting id={endpoint.id} />
       <Field label="Since" hint="In your time zone." error={errors.since?.message}>
         <TextInput type="datetime-local" step="1" {...form.register('since')} />
       </Field>
@@ -76,6 +80,44 @@ function RecoverForm({ close, endpoint }: { readonly close: () => void; readonly
     </Form>
   )
 }
+
+/** Attempts now what waits for a later attempt; resolves with how many those are. */
+export async function hasten(id: string): Promise<number> {
+  for (let sum = 0; ; ) {
+    const { hastened, hasMore } = await answerOf(
+      api.POST('/v1/webhooks/{id}/hasten', { params: { path: { id } } }),
+    )
+    sum += hastened
+    if (!hasMore) return sum
+  }
+}
+
+/** How much there is to be sent, before it is. */
+function Waiting({ id }: { readonly id: string }) {
+  const count = (status: 'pending' | 'failed') => ({
+    queryKey: ['deliveries', 'count', id, status],
+    queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+      answerOf(
+        api.GET('/v1/webhooks/{id}/deliveries', {
+          params: { path: { id }, query: { status, limit: 1 } },
+          signal,
+        }),
+      ),
+  })
+  const [waiting, failed] = [useQuery(count('pending')).data, useQuery(count('failed')).data]
+  if (waiting === undefined || failed === undefined) return null
+  const [first, second] = [waiting, failed].map(
+    ({ pagination: { total, totalIsExact } }) => `${sayCount(total)}${totalIsExact === false ? '+' : ''}`,
+  )
+  return (
+    <p>
+      <b className="number">{first}</b> wait for another attempt, <b className="number">{second}</b> have
+      failed for good.
+    </p>
+  )
+}
+
+const sayCount = (count: number) => count.toLocaleString('en')
 
 /** What a field for a local time holds: the whole second before, so that the moment itself is in it. */
 function localOf(at: string): string {

@@ -91,7 +91,7 @@ function Delivering({ span }: { readonly span: Span }) {
           )}
           {endpoints.data !== undefined && <ByHealth endpoints={endpoints.data.data} />}
         </Panel>
-        <Panel title={`Changes per ${per}`}>
+        <Panel title={`Changes in the last ${spans[span].title.toLowerCase()}`}>
           {stats.data === undefined ? <Loading lines={4} /> : <Changes points={stats.data} />}
         </Panel>
       </div>
@@ -115,7 +115,7 @@ function Figures({
   const delivered = points?.reduce((sum, { succeeded }) => sum + succeeded, 0)
   const failed = points?.reduce((sum, point) => sum + failedOf(point), 0)
   const p95 = points === undefined ? null : latestP95(points)
-  const during = `in this ${spans[span].title.toLowerCase()}`
+  const during = `in the last ${spans[span].title.toLowerCase()}`
   return (
     <dl className={css.figures}>
       <Figure name="Delivered" value={delivered?.toLocaleString('en')} about={during} />
@@ -135,18 +135,18 @@ function Figures({
         tone={waiting.data?.oldest ? 'wait' : undefined}
         about={
           waiting.data?.oldest ? (
-            <>
+            <Link to="/deliveries" search={{ status: 'pending' }}>
               the oldest made <Time at={waiting.data.oldest} />
-            </>
+            </Link>
           ) : (
             'to be sent, or sent again'
           )
         }
       />
       <Figure
-        name="Slowest twentieth"
+        name="p95"
         value={points === undefined ? undefined : p95 === null ? '–' : sayMilliseconds(p95)}
-        about="until the receiver answered"
+        about={`to answer, in the latest ${spans[span].per} with attempts`}
       />
     </dl>
   )

@@ -1,11 +1,13 @@
 /** The copy and its proof, kind by kind; and a way to break it, find what differs, and mend it. */
+
 import { Button } from '../../design/button.tsx'
 import { Panel } from '../../design/page.tsx'
 import { Status } from '../../design/status.tsx'
+import { locale } from '../../design/time.tsx'
 import type { Explorer, ExplorerState, KindState, Trial } from './explorer.ts'
 import css from './proof.module.css'
 
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
 
 export function Proof({ state, explorer }: { readonly state: ExplorerState; readonly explorer: Explorer }) {
   const { kinds, provedAt, phase, trial } = state
@@ -27,7 +29,7 @@ export function Proof({ state, explorer }: { readonly state: ExplorerState; read
                 <th scope="col">Rows</th>
                 <th scope="col">Ids and versions</th>
                 <th scope="col">Contents</th>
-                <th scope="col">Is</th>
+                <th scope="col">State</th>
               </tr>
             </thead>
             <tbody>
@@ -36,6 +38,10 @@ export function Proof({ state, explorer }: { readonly state: ExplorerState; read
               ))}
             </tbody>
           </table>
+          <p className={css.none}>
+            Equal counts and digests prove that it holds the same rows with the same contents. A copy of your
+            own proves itself <a href="/docs/guides/sync.md">in the same way</a>.
+          </p>
           {phase !== 'reading' && (
             <Steps trial={trial} kinds={kinds} differing={differing} explorer={explorer} />
           )}
@@ -71,7 +77,7 @@ function OneKind({ state: { kind, held, served, isExact } }: { readonly state: K
         </td>
       ))}
       <td>
-        <Status tone={isExact ? 'quiet' : 'bad'}>{isExact ? 'exact' : 'differs'}</Status>
+        <Status tone={isExact ? 'good' : 'bad'}>{isExact ? 'exact' : 'differs'}</Status>
       </td>
     </tr>
   )

@@ -8,7 +8,7 @@ import { Json } from '../../design/code.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { NoMatch } from '../../design/states.tsx'
 import { Sign, type Tone } from '../../design/status.tsx'
-import { sayExact } from '../../design/time.tsx'
+import { locale, sayExact } from '../../design/time.tsx'
 import type { Entry } from './entries.ts'
 import css from './stream.module.css'
 
@@ -19,7 +19,7 @@ const height = 416
 const margin = 6
 
 const tones: Readonly<Record<Entry['what'], Tone>> = { created: 'good', changed: 'quiet', removed: 'bad' }
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
 
 export interface StreamProps {
   /** The newest last. */

@@ -80,8 +80,8 @@ function Readable({ readable }: { readonly readable: readonly string[] }) {
         <Empty title="Nothing is read yet" actions={begin}>
           <p>
             A copy is everything that this key may read, page by page, and then each change as it happens. It
-            is held in this tab, proves itself exact, and can be broken on purpose to see it found and
-            repaired.
+            is held while this page is open, proves itself exact, and can be broken on purpose to see it found
+            and repaired.
           </p>
         </Empty>
       )}

@@ -11,7 +11,8 @@ export const screen: Screen = {
   group: 'Desk',
   scope: 'tickets:read',
   find: async (words, go, signal) => {
-    const query = findBy(words)
+    const [, number] = /^#?([1-9]\d{0,14})$/.exec(words) ?? []
+    const query = number === undefined ? findBy(words) : { number: Number(number) }
     const { data } = rowsOf(await answerOf(api.GET('/v1/tickets', { params: { query }, signal })))
     return data.map((one) => ({
       id: one.id,

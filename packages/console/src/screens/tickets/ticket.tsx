@@ -108,7 +108,7 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
           ))}
         </MoveRow>
       )}
-      <Panel title="What it is">
+      <Panel title="Details">
         <Facts
           of={[
             ['Customer', <CustomerLink key="customer" id={ticket.customerId} />],
@@ -140,7 +140,7 @@ function Known({ ticket }: { readonly ticket: Ticket }) {
       </Panel>
       <Attributes of={ticket.customAttributes} />
       <Panel title="Description">
-        <Prose text={ticket.description} none="Nothing is written of it." />
+        <Prose text={ticket.description} none="No description." />
       </Panel>
       {moving.dialog}
       {open === 'edit' && <TicketEdit ticket={ticket} close={close} />}

@@ -25,7 +25,7 @@ export const ticket = defineKind({
       { kind: 'conversation', onRemove: 'keep' },
       { column: 'conversation_id', filter: true, description: 'The conversation it came from.' },
     ),
-    number: sequence({ column: 'number', description: 'Counts up within the organization.' }),
+    number: sequence({ column: 'number', filter: true, description: 'Counts up within the organization.' }),
     subject: text({ min: 1, max: 255, required: true, search: true, description: 'What it is about.' }),
     description: text({ max: 64_000, description: 'The whole story.' }),
     type: choice(['question', 'incident', 'problem', 'task'], {

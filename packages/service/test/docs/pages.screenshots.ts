@@ -1,0 +1,74 @@
+/** The pictures in docs/pages: each sort of page below /docs, in light, in dark, narrow and on paper. `npm run console:screenshots`. */
+import { fileURLToPath } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, test } from 'vitest'
+import { startBrowser } from '../harness/browser.ts'
+import { takePicture } from '../harness/picture.ts'
+import { type TestService, testService } from '../harness/service.ts'
+
+let browser: Browser
+let service: TestService
+
+beforeAll(async () => {
+  browser = await startBrowser()
+  service = await testService()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await service?.[Symbol.asyncDispose]()
+})
+
+interface Pictured {
+  readonly path: string
+  readonly scheme?: 'dark'
+  readonly size?: { readonly width: number; readonly height: number }
+  readonly prepare?: (page: Page) => Promise<unknown>
+}
+
+const narrow = { width: 390, height: 800 }
+/** A4 at 96 pixels to the inch. */
+const sheet = { width: 794, height: 1123 }
+
+const pictures: Readonly<Record<string, Pictured>> = {
+  overview: { path: '/docs' },
+  'overview-narrow': { path: '/docs', size: narrow },
+  operation: { path: '/docs/api/updateTicket', scheme: 'dark', size: { width: 1440, height: 900 } },
+  object: { path: '/docs/objects/Booking' },
+  error: { path: '/docs/errors/version_mismatch' },
+  guide: { path: '/docs/guides/sync.md' },
+  'guide-dark': { path: '/docs/guides/webhooks.md', scheme: 'dark' },
+  search: {
+    path: '/docs/guides/sync.md',
+    async prepare(page) {
+      await page.keyboard.press('/')
+      await page.getByRole('combobox').fill('cursor')
+      await page.getByRole('option').first().waitFor()
+    },
+  },
+  narrow: { path: '/docs/events/ticket.status_changed', size: narrow },
+  'operation-on-paper': {
+    path: '/docs/api/updateTicket',
+    size: sheet,
+    prepare: (page) => page.emulateMedia({ media: 'print' }),
+  },
+  'guide-on-paper': {
+    path: '/docs/guides/sync.md',
+    size: sheet,
+    prepare: (page) => page.emulateMedia({ media: 'print' }),
+  },
+}
+
+test.each(Object.entries(pictures))('%s', async (name, { path, scheme, size, prepare }) => {
+  const context = await browser.newContext({
+    colorScheme: scheme ?? 'light',
+    viewport: size ?? { width: 1280, height: 800 },
+    reducedMotion: 'reduce',
+  })
+  const page = await context.newPage()
+  await page.goto(service.url + path, { waitUntil: 'networkidle' })
+  await prepare?.(page)
+  await page.evaluate('document.fonts.ready')
+  await takePicture(page, fileURLToPath(new URL(`../../../../docs/pages/${name}.webp`, import.meta.url)))
+  await context.close()
+})

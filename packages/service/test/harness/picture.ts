@@ -1,0 +1,18 @@
+/** Pictures of pages for the documentation: as WebP, a third of a PNG, which Playwright does not write by itself. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+/** What a picture may weigh, in bytes. */
+const atMost = 80 * 1024
+
+/** Writes what the page shows, as large as its window, to `path`. */
+export async function takePicture(page: Page, path: string): Promise<void> {
+  const session = await page.context().newCDPSession(page)
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 80 })
+  const taken = Buffer.from(data, 'base64')
+  expect(taken.length, path).toBeLessThan(atMost)
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, taken)
+}
