@@ -45,6 +45,11 @@ const rowsOfRange = 3
 /** Of ranges of more rows no ids are told. */
 const idsUpTo = 32
 const mostParts = 256
+/**
+ * Parts that a range is divided into for each difference that is expected in it. Those that are equal are paid for too: with 256 for a
+ * single difference 100 of a million rows took 17 MB in 98 calls, and with 16 they take 2 MB in 190.
+ */
+const partsOfDifference = 16
 const rowsOfCall = 100
 
 const lowest = '00000000-0000-0000-0000-000000000000'
@@ -73,11 +78,17 @@ export async function* findDifferences<T extends Row>(
     await copy.advance(answer)
     asOf = answer.asOf
     const held = await copy.digests(answer.data)
-    for (const [n, part] of answer.data.entries()) {
+    const differing = answer.data.flatMap((part, n) => {
       const own = held[n] as Held
-      if (isSame(part, own)) continue
+      return isSame(part, own) ? [] : [{ part, rows: Math.max(part.count, own.count) }]
+    })
+    const differences = differencesOf(differing.length, answer.data.length)
+    for (const { part, rows } of differing) {
       if (part.ids === undefined) {
-        left.push(divided(part, Math.max(part.count, own.count)))
+        left.push({
+          range: { after: part.after, before: part.before },
+          parts: partsFor(rows, differences),
+        })
         continue
       }
       for (const id of await copy.ids(part)) suspects.set(id, false)
@@ -127,9 +138,15 @@ function before(id: string): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-function divided({ after, before }: IdRange, rows: number): Asked {
-  const parts = Math.min(mostParts, Math.max(2, Math.ceil(rows / rowsOfRange)))
-  return { range: { after, before }, parts }
+/** How many differences a part that differs may be expected to have, where so many of all differ: of differences at random. */
+function differencesOf(differing: number, all: number): number {
+  return differing < all ? (-all * Math.log(1 - differing / all)) / differing : Number.POSITIVE_INFINITY
+}
+
+/** So many that few of them differ, and those have few rows: where nearly all is different, down to rows that are read at once. */
+function partsFor(rows: number, differences: number): number {
+  const parts = Math.ceil(Math.min(partsOfDifference * differences, rows / rowsOfRange))
+  return Math.min(mostParts, Math.max(2, parts))
 }
 
 function isSame(one: Held, other: Held): boolean {
