@@ -24,8 +24,8 @@ export default defineConfig({
     ],
     provide: { isSuite: true },
     globalSetup: ['packages/service/test/harness/global-setup.ts'],
-    // Most tests wait for processes and databases of their own: three files at once also on two cores.
-    maxWorkers: 3,
+    // Most tests wait for processes and databases of their own: four files at once also on two cores.
+    maxWorkers: 4,
     // Files share what they import: loading the service for each took a third of the time of those that use it in process.
     isolate: false,
     sequence: { sequencer: LongestFirst },

@@ -2,6 +2,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { copyInstalled } from '../../service/test/harness/process.ts'
 import { orgDelete } from '../src/commands/org-delete.ts'
 import {
   type DataDir,
@@ -22,6 +23,7 @@ const tokenPattern = /dwk_[0-9A-Za-z]{36}/
 
 beforeAll(async () => {
   dataDir = await temporaryDataDir()
+  await copyInstalled(dataDir.path)
   keyFile = join(dataDir.parent, 'first-key')
   settings = { DESKWIRE_DATA_DIR: dataDir.path }
   service = await npmStart({ ...settings, DESKWIRE_FIRST_KEY_FILE: keyFile })

@@ -2,6 +2,7 @@
 import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { copyInstalled } from '../../service/test/harness/process.ts'
 import { deskwire, npmStart, temporaryDataDir } from './harness.ts'
 
 const key = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
@@ -24,6 +25,7 @@ test('what was backed up beside a running service comes back elsewhere, and copi
   timeout: 240_000,
 }, async () => {
   await using dataDir = await temporaryDataDir()
+  await copyInstalled(dataDir.path)
   const settings = {
     DESKWIRE_DATA_DIR: dataDir.path,
     DESKWIRE_BOOTSTRAP_KEY: key,

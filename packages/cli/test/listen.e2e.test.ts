@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createClient, verifyWebhook } from '@deskwire/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { copyInstalled } from '../../service/test/harness/process.ts'
 import { eventTypes } from '../src/triggers.ts'
 import {
   type Background,
@@ -25,6 +26,7 @@ let dir = ''
 
 beforeAll(async () => {
   dataDir = await temporaryDataDir()
+  await copyInstalled(dataDir.path)
   dir = join(dataDir.parent, 'listen')
   const made = await deskwire(['listen', '--ca', '--dir', dir])
   expect(made).toEqual({ code: 0, stdout: `${join(dir, 'ca.pem')}\n`, stderr: '' })

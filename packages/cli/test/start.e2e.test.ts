@@ -3,12 +3,23 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { version } from '@deskwire/service/version'
-import { describe, expect, test } from 'vitest'
-import { commands } from '../src/commands.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { type Command, commands, type NamedCommand } from '../src/commands.ts'
+import { UsageError } from '../src/usage-error.ts'
 import { deskwire, npmStart, temporaryDataDir } from './harness.ts'
 
 const exampleKey = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
 const tokenPattern = /dwk_[0-9A-Za-z]{36}/
+
+/** The command that these words name, and the words after them, as the command line finds it. */
+async function commandOf(line: string): Promise<{ command: Command; rest: string[] }> {
+  const { name, load } = commands.find((one) => `${line} `.startsWith(`${one.name} `)) as NamedCommand
+  const rest = line
+    .slice(name.length)
+    .split(' ')
+    .filter((word) => word !== '')
+  return { command: await load(), rest }
+}
 
 async function get(url: string, token: string): Promise<{ status: number; text: string }> {
   const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
@@ -127,7 +138,8 @@ test('a database that does not answer is one line', async () => {
 
 describe('a mistake is one line, exit code 2, and starts nothing', () => {
   const org = '01980000-0000-7000-8000-000000000001'
-  const cases: readonly { words: string; line: RegExp; settings?: Record<string, string> }[] = [
+  /** As they are typed: all of the service, and some of each other sort. */
+  const typed: readonly { words: string; line: RegExp; settings?: Record<string, string> }[] = [
     {
       words: 'serve',
       settings: { DESKWIRE_PORT: 'abc' },
@@ -155,13 +167,17 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
     },
     { words: 'frobnicate the desk', line: /^there is no command "frobnicate the";/ },
     { words: 'org create', line: /^org create needs --name with 1 to 255 characters$/ },
+    { words: 'keys create --name x --scopes *', line: /^keys create needs --org with the id/ },
+    { words: 'trigger ticket.created twice', line: /'twice'; accepted: --url, --key, --json$/ },
+  ]
+  /** As their commands take them: how a mistake is told and what the exit code is, is the same for all. */
+  const others: readonly { words: string; line: RegExp }[] = [
     { words: 'org create --nam x', line: /--nam.*; accepted: --name, --data-dir, --database-url, --json$/ },
     { words: 'org create --name --json', line: /--name.*; accepted: --name, / },
     {
       words: 'org create --name x --database-url mysql://x',
       line: /^DESKWIRE_DATABASE_URL: what is set is not accepted/,
     },
-    { words: 'keys create --name x --scopes *', line: /^keys create needs --org with the id/ },
     { words: `keys create --org ${org} --scopes *`, line: /^keys create needs --name/ },
     {
       words: `keys create --org ${org} --name x --scopes tickets:reed`,
@@ -176,7 +192,6 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
       line: /^there is no event type "ticket\.lost"; there are: customer\.created, /,
     },
     { words: 'trigger ticket.created', line: /^trigger needs --url with the service, .*, and --key$/ },
-    { words: 'trigger ticket.created twice', line: /'twice'; accepted: --url, --key, --json$/ },
     { words: 'trigger ticket.created --url http://127.0.0.1:1', line: /^--url needs --key as well/ },
     { words: 'listen --port 70000', line: /^--port: "70000" is not accepted/ },
     { words: 'listen --secret abc', line: /^--secret: what is given is not accepted; .* whsec_…$/ },
@@ -189,13 +204,31 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
     { words: 'demo --url nowhere --key x', line: /^--url: "nowhere" is not accepted; it must be like http:/ },
   ]
 
-  test.concurrent.each(cases)('deskwire $words', async ({ words, line, settings = {} }) => {
+  test.concurrent.each(typed)('deskwire $words', async ({ words, line, settings = {} }) => {
     await using place = await temporaryDataDir()
     const ran = await deskwire(words.split(' '), { settings, cwd: place.parent })
     expect(ran).toMatchObject({ code: 2, stdout: '' })
     expect(ran.stderr).toMatch(/^deskwire: [^\n]+\n$/)
     expect(ran.stderr.slice('deskwire: '.length, -1)).toMatch(line)
     expect(existsSync(place.path)).toBe(false)
+  })
+
+  test.each(others)('$words', async ({ words, line }) => {
+    await using place = await temporaryDataDir()
+    vi.stubEnv('DESKWIRE_DATA_DIR', place.path)
+    const said = vi.spyOn(process.stdout, 'write')
+    try {
+      const { command, rest } = await commandOf(words)
+      const mistake: unknown = await command.run(rest).catch((error) => error)
+      expect(mistake).toBeInstanceOf(UsageError)
+      expect((mistake as UsageError).message).toMatch(line)
+      expect((mistake as UsageError).message).not.toContain('\n')
+      expect(said).not.toHaveBeenCalled()
+      expect(existsSync(place.path)).toBe(false)
+    } finally {
+      vi.unstubAllEnvs()
+      said.mockRestore()
+    }
   })
 })
 
@@ -216,10 +249,16 @@ describe('help', () => {
     },
   )
 
-  test.concurrent.each(commands.map(({ name }) => name))('deskwire %s --help', async (name) => {
-    const ran = await deskwire([...name.split(' '), '--help'])
-    expect(ran).toMatchObject({ code: 0, stderr: '' })
-    expect(ran.stdout).toMatch(new RegExp(`^deskwire ${name}[: ]`))
+  test.each(['mirror', 'keys create'])('deskwire %s --help prints that of the command', async (name) => {
+    const { command } = await commandOf(name)
+    const words = [...name.split(' '), '--help']
+    expect(await deskwire(words)).toEqual({ code: 0, stdout: command.help(), stderr: '' })
+  })
+
+  test.each(commands.map(({ name }) => name))('of %s', async (name) => {
+    const help = (await commandOf(name)).command.help()
+    expect(help).toMatch(new RegExp(`^deskwire ${name}[: ]`))
+    expect(help.endsWith('\n')).toBe(true)
     // How each says where it works: on a service, on its database, or on what it is given.
     const overHttp = ['listen', 'trigger', 'tail', 'mirror', 'verify', 'repair', 'import', 'export', 'demo']
     const elsewhere: Record<string, string> = {
@@ -230,6 +269,6 @@ describe('help', () => {
       completion: 'SHELL',
     }
     const works = elsewhere[name] ?? (overHttp.includes(name) ? '--url' : '--data-dir')
-    expect(ran.stdout).toContain(works)
+    expect(help).toContain(works)
   })
 })

@@ -45,6 +45,13 @@ const rowsOfRange = 3
 /** Of ranges of more rows no ids are told. */
 const idsUpTo = 32
 const mostParts = 256
+/**
+ * Parts that a range is divided into where few of its neighbours differ, so that one difference is likely in it. Those that are equal are
+ * paid for too: with 256 for each 100 of a million rows take 25 MB in 141 calls, and with 16 they take 2.5 MB in 234.
+ */
+const partsOfFew = 16
+/** Share of rows in parts that differ, from which many differences are likely in each: then bytes are spent to have fewer calls. */
+const mostOf = 0.75
 const rowsOfCall = 100
 
 const lowest = '00000000-0000-0000-0000-000000000000'
@@ -73,11 +80,15 @@ export async function* findDifferences<T extends Row>(
     await copy.advance(answer)
     asOf = answer.asOf
     const held = await copy.digests(answer.data)
-    for (const [n, part] of answer.data.entries()) {
+    const compared = answer.data.map((part, n) => {
       const own = held[n] as Held
-      if (isSame(part, own)) continue
+      return { part, rows: Math.max(part.count, own.count), differs: !isSame(part, own) }
+    })
+    const differing = compared.filter(({ differs }) => differs)
+    const isMost = rowsOf(differing) > mostOf * rowsOf(compared)
+    for (const { part, rows } of differing) {
       if (part.ids === undefined) {
-        left.push(divided(part, Math.max(part.count, own.count)))
+        left.push(divided(part, rows, isMost ? mostParts : partsOfFew))
         continue
       }
       for (const id of await copy.ids(part)) suspects.set(id, false)
@@ -127,10 +138,12 @@ function before(id: string): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-function divided({ after, before }: IdRange, rows: number): Asked {
-  const parts = Math.min(mostParts, Math.max(2, Math.ceil(rows / rowsOfRange)))
+function divided({ after, before }: IdRange, rows: number, upTo: number): Asked {
+  const parts = Math.min(upTo, Math.max(2, Math.ceil(rows / rowsOfRange)))
   return { range: { after, before }, parts }
 }
+
+const rowsOf = (parts: readonly { readonly rows: number }[]) => parts.reduce((sum, { rows }) => sum + rows, 0)
 
 function isSame(one: Held, other: Held): boolean {
   return one.count === other.count && one.digest === other.digest && one.contentDigest === other.contentDigest

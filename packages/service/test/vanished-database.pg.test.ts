@@ -21,7 +21,7 @@ const failure = (work: Promise<unknown>) =>
     (error: Error & { code?: string; syscall?: string }) => `${error.code} ${error.syscall}`,
   )
 
-test('a statement of any sort ends, its connection with it, and the pool goes on when the host is back', async () => {
+test.concurrent('a statement of any sort ends, its connection with it, and the pool goes on when the host is back', async () => {
   await using database = await testDatabase({ template: null })
   await using way = await vanishingDatabase(database.connection)
   const broken: string[] = []
@@ -52,7 +52,7 @@ test('a statement of any sort ends, its connection with it, and the pool goes on
   }
 })
 
-test('a statement that may take longer has its own limit, and the connection the usual one afterwards', async () => {
+test.concurrent('a statement that may take longer has its own limit, and the connection the usual one afterwards', async () => {
   await using database = await testDatabase({ template: null })
   await using way = await vanishingDatabase(database.connection)
   const pool = quickPool(way, 1)
@@ -69,7 +69,7 @@ test('a statement that may take longer has its own limit, and the connection the
   }
 })
 
-test('a server that works on a statement for longer than it may ends it itself, and keeps the connection', async () => {
+test.concurrent('a server that works on a statement for longer than it may ends it itself, and keeps the connection', async () => {
   await using database = await testDatabase({ template: null })
   await using way = await vanishingDatabase(database.connection)
   const pool = quickPool(way, 1)
@@ -83,7 +83,7 @@ test('a server that works on a statement for longer than it may ends it itself, 
   }
 })
 
-test('a listener finds the silence out, and hears again when the host is back', {
+test.concurrent('a listener finds the silence out, and hears again when the host is back', {
   timeout: 90_000,
 }, async () => {
   await using database = await testDatabase({ template: null })

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Customer, createClient } from '@deskwire/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { copyInstalled } from '../../../service/test/harness/process.ts'
 import {
   type DataDir,
   deskwire,
@@ -20,6 +21,7 @@ let service: Service
 
 beforeAll(async () => {
   dataDir = await temporaryDataDir()
+  await copyInstalled(dataDir.path)
   service = await npmStart({ DESKWIRE_DATA_DIR: dataDir.path, DESKWIRE_BOOTSTRAP_KEY: key })
 })
 

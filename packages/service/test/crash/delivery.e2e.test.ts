@@ -49,8 +49,6 @@ const blows: readonly (readonly Victim[])[] = [
   ['the other API', 'the worker beside its parent'],
   ['the database'],
   ['the holder', 'the other worker'],
-  ['a connection of the database', 'the other API'],
-  ['everything'],
 ]
 
 const customers = ['customer.created', 'customer.updated', 'customer.deleted']

@@ -62,7 +62,7 @@ async function customers(installation: Installation): Promise<number> {
   }
 }
 
-test('SIGTERM finishes what is in flight, is not held up by idle connections, and frees the data', async () => {
+test.concurrent('SIGTERM finishes what is in flight, is not held up by idle connections, and frees the data', async () => {
   await using installation = await install()
   const { token } = installation
   const service = await installation.start('holder')
@@ -105,7 +105,7 @@ test('SIGTERM finishes what is in flight, is not held up by idle connections, an
   }
 })
 
-test('a second process on the same data is refused with a line that says who has it', async () => {
+test.concurrent('a second process on the same data is refused with a line that says who has it', async () => {
   await using installation = await install()
   const service = await installation.start('holder')
   await expect(installation.start('holder')).rejects.toThrow(
@@ -114,7 +114,7 @@ test('a second process on the same data is refused with a line that says who has
   expect(await service.end('SIGTERM')).toBe(0)
 })
 
-test('SIGTERM does not wait for maintenance that cannot go on', async () => {
+test.concurrent('SIGTERM does not wait for maintenance that cannot go on', async () => {
   await using installation = await install()
   await installation.start('holder', 'api')
   const pool = await installation.connect()

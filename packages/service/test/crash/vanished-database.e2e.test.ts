@@ -9,7 +9,7 @@ import { vanishingDatabase } from '../harness/vanishing-database.ts'
 /** What the service promises after the host is back, in milliseconds. */
 const backWithin = 30_000
 
-test('a database that vanishes: readers are refused in time, and when it is back both serve within 30 s', {
+test.concurrent('a database that vanishes: readers are refused in time, and when it is back both serve within 30 s', {
   timeout: 180_000,
 }, async () => {
   await using hooks = await startHooks()
@@ -70,7 +70,9 @@ test('a database that vanishes: readers are refused in time, and when it is back
   expect(await worker.end('SIGTERM')).toBe(0)
 })
 
-test('SIGTERM while the database is gone: nothing waits for it', { timeout: 120_000 }, async () => {
+test.concurrent('SIGTERM while the database is gone: nothing waits for it', {
+  timeout: 120_000,
+}, async () => {
   await using beside = await testService()
   await using way = await vanishingDatabase(beside.database.connection)
   await using services = createServices()
@@ -97,7 +99,7 @@ test('SIGTERM while the database is gone: nothing waits for it', { timeout: 120_
   expect(await cut).toBe('cut')
 })
 
-test('a worker that nothing else keeps running stays while its database refuses it', {
+test.concurrent('a worker that nothing else keeps running stays while its database refuses it', {
   timeout: 60_000,
 }, async () => {
   await using beside = await testService()

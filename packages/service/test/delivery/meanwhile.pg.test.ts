@@ -207,7 +207,8 @@ describe('moving an endpoint', () => {
   })
 })
 
-describe('a backlog of a slow endpoint', () => {
+// At once, as each waits for seconds.
+describe.concurrent('a backlog of a slow endpoint', () => {
   /** Seventeen deliveries, of which sixteen are under way; the last is of the customer that is answered. */
   async function backlog(it: Awaited<ReturnType<typeof desk>>) {
     for (let n = 0; n < 16; n++) await makeCustomer(it.api, { name: `number ${n}` })

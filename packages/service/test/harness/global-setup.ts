@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
-import { type EmbeddedConnection, startEmbedded } from '../../src/db/embedded/index.ts'
+import { type EmbeddedConnection, type EmbeddedDatabase, startEmbedded } from '../../src/db/embedded/index.ts'
 import { ADMIN_ROLE } from '../../src/db/embedded/settings.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { createPool } from '../../src/db/pool.ts'
@@ -19,6 +19,8 @@ import { scratchDirectory } from './scratch.ts'
 declare module 'vitest' {
   interface ProvidedContext {
     postgres: EmbeddedConnection
+    /** A data directory with an embedded database whose schema is up to date, and nothing in it: to be copied. */
+    installed: string
     /** Where services keep what they have answered. */
     answers: string
     /** Whether the run's files are the whole suite, and not those of another configuration. */
@@ -36,21 +38,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env.NODE_COMPILE_CACHE = await mkdtemp(join(scratch.path, 'compiled-'))
   await chmod(process.env.NODE_COMPILE_CACHE, 0o1777)
   const [database] = await Promise.all([
-    startEmbedded({ dataDir: join(scratch.path, 'run'), log: () => {} }),
+    startCopy(join(scratch.path, 'installed'), join(scratch.path, 'run')),
     // What the service serves at /console: built where its sources are others than those of the last build.
     promisify(execFile)(process.execPath, [
       resolve(import.meta.dirname, '../../../../scripts/build-console.ts'),
     ]),
   ])
   await surviveNothing(database.connection)
-  await administer(database.connection, `create database ${templateName}`)
-  const pool = createPool(
-    { ...database.connection, database: templateName },
-    { max: 1, onIdleError: () => {} },
+  const { database: migrated } = database.connection
+  await administer(
+    { ...database.connection, database: 'postgres' },
+    `create database ${templateName} template ${migrated}`,
   )
-  await migrate(pool, schemaOf())
-  await pool.end()
   project.provide('postgres', database.connection)
+  project.provide('installed', join(scratch.path, 'installed'))
   const answers = await mkdtemp(join(scratch.path, 'answers-'))
   project.provide('answers', answers)
 
@@ -62,6 +63,18 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (left.length > 0) throw new Error(`tests left behind: ${left.join(', ')}`)
     if (unsent.length > 0) throw new Error(`declared, and sent in no test: ${unsent.join(', ')}`)
   }
+}
+
+/** Makes a data directory, brings its schema up to date, and starts the database on a copy of it. */
+async function startCopy(installed: string, copy: string): Promise<EmbeddedDatabase> {
+  const log = () => {}
+  const made = await startEmbedded({ dataDir: installed, log })
+  const pool = createPool(made.connection, { max: 1, onIdleError: log })
+  await migrate(pool, schemaOf())
+  await pool.end()
+  await made.stop()
+  await promisify(execFile)('cp', ['-Rp', installed, copy])
+  return startEmbedded({ dataDir: copy, log })
 }
 
 /**
