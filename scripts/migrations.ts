@@ -1,15 +1,16 @@
 /**
- * `npm run measure:migrations [-- --rows N] [--write-results]`: for how long a writer waits while the schema is migrated under it, from
- * the oldest that may be, on so many rows of one organization. The writer does what processes of that release do: it takes the clock, and
- * writes a row and what it is found by.
+ * `npm run measure:migrations [-- --rows N] [--planted DIRECTORY] [--write-results]`: for how long a writer waits while the schema is
+ * migrated under it, from the oldest that may be, on so many rows of one organization. The writer does what processes of that release do:
+ * it takes the clock, and writes a row and what it is found by. With `--planted` the rows are made once, by a run that does nothing else,
+ * and others begin with a copy of that directory: ten million take minutes.
  */
-import { writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { constants, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import type { PoolClient } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { startEmbedded } from '../packages/service/src/db/embedded/index.ts'
 import { apply, migrate } from '../packages/service/src/db/migrate.ts'
 import type { Migration } from '../packages/service/src/db/migration.ts'
@@ -21,6 +22,7 @@ import { createEarlierOrganization } from '../packages/service/test/harness/earl
 const { values } = parseArgs({
   options: {
     rows: { type: 'string', default: '1000000' },
+    planted: { type: 'string' },
     'write-results': { type: 'boolean', default: false },
   },
 })
@@ -29,50 +31,42 @@ const rows = Number(values.rows)
 const oldest = '20261122'
 /** Nobody is to be held up for longer. Milliseconds. */
 const limit = 1_000
+/** For so long the writer is watched while nobody migrates. Milliseconds. */
+const alone = 30_000
 
-interface Measured {
-  readonly id: string
-  readonly milliseconds: number
-  /** The longest that a write took meanwhile. */
+/** What a writer saw of a span of time. */
+interface Seen {
+  readonly writes: number
+  /** The longest that a write took. Milliseconds. */
   readonly longest: number
   /** The statement of the migration that was under way as it ended. */
   readonly beside: string
-  readonly writes: number
 }
 
-const directory = await mkdtemp(join(tmpdir(), 'deskwire-migrations-'))
-const database = await startEmbedded({ dataDir: directory, log: () => {} })
-const pool = createPool(database.connection, { max: 4, onIdleError: () => {} })
+interface Measured extends Seen {
+  readonly id: string
+  readonly milliseconds: number
+}
+
+const { migrations } = schemaOf()
+const isBefore = ({ id }: Migration) => id < oldest
 const measured: Measured[] = []
 /** The statement of the migrations that is under way. */
 let underWay = ''
+/** What the writer saw while nobody migrated. */
+let before: Seen = { writes: 0, longest: 0, beside: '' }
+
+if (values.planted !== undefined && !existsSync(values.planted)) {
+  await inDatabase(values.planted, plant)
+  console.log(`${rows.toLocaleString('en')} rows are planted in ${values.planted}: the next run measures`)
+  process.exit()
+}
+const directory = await mkdtemp(join(tmpdir(), 'deskwire-migrations-'))
 try {
-  const { migrations } = schemaOf()
-  const isBefore = ({ id }: Migration) => id < oldest
-  await migrate(pool, { migrations: migrations.filter(isBefore), functions: [] })
-  const { organizationId } = await createEarlierOrganization(pool, 'Large')
-  const client = await pool.connect()
-  await client.query('set statement_timeout = 0')
-  allowStatements(client, 0)
-  await plant(client, organizationId)
-  const writer = startWriter(organizationId)
-  try {
-    for (const migration of migrations
-      .filter((one) => !isBefore(one))
-      .toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
-      const since = performance.now()
-      writer.begin()
-      await apply(watched(client), migration)
-      const milliseconds = performance.now() - since
-      measured.push({ id: migration.id, milliseconds, ...(await writer.end()) })
-    }
-  } finally {
-    client.release(true)
-    await writer.stop()
-  }
+  if (values.planted === undefined) await inDatabase(directory, plant)
+  else await cp(values.planted, directory, { recursive: true, mode: constants.COPYFILE_FICLONE })
+  await inDatabase(directory, measure)
 } finally {
-  await endPool(pool)
-  await database.stop()
   await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
 }
 
@@ -80,7 +74,7 @@ const worst = Math.max(...measured.map(({ longest }) => longest))
 const notable = measured.filter(({ milliseconds, longest }) => milliseconds > 500 || longest > 100)
 const lines = [
   `- ${rows.toLocaleString('en')} customers of one organization; ${measured.length} migrations in ${seconds(measured.reduce((sum, one) => sum + one.milliseconds, 0))}`,
-  `- the longest that a write of it took meanwhile: ${Math.round(worst)} ms`,
+  `- the longest that a write of it took meanwhile: ${Math.round(worst)} ms; of ${before.writes.toLocaleString('en')} in the ${seconds(alone)} before, when nobody migrated, ${Math.round(before.longest)} ms`,
   ...notable.map(
     ({ id, milliseconds, longest, beside, writes }) =>
       `- ${id}: ${seconds(milliseconds)}, ${writes} writes meanwhile, the slowest ${Math.round(longest)} ms, beside \`${beside}\``,
@@ -94,7 +88,55 @@ function seconds(milliseconds: number): string {
   return `${(milliseconds / 1_000).toFixed(1)} s`
 }
 
-async function plant(client: Pick<PoolClient, 'query'>, organizationId: string): Promise<void> {
+/** Runs `work` with a database in this directory, on a connection whose statements may take as long as they do. */
+async function inDatabase(
+  dataDir: string,
+  work: (client: PoolClient, pool: Pool) => Promise<void>,
+): Promise<void> {
+  const database = await startEmbedded({ dataDir, log: () => {} })
+  const pool = createPool(database.connection, { max: 4, onIdleError: () => {} })
+  try {
+    const client = await pool.connect()
+    await client.query('set statement_timeout = 0')
+    allowStatements(client, 0)
+    try {
+      await work(client, pool)
+    } finally {
+      client.release(true)
+    }
+  } finally {
+    await endPool(pool)
+    await database.stop()
+  }
+}
+
+/** Migrates, beside a writer. */
+async function measure(client: PoolClient, pool: Pool): Promise<void> {
+  const { rows: clocks } = await client.query<{ id: string }>(
+    'select c.organization_id as id from organization_clocks c',
+  )
+  const writer = startWriter(pool, clocks[0]?.id ?? '')
+  try {
+    await delay(alone)
+    before = await writer.end()
+    for (const migration of migrations
+      .filter((one) => !isBefore(one))
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+      const since = performance.now()
+      writer.begin()
+      await apply(watched(client), migration)
+      const milliseconds = performance.now() - since
+      measured.push({ id: migration.id, milliseconds, ...(await writer.end()) })
+    }
+  } finally {
+    await writer.stop()
+  }
+}
+
+/** The schema of then, and rows in it. */
+async function plant(client: PoolClient, pool: Pool): Promise<void> {
+  await migrate(pool, { migrations: migrations.filter(isBefore), functions: [] })
+  const { organizationId } = await createEarlierOrganization(pool, 'Large')
   const piece = 50_000
   // Made after the rows, indexes take a fraction of the time.
   const { rows: indexes } = await client.query<{ drop: string; create: string }>(
@@ -134,7 +176,7 @@ function watched(client: PoolClient): Pick<PoolClient, 'query'> {
 }
 
 /** Writes all the time, one commit after the other. */
-function startWriter(organizationId: string) {
+function startWriter(pool: Pool, organizationId: string) {
   let going = true
   let longest = 0
   let beside = ''
@@ -165,9 +207,9 @@ function startWriter(organizationId: string) {
       writes = 0
     },
     /** What came to its end since; the write that is under way is waited for. */
-    async end() {
-      const before = writes
-      while (writes === before) await Promise.race([done, delay(1)])
+    async end(): Promise<Seen> {
+      const counted = writes
+      while (writes === counted) await Promise.race([done, delay(1)])
       return { longest, beside, writes }
     },
     async stop() {
@@ -177,13 +219,25 @@ function startWriter(organizationId: string) {
   }
 }
 
+/** Puts the section of so many rows in the place of the last. */
 function writeResults(): void {
-  const text = `# For how long migrations hold a writer up
+  const file = new URL('./migrations/RESULTS.md', import.meta.url)
+  const title = (count: number) => `## ${count.toLocaleString('en')} rows\n`
+  const others = existsSync(file)
+    ? readFileSync(file, 'utf8')
+        .split(/^(?=## )/m)
+        .slice(1)
+        .filter((section) => !section.startsWith(title(rows)))
+    : []
+  const countOf = (section: string) => Number(/^## ([\d,]+)/.exec(section)?.[1]?.replaceAll(',', ''))
+  const sections = [
+    ...others.map((section) => `${section.trim()}\n`),
+    `${title(rows)}\n${lines.join('\n')}\n`,
+  ]
+  const head = `# For how long migrations hold a writer up
 
 Written by \`npm run measure:migrations -- --write-results\`: PostgreSQL of this release, ${cpus().length} processors, which others may have used
 meanwhile.
-
-${lines.join('\n')}
 `
-  writeFileSync(new URL('./migrations/RESULTS.md', import.meta.url), text)
+  writeFileSync(file, [head, ...sections.toSorted((a, b) => countOf(a) - countOf(b))].join('\n'))
 }
