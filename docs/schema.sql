@@ -784,7 +784,7 @@ $function$;
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_70a0f36374c4(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_38965048a770(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -799,6 +799,7 @@ declare
   v_bodies text[] := '{}';
   v_rows uuid[];
   v_row_bodies text[];
+  v_numbers jsonb := '{}';
   v_count bigint;
   v_bytes bigint;
   v_digest numeric;
@@ -1855,12 +1856,13 @@ begin
             v_number + row_number() over (order by s.created_at, s.id) as number
           from jsonb_to_recordset(p_changes->'ticket_insert') as s(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text)
           where s.id <> all(v_refused)) r
-        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
-      select array_agg(id), array_agg(body), count(*), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), sum(octet_length(body))
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
+        returning id, body, number, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
+      select array_agg(id), array_agg(body), count(*), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), sum(octet_length(body)), jsonb_object_agg(id, number)
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes, v_found from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
       v_bodies := v_bodies || v_row_bodies;
+      v_numbers := v_numbers || v_found;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1995,7 +1997,7 @@ begin
   -- 7. What tells of it: events, and deliveries.
 
   if v_done = '{}' then
-    return jsonb_build_object('refused', v_refusals, 'done', '[]'::jsonb);
+    return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done));
   end if;
 
   with added as (
@@ -2101,12 +2103,8 @@ begin
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  if p_changes ? 'ids_only' then
-    select jsonb_agg(jsonb_build_object('id', d.id)) into v_found from unnest(v_done) as d(id);
-  else
-    select jsonb_agg(jsonb_build_object('id', d.id, 'body', d.body)) into v_found from unnest(v_done, v_bodies) as d(id, body);
-  end if;
-  return jsonb_build_object('refused', v_refusals, 'done', v_found, 'deliveries', v_webhooks is not null, 'woken', v_woken,
+  return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done), 'numbers', v_numbers,
+    'deliveries', v_webhooks is not null, 'woken', v_woken,
     'handed_over', v_handed_over, 'large', v_large,
     'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
 end;

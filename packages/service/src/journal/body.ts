@@ -62,6 +62,21 @@ interface PlacedField {
   readonly reference: Pick<StreamReference, 'onRemove'> | null
 }
 
+/** The body that the commit function makes of a head: `newBody` in SQL, and an updated row's, which has its number in its head. */
+export function committedBody(
+  head: string,
+  numbered: { readonly field: string; readonly number: number } | null,
+  stamp: string,
+): string {
+  const number = numbered === null ? '' : `"${numbered.field}":${numbered.number},`
+  return `${head}${number}"updatedAt":"${stamp}"}`
+}
+
+/** What `removalRecord` is in SQL. */
+export function removedBody(kind: string, id: string, stamp: string): string {
+  return `{"object":"removed","id":"${id}","resource":"${kind}","removedAt":"${stamp}"}`
+}
+
 // The layout in SQL, for the commit function. `stamp` is an expression of the stamp as the wire writes it.
 
 /** A `timestamptz(3)` as the wire writes it. */

@@ -65,6 +65,7 @@ const declarations = `declare
   v_bodies text[] := '{}';
   v_rows uuid[];
   v_row_bodies text[];
+  v_numbers jsonb := '{}';
   v_count bigint;
   v_bytes bigint;
   v_digest numeric;
@@ -447,11 +448,11 @@ function inserts(table: StreamTable): string {
       insert into ${table.name} (${['organization_id', 'id', 'created_at', 'updated_at', 'body', 'body_version', ...names, ...numberColumn].join(', ')})
         select p_organization_id, r.id, r.created_at, v_stamp, ${body}, ${table.version}${names.map((name) => `, r.${name}`).join('')}${sequence === null ? '' : ', r.number'}
         from ${source}
-        returning id, body, ${versionHash('id', 'v_text')} as version, ${contentHash('body')} as content)
-      select array_agg(id), array_agg(body), count(*), ${sumOfTerms('version')}, ${sumOfTerms('content')}, sum(octet_length(body))
-        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
+        returning ${['id', 'body', ...numberColumn].join(', ')}, ${versionHash('id', 'v_text')} as version, ${contentHash('body')} as content)
+      select array_agg(id), array_agg(body), count(*), ${sumOfTerms('version')}, ${sumOfTerms('content')}, sum(octet_length(body))${sequence === null ? '' : `, jsonb_object_agg(id, ${sequence.column})`}
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes${sequence === null ? '' : ', v_found'} from added;
     if v_count > 0 then
-      ${addDone}
+      ${addDone}${sequence === null ? '' : '\n      v_numbers := v_numbers || v_found;'}
       ${count(table, { rows: 'v_count', ...(sequence === null ? {} : { number: 'v_number + v_count' }) })}
     end if;
   end if;
@@ -492,8 +493,7 @@ function ownColumns(table: StreamTable): string {
 }
 
 /** What a change says of the row that it expects: its version, and what it adds to the counters now. */
-const existingColumns =
-  'id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int'
+const existingColumns = 'id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int'
 
 /** What was written stands in two arrays side by side: ids, and bodies or removal records. */
 const addDone = `v_done := v_done || v_rows;
@@ -573,7 +573,7 @@ const end = `
   -- 7. What tells of it: events, and deliveries.
 
   if v_done = '{}' then
-    return jsonb_build_object('refused', v_refusals, 'done', '[]'::jsonb);
+    return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done));
   end if;
 
   with added as (
@@ -636,11 +636,7 @@ const end = `
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  if p_changes ? 'ids_only' then
-    select jsonb_agg(jsonb_build_object('id', d.id)) into v_found from unnest(v_done) as d(id);
-  else
-    select jsonb_agg(jsonb_build_object('id', d.id, 'body', d.body)) into v_found from unnest(v_done, v_bodies) as d(id, body);
-  end if;
-  return jsonb_build_object('refused', v_refusals, 'done', v_found, 'deliveries', v_webhooks is not null, 'woken', v_woken,
+  return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done), 'numbers', v_numbers,
+    'deliveries', v_webhooks is not null, 'woken', v_woken,
     'handed_over', v_handed_over, 'large', v_large,
     'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);`
