@@ -225,7 +225,7 @@ function detachDependents(table: StreamTable, reference: StreamReference): strin
             ${versionHash('t.id', timestampText('t.updated_at'))} as old_version, ${contentHash('t.body')} as old_content
           ${referringToRemoved(table, reference)} offset 0)
         select array_agg(id), ${sumOfTerms('version')} - ${sumOfTerms('old_version')},
-            ${sumOfTerms('content')} - ${sumOfTerms('old_content')}, -${detachedBytes} * count(*)
+            ${sumOfTerms('content')} - ${sumOfTerms('old_content')}, sum(-${detachedBytes})
           into v_dependents, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
         insert into detachments (organization_id, subject_id, removed_id, field)

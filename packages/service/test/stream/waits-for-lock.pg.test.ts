@@ -1,6 +1,7 @@
 /** Units that reach far, and organizations whose clock is held for long: who waits, and who does not. */
 import { expect, test } from 'vitest'
 import { createOrganization } from '../../src/access/organizations.ts'
+import { versionOf } from '../../src/journal/body.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { audit } from '../harness/audit.ts'
 import { testJournal } from '../harness/journal.ts'
@@ -34,22 +35,20 @@ test('organizations in one call wait less for a clock than one by itself, and fo
   const { pool, clock, decide, organizationId } = journal
   const { organizationId: other } = await createOrganization(pool, clock, 'Other')
   const { name, definition } = schemaOf().commitFunction
-  // It tells the limits that it had at the clock and after it as those of the row that it was asked for.
+  // It tells the limits that it had at the clock and after it as the stamp.
   const told = (where: string) => `perform set_config('test.limits', concat_ws(' ',
     nullif(current_setting('test.limits', true), ''), current_setting('lock_timeout')), true);\n  ${where}`
   const clockRow = 'select c.last_stamp into v_last from organization_clocks c'
   const stamp = "v_stamp := greatest(v_last + interval '1 millisecond', p_now);"
-  for (const place of [clockRow, stamp]) expect(definition).toContain(place)
+  const answer = "'stamp', v_text, 'done', to_jsonb(v_done), 'numbers'"
+  for (const place of [clockRow, stamp, answer]) expect(definition).toContain(place)
   const telling = { name: `${name}_tells`, definition: '' }
   await pool.query(
     definition
       .replaceAll(name, telling.name)
       .replace(clockRow, told(clockRow))
       .replace(stamp, told(stamp))
-      .replace(
-        "'done', v_done,",
-        "'done', jsonb_build_array(v_done->0 || jsonb_build_object('body', current_setting('test.limits'))),",
-      ),
+      .replace(answer, answer.replace('v_text', "current_setting('test.limits')")),
   )
   const journalThatTells = journal.beside({ commitFunction: telling })
   const limitsOf = async (...organizations: readonly string[]) => {
@@ -59,7 +58,7 @@ test('organizations in one call wait less for a clock than one by itself, and fo
     const outcomes = await Promise.all(
       changes.map((each, n) => journalThatTells.commit(organizations[n] as string, each)),
     )
-    return outcomes.map((outcome) => (outcome.outcome === 'done' ? outcome.body : outcome.outcome))
+    return outcomes.map((outcome) => (outcome.outcome === 'done' ? versionOf(outcome.body) : outcome.outcome))
   }
   expect(await limitsOf(organizationId)).toEqual(['250ms 250ms'])
   // The second of them, in the order of their ids, tells those of the first as well: they are of one transaction.
