@@ -63,7 +63,7 @@ test('a commit answers what is stored: of new rows, numbered ones, changed and r
   const name = 'Ada "the \\ first" 😀'
   const ada = await journal.done(decide.customer.create(organizationId, { name }))
   const eve = await journal.done(decide.customer.create(organizationId, { name: 'Eve' }))
-  const ticket = (title: string) => decide.ticket.create(organizationId, { title, customerId: ada.id })
+  const ticket = (subject: string) => decide.ticket.create(organizationId, { subject, customerId: ada.id })
   const changes = [
     await decide.customer.create(organizationId, { name: 'Bob' }),
     await decide.customer.update(organizationId, ada, { company: 'é\u0001' }),
