@@ -87,8 +87,6 @@ export interface Unit {
   /** What else the decision was made on; a unit that has moved on is refused as a conflict. */
   readonly rows?: readonly RowExpectation[]
   readonly referring?: readonly ReferringExpectation[]
-  /** Whoever commits it has no use for the bodies of its changes: its outcome has none. */
-  readonly idsOnly?: boolean
   /** Its commit, where it is traced: what its events bring about is a part of it. */
   readonly span?: Span
 }
@@ -111,7 +109,7 @@ export type CommitOutcome =
   { readonly outcome: 'done'; readonly body: string } | Refusal
 
 export type UnitOutcome =
-  /** Committed; the bodies of its changes, in their order, unless the unit was `idsOnly`. */
+  /** Committed; the bodies of its changes as they are stored, or removal records, in their order. */
   | { readonly outcome: 'done'; readonly bodies: readonly string[] }
   /** Nothing of it was committed; by id, what was refused by itself. */
   | { readonly outcome: 'refused'; readonly refusals: ReadonlyMap<string, Refusal> }

@@ -1,5 +1,5 @@
 /** Units of changes to and from what the commit function speaks (`commit-protocol.ts`). */
-import { digestTerm, mostNewBytes } from './body.ts'
+import { committedBody, digestTerm, mostNewBytes, removedBody } from './body.ts'
 import {
   type Change,
   noLimits,
@@ -53,7 +53,6 @@ export function encodeUnits(units: readonly Unit[], options: CallOptions): strin
     ...(storage.rows === null ? {} : { max_rows: storage.rows }),
     ...(storage.bytes === null ? {} : { max_bytes: storage.bytes }),
   }
-  if (units.every(({ idsOnly }) => idsOnly)) argument.ids_only = true
   if (storage.rows !== null || storage.bytes !== null) encodeGrowth(units, argument)
   units.forEach((unit, number) => {
     const trace = unit.span === undefined ? {} : { trace_context: unit.span.traceparent }
@@ -175,15 +174,12 @@ function append<T>(list: T[] | undefined, entry: T): T[] {
 
 /** What became of each unit, in their order. */
 export function decodeOutcomes(units: readonly Unit[], answer: CommitAnswer): UnitOutcome[] {
-  const bodies = new Map(answer.done.map(({ id, body }) => [id, body]))
+  const done = new Set(answer.done)
   const refusals = new Map<string, Refusal>()
   for (const { id, ...refusal } of answer.refused) if (!refusals.has(id)) refusals.set(id, refusal)
   return units.map((unit): UnitOutcome => {
-    if (unit.changes.every(({ id }) => bodies.has(id))) {
-      return {
-        outcome: 'done',
-        bodies: unit.idsOnly ? [] : unit.changes.map(({ id }) => bodies.get(id) as string),
-      }
+    if (unit.changes.every(({ id }) => done.has(id))) {
+      return { outcome: 'done', bodies: unit.changes.map((change) => bodyAfter(change, answer)) }
     }
     const ids = [...unit.changes, ...(unit.rows ?? [])].map(({ id }) => id)
     const refused = ids.flatMap((id) => {
@@ -192,4 +188,15 @@ export function decodeOutcomes(units: readonly Unit[], answer: CommitAnswer): Un
     })
     return { outcome: 'refused', refusals: new Map(refused) }
   })
+}
+
+/** What the function has stored of a change that it made. */
+function bodyAfter(change: Change, { stamp, numbers }: CommitAnswer): string {
+  const { table, id, operation } = change
+  if (operation === 'delete') return removedBody(table.kind, id, stamp)
+  const numbered =
+    operation === 'insert' && table.sequence !== null
+      ? { field: table.sequence.field, number: numbers?.[id] as number }
+      : null
+  return committedBody(change.head, numbered, stamp)
 }

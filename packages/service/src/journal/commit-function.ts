@@ -19,13 +19,16 @@
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { refuseAway } from './away.ts'
 import {
+  contentHash,
   detachedBody,
   detachedBytes,
   digestModulus,
   newBody,
   removalRecord,
+  sumOfTerms,
   tailText,
   timestampText,
+  versionHash,
 } from './body.ts'
 import { clockAheadCode } from './clock-skew.ts'
 import { sectionOf } from './commit-protocol.ts'
@@ -60,17 +63,22 @@ const declarations = `declare
   v_refused uuid[] := '{}';
   v_refusals jsonb := '[]';
   v_found jsonb;
-  v_done jsonb := '[]';
-  v_rows jsonb;
+  v_done uuid[] := '{}';
+  v_bodies text[] := '{}';
+  v_rows uuid[];
+  v_row_bodies text[];
+  v_numbers jsonb := '{}';
   v_count bigint;
   v_bytes bigint;
   v_digest numeric;
   v_content numeric;
   v_number bigint;
   v_dependents uuid[];
-  v_events jsonb := '[]';
+  v_events uuid[] := '{}';
+  v_event_types text[] := '{}';
+  v_event_kinds text[] := '{}';
+  v_event_subjects uuid[] := '{}';
   v_webhooks uuid[];
-  v_ids uuid[];
   v_taken uuid[];
   v_woken jsonb := '{}';
   v_handed_over jsonb;
@@ -138,20 +146,18 @@ function deletes(table: StreamTable, tables: readonly StreamTable[]): string {
   if p_changes ? '${section}' then
     with gone as (
       update ${table.name} t set ${removed(table)}
-        from jsonb_to_recordset(${changes}) as r(id uuid, expected timestamptz)
+        from jsonb_to_recordset(${changes}) as r(${existingColumns})
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
+        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
     if v_rows is not null then
-      v_done := v_done || v_rows;
-      select -count(*), -sum(r.old_term), -sum(r.old_content), -sum(r.old_bytes) into v_count, v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      ${addDone}
       ${count(table, { rows: 'v_count' })}
       insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
-      ${deleteSearchDocuments(table, 'select d.id from jsonb_to_recordset(v_rows) as d(id uuid)')}
+        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
+      ${deleteSearchDocuments(table, 'select d.id from unnest(v_rows) as d(id)')}
 ${dependents.join('')}    end if;
   end if;
 `
@@ -191,9 +197,11 @@ function removeDependents(
   )
   if (deeper) throw new Error(`${table.kind}: a cascade that goes on to a third table is not supported`)
   return `
-      select array_agg(t.id), -count(*), -sum(digest_term(t.id, ${timestampText('t.updated_at')})), -sum(content_term(t.body)),
-          -sum(octet_length(t.body))
-        into v_dependents, v_count, v_digest, v_content, v_bytes ${referringToRemoved(table, reference)};
+      with referring as (
+        select t.id, ${versionHash('t.id', timestampText('t.updated_at'))} as version, ${contentHash('t.body')} as content,
+            octet_length(t.body) as bytes ${referringToRemoved(table, reference)} offset 0)
+        select array_agg(id), -count(*), -${sumOfTerms('version')}, -${sumOfTerms('content')}, -sum(bytes)
+          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
         update ${table.name} t set ${removed(table)}
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
@@ -203,7 +211,7 @@ function removeDependents(
                 p_changes->'events'->0->>'trace_context'
               from ${table.name} t where t.organization_id = p_organization_id and t.id = any(v_dependents)
             returning id, type, subject_kind, subject_id)
-          select v_events || ${eventRecords} into v_events from added;
+          ${addEvents};
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
         ${deleteSearchDocuments(table, 'select c.id from unnest(v_dependents) as c(id)')}
@@ -217,9 +225,13 @@ function detachDependents(table: StreamTable, reference: StreamReference): strin
   const { field, column } = reference
   const detached = detachedBody('t.body', 'v_tail')
   return `
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, ${timestampText('t.updated_at')})),
-          sum(content_term(${detached})) - sum(content_term(t.body)), sum(-${detachedBytes})
-        into v_dependents, v_digest, v_content, v_bytes ${referringToRemoved(table, reference)};
+      with referring as (
+        select t.id, ${versionHash('t.id', 'v_text')} as version, ${contentHash(detached)} as content,
+            ${versionHash('t.id', timestampText('t.updated_at'))} as old_version, ${contentHash('t.body')} as old_content
+          ${referringToRemoved(table, reference)} offset 0)
+        select array_agg(id), ${sumOfTerms('version')} - ${sumOfTerms('old_version')},
+            ${sumOfTerms('content')} - ${sumOfTerms('old_content')}, sum(-${detachedBytes})
+          into v_dependents, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
         insert into detachments (organization_id, subject_id, removed_id, field)
           select p_organization_id, t.id, t.${column.name}, '${field}' from ${table.name} t
@@ -237,7 +249,7 @@ function detachDependents(table: StreamTable, reference: StreamReference): strin
 function referringToRemoved(table: StreamTable, { column }: StreamReference): string {
   return `from ${table.name} t
         where t.organization_id = p_organization_id and t.removed_at is null
-          and t.${column.name} in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid))`
+          and t.${column.name} in (select d.id from unnest(v_rows) as d(id))`
 }
 
 /** Removes what the rows with these ids are found by. */
@@ -274,9 +286,10 @@ function count({ kind }: StreamTable, by: { readonly rows?: string; readonly num
           last_number = greatest(c.last_number, excluded.last_number);`
 }
 
-/** What making deliveries needs to know of the events just added. */
-const eventRecords = `jsonb_agg(jsonb_build_object('id', id, 'type', type, 'subject_kind', subject_kind,
-      'subject_id', subject_id))`
+/** Ends a statement that adds events: what making deliveries needs to know of them. */
+const addEvents = `select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
+            v_event_subjects || array_agg(subject_id)
+          into v_events, v_event_types, v_event_kinds, v_event_subjects from added`
 
 const checksHeading = `
   -- 4. Refusals: unique values that are taken, references that dangle, rows that have moved on.
@@ -440,12 +453,11 @@ function inserts(table: StreamTable): string {
       insert into ${table.name} (${['organization_id', 'id', 'created_at', 'updated_at', 'body', 'body_version', ...names, ...numberColumn].join(', ')})
         select p_organization_id, r.id, r.created_at, v_stamp, ${body}, ${table.version}${names.map((name) => `, r.${name}`).join('')}${sequence === null ? '' : ', r.number'}
         from ${source}
-        returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
-          sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_content, v_bytes from added;
+        returning ${['id', 'body', ...numberColumn].join(', ')}, ${versionHash('id', 'v_text')} as version, ${contentHash('body')} as content)
+      select array_agg(id), array_agg(body), count(*), ${sumOfTerms('version')}, ${sumOfTerms('content')}, sum(octet_length(body))${sequence === null ? '' : `, jsonb_object_agg(id, ${sequence.column})`}
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes${sequence === null ? '' : ', v_found'} from added;
     if v_count > 0 then
-      v_done := v_done || v_rows;
+      ${addDone}${sequence === null ? '' : '\n      v_numbers := v_numbers || v_found;'}
       ${count(table, { rows: 'v_count', ...(sequence === null ? {} : { number: 'v_number + v_count' }) })}
     end if;
   end if;
@@ -461,18 +473,16 @@ function updates(table: StreamTable): string {
     with changed as (
       update ${table.name} t set ${table.columns.map((column) => `${column.name} = r.${column.name}, `).join('')}body = r.head || v_tail,
           body_version = greatest(t.body_version, ${table.version}), updated_at = v_stamp
-        from jsonb_to_recordset(${changes}) as r(${writtenColumns(table)}, expected timestamptz)
+        from jsonb_to_recordset(${changes}) as r(${existingColumns}, head text${ownColumns(table)})
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_content, v_bytes from changed;
+        returning t.id, t.body, ${versionHash('t.id', 'v_text')} as version, ${contentHash('t.body')} as content,
+          r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), ${sumOfTerms('version')} - sum(old_term),
+          ${sumOfTerms('content')} - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
+        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
     if v_rows is not null then
-      v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
-        into v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(${changes}) as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      ${addDone}
       ${count(table)}
     end if;
   end if;
@@ -480,9 +490,19 @@ function updates(table: StreamTable): string {
 }
 
 function writtenColumns(table: StreamTable): string {
-  const own = table.columns.map((column) => `, ${column.name} ${column.type}`).join('')
-  return `id uuid, created_at timestamptz, head text${own}`
+  return `id uuid, created_at timestamptz, head text${ownColumns(table)}`
 }
+
+function ownColumns(table: StreamTable): string {
+  return table.columns.map((column) => `, ${column.name} ${column.type}`).join('')
+}
+
+/** What a change says of the row that it expects: its version, and what it adds to the counters now. */
+const existingColumns = 'id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int'
+
+/** What was written stands in two arrays side by side: ids, and bodies or removal records. */
+const addDone = `v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;`
 
 /**
  * What rows are found by stands beside them and is written only when it changes: an index of words over the rows
@@ -497,7 +517,7 @@ function searchDocuments(table: StreamTable): string {
     insert into ${table.name}_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
         from jsonb_to_recordset(p_changes->'${section}') as r(id uuid, created_at timestamptz, terms text)
-        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+        join unnest(v_done) as d(id) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 `
@@ -513,8 +533,7 @@ const eventsHandedOver = 16
  * claim would bring; so it does of those that this worker has, with attempts to spare. A queue that is not light, or has lost leases, or
  * whose registrant is gone, is for a worker to look at.
  */
-const handOver = `if p_changes ? 'worker' and jsonb_array_length(v_events) <= ${eventsHandedOver} then
-      v_ids := array(select (e.event->>'id')::uuid from jsonb_array_elements(v_events) as e(event));
+const handOver = `if p_changes ? 'worker' and cardinality(v_events) <= ${eventsHandedOver} then
       with leased as (
         update lanes l set lease_id = gen_random_uuid(), lease_until = (p_changes->>'lease_until')::timestamptz,
             due_at = (p_changes->>'lease_until')::timestamptz, worker_id = (p_changes->>'worker')::uuid, listening = true
@@ -543,7 +562,7 @@ const handOver = `if p_changes ? 'worker' and jsonb_array_length(v_events) <= ${
                 and (s.expires_at is null or s.expires_at > p_now)),
             'deliveries', (select jsonb_agg(jsonb_build_object('id', d.id, 'eventId', d.event_id)) from deliveries d
               where d.organization_id = p_organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
-                and d.event_id = any(v_ids))))
+                and d.event_id = any(v_events))))
           into v_taken, v_handed_over from (
             select g.webhook_id, g.lease_id, g.url, g.signatures, g.scopes, g.held from leased g
             union all
@@ -551,34 +570,34 @@ const handOver = `if p_changes ? 'worker' and jsonb_array_length(v_events) <= ${
       if v_handed_over is not null then
         select jsonb_build_object('queues', v_handed_over, 'events', jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
             'subjectKind', e.subject_kind, 'createdAt', v_text, 'body', e.body, 'traceContext', e.trace_context)))
-          into v_handed_over from events e where e.organization_id = p_organization_id and e.id = any(v_ids);
+          into v_handed_over from events e where e.organization_id = p_organization_id and e.id = any(v_events);
       end if;
     end if;`
 
 const end = `
   -- 7. What tells of it: events, and deliveries.
 
-  if v_done = '[]' then
-    return jsonb_build_object('refused', v_refusals, 'done', v_done);
+  if v_done = '{}' then
+    return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done));
   end if;
 
   with added as (
     insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
       select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body, e.trace_context
         from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid, trace_context text)
-        join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = e.subject_id
+        join unnest(v_done, v_bodies) as d(id, body) on d.id = e.subject_id
       returning id, type, subject_kind, subject_id)
-    select v_events || coalesce(${eventRecords}, '[]') into v_events from added;
+    ${addEvents};
 
   -- A delivery for each endpoint that is active and subscribed now, under the clock row that a disabling takes too.
   select array_agg(w.id) into v_webhooks from webhooks w
     where w.organization_id = p_organization_id and w.status = 'active'
-      and w.events && array(select distinct e.type from jsonb_to_recordset(v_events) as e(type text));
+      and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
   -- More than ${deliveriesAtMost} are made right after the commit, in pieces, from what it notes here of who was subscribed to what: the
   -- organization stands still while it commits.
-  if jsonb_array_length(v_events) > ${deliveriesAtMost} / cardinality(v_webhooks) then
+  if cardinality(v_events) > ${deliveriesAtMost} / cardinality(v_webhooks) then
     select sum(t.count) > ${deliveriesAtMost} into v_large from webhooks w
-      join (select e.type, count(*) as count from jsonb_to_recordset(v_events) as e(type text) group by e.type) t
+      join (select e.type, count(*) as count from unnest(v_event_types) as e(type) group by e.type) t
         on t.type = any(w.events)
       where w.organization_id = p_organization_id and w.id = any(v_webhooks);
   end if;
@@ -592,7 +611,7 @@ const end = `
       select p_organization_id, new_uuid_v7(p_now), w.id, 'infinity', e.id, e.type, v_stamp, e.subject_kind, e.subject_id,
           'pending', 'current', 0, (p_changes->>'max_attempts')::int, p_now, p_now, p_now
         from webhooks w
-        join jsonb_to_recordset(v_events) as e(id uuid, type text, subject_kind text, subject_id uuid)
+        join unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as e(id, type, subject_kind, subject_id)
           on e.type = any(w.events)
         where w.organization_id = p_organization_id and w.id = any(v_webhooks);
     -- The queues are locked, not only woken: a worker that is just finding its queue empty waits, and then finds these. A
@@ -617,14 +636,12 @@ const end = `
           i.subject_id, coalesce(i.response, d.body), p_now
         from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
           key text, request_hash text, status int, response text)
-        join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = i.subject_id
+        join unnest(v_done, v_bodies) as d(id, body) on d.id = i.subject_id
       ${insteadOfExpired};
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  if p_changes ? 'ids_only' then
-    select jsonb_agg(jsonb_build_object('id', d.id)) into v_done from jsonb_to_recordset(v_done) as d(id uuid);
-  end if;
-  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null, 'woken', v_woken,
+  return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done), 'numbers', v_numbers,
+    'deliveries', v_webhooks is not null, 'woken', v_woken,
     'handed_over', v_handed_over, 'large', v_large,
     'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);`

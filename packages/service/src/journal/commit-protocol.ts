@@ -34,8 +34,6 @@ export interface CommitArgument {
   /** The worker that takes deliveries without having to look for them, and until when it has what is handed over to it. */
   readonly worker?: string
   readonly lease_until?: string
-  /** The answer names what was made, without the bodies: the caller has no use for them, and they can be many megabytes. */
-  ids_only?: true
   /** Rows of all kinds that the organization may have, and bytes of their bodies; as many as it likes where it is not there. */
   readonly max_rows?: number
   readonly max_bytes?: number
@@ -178,8 +176,12 @@ export interface HandedOver {
 /** The answer. A change that it does not name lost its race: its row had moved on. */
 export interface CommitAnswer {
   readonly refused: readonly ({ readonly id: string } & Exclude<CommitOutcome, { outcome: 'done' }>)[]
-  /** What was made, with its body as stored or its removal record; without, where `ids_only` was asked for. */
-  readonly done: readonly { readonly id: string; readonly body?: string }[]
+  /** The ids of what was made. The caller knows its bodies but for what follows: they can be many megabytes. */
+  readonly done: readonly string[]
+  /** The `updatedAt` of all of it, or the time of its removal. */
+  readonly stamp: string
+  /** The numbers that new rows of numbered kinds were given, by id. */
+  readonly numbers?: Readonly<Record<string, number>>
   /** Whether endpoints were subscribed to what happened. */
   readonly deliveries?: boolean
   /** Of their queues, those that were woken by it, each with the `tier` that it waits in, by the endpoint's id. */

@@ -55,7 +55,7 @@ export function createBatch(services: ChangeServices): Batch {
           return { outcome: 'unchanged', answer, about }
         }
         const changes = [...keeping(planned, idempotency, answer), ...rest.changes]
-        const outcome = await journal.commitTogether(organizationId, { ...rest, changes, idsOnly: true })
+        const outcome = await journal.commitTogether(organizationId, { ...rest, changes })
         if (outcome.outcome === 'done') return { outcome: 'done', answer }
         if (isReplay(outcome)) return { outcome: 'replayed' }
         for (const [index, problem] of lasting(planned, outcome, operation)) refusals.set(index, problem)

@@ -57,21 +57,30 @@ test('a removal takes what refers to it, and the same call refuses what would', 
   expect(new Set(events.map(({ at }) => at)).size).toBe(1)
 })
 
-test('a unit without use for bodies is told what was made, and others in its call keep theirs', async () => {
+test('a commit answers what is stored: of new rows, numbered ones, changed and removed ones', async () => {
   await using journal = await testJournal()
   const { pool, decide, organizationId } = journal
-  const create = (name: string) => decide.customer.create(organizationId, { name })
-  const [ada, bob, eve] = [await create('Ada'), await create('Bob'), await create('Eve')]
-  const alone = await journal.commitInOneCall({ changes: [ada], idsOnly: true })
-  expect(alone).toEqual([{ outcome: 'done', bodies: [] }])
-  const beside = await journal.commitInOneCall({ changes: [bob], idsOnly: true }, { changes: [eve] })
-  const told = { outcome: 'done', bodies: [expect.stringContaining('"name":"Eve"')] }
-  expect(beside).toEqual([{ outcome: 'done', bodies: [] }, told])
-  // What is written is written all the same.
-  expect(await audit(pool, organizationId)).toEqual([])
-  expect((await eventsOf(pool, organizationId)).map(({ type }) => type)).toEqual(
-    Array(3).fill('customer.created'),
+  const name = 'Ada "the \\ first" 😀'
+  const ada = await journal.done(decide.customer.create(organizationId, { name }))
+  const eve = await journal.done(decide.customer.create(organizationId, { name: 'Eve' }))
+  const ticket = (subject: string) => decide.ticket.create(organizationId, { subject, customerId: ada.id })
+  const changes = [
+    await decide.customer.create(organizationId, { name: 'Bob' }),
+    await decide.customer.update(organizationId, ada, { company: 'é\u0001' }),
+    await decide.customer.remove(organizationId, eve),
+    await ticket('one'),
+    await ticket('two'),
+  ]
+  const outcomes = await journal.commitInOneCall(...changes.map((change) => ({ changes: [change] })))
+  const told = outcomes.flatMap((outcome) => (outcome.outcome === 'done' ? outcome.bodies : []))
+  const { rows } = await pool.query<{ id: string; body: string }>(
+    `select t.id, t.body from customers t where t.organization_id = $1
+     union all select t.id, t.body from tickets t where t.organization_id = $1`,
+    [organizationId],
   )
+  const stored = new Map(rows.map(({ id, body }) => [id, body]))
+  expect(told).toEqual(changes.map(({ id }) => stored.get(id)))
+  expect(told.map((body) => JSON.parse(body).number)).toEqual([undefined, undefined, undefined, 1, 2])
 })
 
 test('values and keys that are taken refuse their change and not its neighbours', async () => {
