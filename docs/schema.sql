@@ -807,7 +807,7 @@ $function$;
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_28b65b87ec8d(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_6c317ab30f88(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -819,17 +819,22 @@ declare
   v_refused uuid[] := '{}';
   v_refusals jsonb := '[]';
   v_found jsonb;
-  v_done jsonb := '[]';
-  v_rows jsonb;
+  v_done uuid[] := '{}';
+  v_bodies text[] := '{}';
+  v_rows uuid[];
+  v_row_bodies text[];
+  v_numbers jsonb := '{}';
   v_count bigint;
   v_bytes bigint;
   v_digest numeric;
   v_content numeric;
   v_number bigint;
   v_dependents uuid[];
-  v_events jsonb := '[]';
+  v_events uuid[] := '{}';
+  v_event_types text[] := '{}';
+  v_event_kinds text[] := '{}';
+  v_event_subjects uuid[] := '{}';
   v_webhooks uuid[];
-  v_ids uuid[];
   v_taken uuid[];
   v_woken jsonb := '{}';
   v_handed_over jsonb;
@@ -882,16 +887,15 @@ begin
   if p_changes ? 'customer_delete' then
     with gone as (
       update customers t set email = null, phone = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"customer","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'customer_delete') as r(id uuid, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'customer_delete') as r(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
+        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select -count(*), -sum(r.old_term), -sum(r.old_content), -sum(r.old_bytes) into v_count, v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'customer_delete') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -908,14 +912,18 @@ begin
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
-      delete from customers_words where organization_id = p_organization_id and id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
+      delete from customers_words where organization_id = p_organization_id and id in (select d.id from unnest(v_rows) as d(id));
 
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))),
-          sum(content_term(left(t.body, -78) || 'null,' || v_tail)) - sum(content_term(t.body)), sum(-34)
-        into v_dependents, v_digest, v_content, v_bytes from conversations t
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left(t.body, -78) || 'null,' || v_tail, 'UTF8')) as content,
+            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
+          from conversations t
         where t.organization_id = p_organization_id and t.removed_at is null
-          and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+          and t.customer_id in (select d.id from unnest(v_rows) as d(id)) offset 0)
+        select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
+            mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_content, 0))::numeric * 72057594037927936 + sum(get_byte(old_content, 1))::numeric * 281474976710656 + sum(get_byte(old_content, 2))::numeric * 1099511627776 + sum(get_byte(old_content, 3))::numeric * 4294967296 + sum(get_byte(old_content, 4))::numeric * 16777216 + sum(get_byte(old_content, 5))::numeric * 65536 + sum(get_byte(old_content, 6))::numeric * 256 + sum(get_byte(old_content, 7))::numeric * 1, 18446744073709551616), sum(-34)
+          into v_dependents, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
         insert into detachments (organization_id, subject_id, removed_id, field)
           select p_organization_id, t.id, t.customer_id, 'customerId' from conversations t
@@ -941,11 +949,15 @@ begin
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
 
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))),
-          sum(content_term(left(t.body, -78) || 'null,' || v_tail)) - sum(content_term(t.body)), sum(-34)
-        into v_dependents, v_digest, v_content, v_bytes from messages t
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left(t.body, -78) || 'null,' || v_tail, 'UTF8')) as content,
+            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
+          from messages t
         where t.organization_id = p_organization_id and t.removed_at is null
-          and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+          and t.customer_id in (select d.id from unnest(v_rows) as d(id)) offset 0)
+        select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
+            mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_content, 0))::numeric * 72057594037927936 + sum(get_byte(old_content, 1))::numeric * 281474976710656 + sum(get_byte(old_content, 2))::numeric * 1099511627776 + sum(get_byte(old_content, 3))::numeric * 4294967296 + sum(get_byte(old_content, 4))::numeric * 16777216 + sum(get_byte(old_content, 5))::numeric * 65536 + sum(get_byte(old_content, 6))::numeric * 256 + sum(get_byte(old_content, 7))::numeric * 1, 18446744073709551616), sum(-34)
+          into v_dependents, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
         insert into detachments (organization_id, subject_id, removed_id, field)
           select p_organization_id, t.id, t.customer_id, 'customerId' from messages t
@@ -971,11 +983,13 @@ begin
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
 
-      select array_agg(t.id), -count(*), -sum(digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), -sum(content_term(t.body)),
-          -sum(octet_length(t.body))
-        into v_dependents, v_count, v_digest, v_content, v_bytes from tickets t
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+            octet_length(t.body) as bytes from tickets t
         where t.organization_id = p_organization_id and t.removed_at is null
-          and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+          and t.customer_id in (select d.id from unnest(v_rows) as d(id)) offset 0)
+        select array_agg(id), -count(*), -mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), -mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), -sum(bytes)
+          into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
         update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
           where t.organization_id = p_organization_id and t.id = any(v_dependents);
@@ -985,8 +999,9 @@ begin
                 p_changes->'events'->0->>'trace_context'
               from tickets t where t.organization_id = p_organization_id and t.id = any(v_dependents)
             returning id, type, subject_kind, subject_id)
-          select v_events || jsonb_agg(jsonb_build_object('id', id, 'type', type, 'subject_kind', subject_kind,
-      'subject_id', subject_id)) into v_events from added;
+          select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
+            v_event_subjects || array_agg(subject_id)
+          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
         delete from tickets_words where organization_id = p_organization_id and id in (select c.id from unnest(v_dependents) as c(id));
@@ -1007,11 +1022,15 @@ begin
           last_number = greatest(c.last_number, excluded.last_number);
       end if;
 
-      select array_agg(t.id), sum(digest_term(t.id, v_text) - digest_term(t.id, to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))),
-          sum(content_term(left(t.body, -78) || 'null,' || v_tail)) - sum(content_term(t.body)), sum(-34)
-        into v_dependents, v_digest, v_content, v_bytes from bookings t
+      with referring as (
+        select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left(t.body, -78) || 'null,' || v_tail, 'UTF8')) as content,
+            sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
+          from bookings t
         where t.organization_id = p_organization_id and t.removed_at is null
-          and t.customer_id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+          and t.customer_id in (select d.id from unnest(v_rows) as d(id)) offset 0)
+        select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
+            mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_content, 0))::numeric * 72057594037927936 + sum(get_byte(old_content, 1))::numeric * 281474976710656 + sum(get_byte(old_content, 2))::numeric * 1099511627776 + sum(get_byte(old_content, 3))::numeric * 4294967296 + sum(get_byte(old_content, 4))::numeric * 16777216 + sum(get_byte(old_content, 5))::numeric * 65536 + sum(get_byte(old_content, 6))::numeric * 256 + sum(get_byte(old_content, 7))::numeric * 1, 18446744073709551616), sum(-34)
+          into v_dependents, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
         insert into detachments (organization_id, subject_id, removed_id, field)
           select p_organization_id, t.id, t.customer_id, 'customerId' from bookings t
@@ -1042,16 +1061,15 @@ begin
   if p_changes ? 'ticket_delete' then
     with gone as (
       update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'ticket_delete') as r(id uuid, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'ticket_delete') as r(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)) into v_rows from gone;
+        returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select -count(*), -sum(r.old_term), -sum(r.old_content), -sum(r.old_bytes) into v_count, v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'ticket_delete') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1068,8 +1086,8 @@ begin
           stored_bytes = c.stored_bytes + excluded.stored_bytes,
           last_number = greatest(c.last_number, excluded.last_number);
       insert into erasures (organization_id, subject_id, removed_at)
-        select p_organization_id, d.id, v_stamp from jsonb_to_recordset(v_rows) as d(id uuid);
-      delete from tickets_words where organization_id = p_organization_id and id in (select d.id from jsonb_to_recordset(v_rows) as d(id uuid));
+        select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
+      delete from tickets_words where organization_id = p_organization_id and id in (select d.id from unnest(v_rows) as d(id));
     end if;
   end if;
 
@@ -1576,12 +1594,12 @@ begin
         select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.email, r.active
         from jsonb_to_recordset(p_changes->'teammate_insert') as r(id uuid, created_at timestamptz, head text, email text, active boolean)
           where r.id <> all(v_refused)
-        returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
-          sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_content, v_bytes from added;
+        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
+      select array_agg(id), array_agg(body), count(*), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), sum(octet_length(body))
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1604,18 +1622,17 @@ begin
     with changed as (
       update teammates t set email = r.email, active = r.active, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, created_at timestamptz, head text, email text, active boolean, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, email text, active boolean)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_content, v_bytes from changed;
+        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+          r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - sum(old_term),
+          mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
+        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
-        into v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1638,7 +1655,7 @@ begin
     insert into teammates_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
         from jsonb_to_recordset(p_changes->'teammate_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+        join unnest(v_done) as d(id) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
@@ -1648,12 +1665,12 @@ begin
         select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.email, r.phone, r.external_id
         from jsonb_to_recordset(p_changes->'customer_insert') as r(id uuid, created_at timestamptz, head text, email text, phone text, external_id text)
           where r.id <> all(v_refused)
-        returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
-          sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_content, v_bytes from added;
+        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
+      select array_agg(id), array_agg(body), count(*), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), sum(octet_length(body))
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1676,18 +1693,17 @@ begin
     with changed as (
       update customers t set email = r.email, phone = r.phone, external_id = r.external_id, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, created_at timestamptz, head text, email text, phone text, external_id text, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, email text, phone text, external_id text)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_content, v_bytes from changed;
+        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+          r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - sum(old_term),
+          mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
+        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
-        into v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1710,7 +1726,7 @@ begin
     insert into customers_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
         from jsonb_to_recordset(p_changes->'customer_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+        join unnest(v_done) as d(id) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
@@ -1720,12 +1736,12 @@ begin
         select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.customer_id, r.channel, r.status, r.handled_by, r.assignee_id, r.resolved_at, r.summarized_at, r.external_id
         from jsonb_to_recordset(p_changes->'conversation_insert') as r(id uuid, created_at timestamptz, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text)
           where r.id <> all(v_refused)
-        returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
-          sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_content, v_bytes from added;
+        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
+      select array_agg(id), array_agg(body), count(*), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), sum(octet_length(body))
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1748,18 +1764,17 @@ begin
     with changed as (
       update conversations t set customer_id = r.customer_id, channel = r.channel, status = r.status, handled_by = r.handled_by, assignee_id = r.assignee_id, resolved_at = r.resolved_at, summarized_at = r.summarized_at, external_id = r.external_id, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, created_at timestamptz, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_content, v_bytes from changed;
+        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+          r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - sum(old_term),
+          mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
+        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
-        into v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1782,7 +1797,7 @@ begin
     insert into conversations_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
         from jsonb_to_recordset(p_changes->'conversation_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+        join unnest(v_done) as d(id) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
@@ -1792,12 +1807,12 @@ begin
         select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.conversation_id, r.direction, r.author_id, r.customer_id
         from jsonb_to_recordset(p_changes->'message_insert') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid)
           where r.id <> all(v_refused)
-        returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
-          sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_content, v_bytes from added;
+        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
+      select array_agg(id), array_agg(body), count(*), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), sum(octet_length(body))
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1820,18 +1835,17 @@ begin
     with changed as (
       update messages t set conversation_id = r.conversation_id, direction = r.direction, author_id = r.author_id, customer_id = r.customer_id, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'message_update') as r(id uuid, created_at timestamptz, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'message_update') as r(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_content, v_bytes from changed;
+        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+          r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - sum(old_term),
+          mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
+        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
-        into v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'message_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1854,7 +1868,7 @@ begin
     insert into messages_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
         from jsonb_to_recordset(p_changes->'message_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+        join unnest(v_done) as d(id) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
@@ -1869,12 +1883,13 @@ begin
             v_number + row_number() over (order by s.created_at, s.id) as number
           from jsonb_to_recordset(p_changes->'ticket_insert') as s(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text)
           where s.id <> all(v_refused)) r
-        returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
-          sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_content, v_bytes from added;
+        returning id, body, number, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
+      select array_agg(id), array_agg(body), count(*), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), sum(octet_length(body)), jsonb_object_agg(id, number)
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes, v_found from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
+      v_numbers := v_numbers || v_found;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1897,18 +1912,17 @@ begin
     with changed as (
       update tickets t set customer_id = r.customer_id, conversation_id = r.conversation_id, type = r.type, priority = r.priority, status = r.status, assignee_id = r.assignee_id, external_id = r.external_id, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, created_at timestamptz, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_content, v_bytes from changed;
+        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+          r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - sum(old_term),
+          mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
+        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
-        into v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1931,7 +1945,7 @@ begin
     insert into tickets_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
         from jsonb_to_recordset(p_changes->'ticket_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+        join unnest(v_done) as d(id) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
@@ -1941,12 +1955,12 @@ begin
         select p_organization_id, r.id, r.created_at, v_stamp, r.head || v_tail, 1, r.customer_id, r.start_at, r.status, r.assignee_id, r.conversation_id, r.external_id
         from jsonb_to_recordset(p_changes->'booking_insert') as r(id uuid, created_at timestamptz, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text)
           where r.id <> all(v_refused)
-        returning id, body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), count(*), sum(digest_term(id, v_text)),
-          sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_count, v_digest, v_content, v_bytes from added;
+        returning id, body, sha256(convert_to(id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(body, 'UTF8')) as content)
+      select array_agg(id), array_agg(body), count(*), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), sum(octet_length(body))
+        into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from added;
     if v_count > 0 then
       v_done := v_done || v_rows;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1969,18 +1983,17 @@ begin
     with changed as (
       update bookings t set customer_id = r.customer_id, start_at = r.start_at, status = r.status, assignee_id = r.assignee_id, conversation_id = r.conversation_id, external_id = r.external_id, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, created_at timestamptz, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text, expected timestamptz)
+        from jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text)
         where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
           and t.removed_at is null and r.id <> all(v_refused)
-        returning t.id, t.body)
-      select jsonb_agg(jsonb_build_object('id', id, 'body', body)), sum(content_term(body)), sum(octet_length(body))
-        into v_rows, v_content, v_bytes from changed;
+        returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
+          r.old_term, r.old_content, r.old_bytes)
+      select array_agg(id), array_agg(body), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - sum(old_term),
+          mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - sum(old_content), sum(octet_length(body)) - sum(old_bytes)
+        into v_rows, v_row_bodies, v_digest, v_content, v_bytes from changed;
     if v_rows is not null then
       v_done := v_done || v_rows;
-      select sum(digest_term(d.id, v_text) - r.old_term), v_content - sum(r.old_content), v_bytes - sum(r.old_bytes)
-        into v_digest, v_content, v_bytes
-        from jsonb_to_recordset(v_rows) as d(id uuid)
-        join jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, old_term numeric, old_content bigint, old_bytes int) on r.id = d.id;
+      v_bodies := v_bodies || v_row_bodies;
       v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -2003,35 +2016,36 @@ begin
     insert into bookings_words (organization_id, id, created_at, terms)
       select p_organization_id, r.id, r.created_at, r.terms
         from jsonb_to_recordset(p_changes->'booking_search_documents') as r(id uuid, created_at timestamptz, terms text)
-        join jsonb_to_recordset(v_done) as d(id uuid) on d.id = r.id
+        join unnest(v_done) as d(id) on d.id = r.id
       on conflict (organization_id, id) do update set terms = excluded.terms;
   end if;
 
 
   -- 7. What tells of it: events, and deliveries.
 
-  if v_done = '[]' then
-    return jsonb_build_object('refused', v_refusals, 'done', v_done);
+  if v_done = '{}' then
+    return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done));
   end if;
 
   with added as (
     insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
       select p_organization_id, new_uuid_v7(v_stamp), e.type, v_stamp, e.subject_kind, e.subject_id, d.body, e.trace_context
         from jsonb_to_recordset(p_changes->'events') as e(type text, subject_kind text, subject_id uuid, trace_context text)
-        join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = e.subject_id
+        join unnest(v_done, v_bodies) as d(id, body) on d.id = e.subject_id
       returning id, type, subject_kind, subject_id)
-    select v_events || coalesce(jsonb_agg(jsonb_build_object('id', id, 'type', type, 'subject_kind', subject_kind,
-      'subject_id', subject_id)), '[]') into v_events from added;
+    select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
+            v_event_subjects || array_agg(subject_id)
+          into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
 
   -- A delivery for each endpoint that is active and subscribed now, under the clock row that a disabling takes too.
   select array_agg(w.id) into v_webhooks from webhooks w
     where w.organization_id = p_organization_id and w.status = 'active'
-      and w.events && array(select distinct e.type from jsonb_to_recordset(v_events) as e(type text));
+      and w.events && array(select distinct e.type from unnest(v_event_types) as e(type));
   -- More than 1000 are made right after the commit, in pieces, from what it notes here of who was subscribed to what: the
   -- organization stands still while it commits.
-  if jsonb_array_length(v_events) > 1000 / cardinality(v_webhooks) then
+  if cardinality(v_events) > 1000 / cardinality(v_webhooks) then
     select sum(t.count) > 1000 into v_large from webhooks w
-      join (select e.type, count(*) as count from jsonb_to_recordset(v_events) as e(type text) group by e.type) t
+      join (select e.type, count(*) as count from unnest(v_event_types) as e(type) group by e.type) t
         on t.type = any(w.events)
       where w.organization_id = p_organization_id and w.id = any(v_webhooks);
   end if;
@@ -2045,15 +2059,14 @@ begin
       select p_organization_id, new_uuid_v7(p_now), w.id, 'infinity', e.id, e.type, v_stamp, e.subject_kind, e.subject_id,
           'pending', 'current', 0, (p_changes->>'max_attempts')::int, p_now, p_now, p_now
         from webhooks w
-        join jsonb_to_recordset(v_events) as e(id uuid, type text, subject_kind text, subject_id uuid)
+        join unnest(v_events, v_event_types, v_event_kinds, v_event_subjects) as e(id, type, subject_kind, subject_id)
           on e.type = any(w.events)
         where w.organization_id = p_organization_id and w.id = any(v_webhooks);
     -- The queues are locked, not only woken: a worker that is just finding its queue empty waits, and then finds these. A
     -- worker that has its hands full is not notified: it looks again before it releases the queue.
     perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
       order by l.webhook_id for update;
-    if p_changes ? 'worker' and jsonb_array_length(v_events) <= 16 then
-      v_ids := array(select (e.event->>'id')::uuid from jsonb_array_elements(v_events) as e(event));
+    if p_changes ? 'worker' and cardinality(v_events) <= 16 then
       with leased as (
         update lanes l set lease_id = gen_random_uuid(), lease_until = (p_changes->>'lease_until')::timestamptz,
             due_at = (p_changes->>'lease_until')::timestamptz, worker_id = (p_changes->>'worker')::uuid, listening = true
@@ -2082,7 +2095,7 @@ begin
                 and (s.expires_at is null or s.expires_at > p_now)),
             'deliveries', (select jsonb_agg(jsonb_build_object('id', d.id, 'eventId', d.event_id)) from deliveries d
               where d.organization_id = p_organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
-                and d.event_id = any(v_ids))))
+                and d.event_id = any(v_events))))
           into v_taken, v_handed_over from (
             select g.webhook_id, g.lease_id, g.url, g.signatures, g.scopes, g.held from leased g
             union all
@@ -2090,7 +2103,7 @@ begin
       if v_handed_over is not null then
         select jsonb_build_object('queues', v_handed_over, 'events', jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
             'subjectKind', e.subject_kind, 'createdAt', v_text, 'body', e.body, 'traceContext', e.trace_context)))
-          into v_handed_over from events e where e.organization_id = p_organization_id and e.id = any(v_ids);
+          into v_handed_over from events e where e.organization_id = p_organization_id and e.id = any(v_events);
       end if;
     end if;
     with woken as (
@@ -2110,17 +2123,15 @@ begin
           i.subject_id, coalesce(i.response, d.body), p_now
         from jsonb_to_recordset(p_changes->'idempotency') as i(subject_id uuid, api_key_id uuid, method text, path text,
           key text, request_hash text, status int, response text)
-        join jsonb_to_recordset(v_done) as d(id uuid, body text) on d.id = i.subject_id
+        join unnest(v_done, v_bodies) as d(id, body) on d.id = i.subject_id
       on conflict (organization_id, api_key_id, method, path, key) do update
       set request_hash = excluded.request_hash, status = excluded.status, subject_id = excluded.subject_id,
         body = excluded.body, sealed = excluded.sealed, created_at = excluded.created_at;
   end if;
 
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
-  if p_changes ? 'ids_only' then
-    select jsonb_agg(jsonb_build_object('id', d.id)) into v_done from jsonb_to_recordset(v_done) as d(id uuid);
-  end if;
-  return jsonb_build_object('refused', v_refusals, 'done', v_done, 'deliveries', v_webhooks is not null, 'woken', v_woken,
+  return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done), 'numbers', v_numbers,
+    'deliveries', v_webhooks is not null, 'woken', v_woken,
     'handed_over', v_handed_over, 'large', v_large,
     'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
 end;
@@ -2370,6 +2381,29 @@ begin
   update lanes set alone_id = null, alone_since = null
     where organization_id = p_organization_id and webhook_id = p_webhook_id and alone_id = any(v_ids);
   return coalesce(cardinality(v_ids), 0);
+end;
+$function$;
+
+create or replace function hasten_deliveries_be6fcd13e851(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_limit int) returns int
+language plpgsql volatile as $function$
+declare
+  v_hastened int;
+begin
+  perform 1 from webhooks w where w.organization_id = p_organization_id and w.id = p_webhook_id
+    and w.status = 'active' for share;
+  if not found then
+    return null;
+  end if;
+  perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = p_webhook_id for update;
+  update lanes set due_at = least(due_at, p_now)
+    where organization_id = p_organization_id and webhook_id = p_webhook_id;
+  update deliveries d set next_attempt_at = p_now, updated_at = greatest(millisecond_after(d.updated_at), p_now)
+    where d.organization_id = p_organization_id and d.webhook_id = p_webhook_id and d.log_day = 'infinity'
+      and d.id in (select x.id from deliveries x where x.organization_id = p_organization_id
+        and x.webhook_id = p_webhook_id and x.log_day = 'infinity' and x.next_attempt_at > p_now
+        order by x.next_attempt_at limit p_limit);
+  get diagnostics v_hastened = row_count;
+  return v_hastened;
 end;
 $function$;
 
