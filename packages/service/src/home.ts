@@ -8,6 +8,7 @@ import type { Registry } from 'prom-client'
 import { createLookUp, type HomeLookup } from './access/directory.ts'
 import type { HomeDirectory } from './access/home-directory.ts'
 import { scopeNames } from './access/scopes.ts'
+import { createDirectorySweep } from './access/settle-directory.ts'
 import { createUseRecorder, type UseRecorder } from './access/uses.ts'
 import { type Database, FairPool, unshared } from './db/fair-pool.ts'
 import { observePools, observeStatements } from './db/observe-statements.ts'
@@ -33,6 +34,7 @@ import { createKeyStore } from './keys/store.ts'
 import { outdatedRows } from './kinds/backfill.ts'
 import type { Kind } from './kinds/kind.ts'
 import { deskParts } from './kinds/register.ts'
+import { gauge } from './metrics/instruments.ts'
 import { createCommitMetrics } from './metrics/requests.ts'
 import { createConnectionMetrics, createPoolMetrics } from './metrics/shares.ts'
 import { createOutdatedMetrics, createStandingMetrics, createStorageMetrics } from './metrics/standing.ts'
@@ -101,6 +103,9 @@ export interface Home {
   readonly register: Registry
 }
 
+/** The directory, for a database that is not its own. */
+export type DirectoryElsewhere = Pick<HomeDirectory, 'note' | 'noteBeside'> & { readonly pool: Pool }
+
 /**
  * `register` takes its figures; `directory` is told of tokens before they are made, where the database is not the directory's
  * own: null of one that is.
@@ -109,7 +114,7 @@ export function createHome(
   { name, pool, clock, worker, isReady }: HomeDatabase,
   options: HomeOptions,
   register: Registry,
-  directory: Pick<HomeDirectory, 'note' | 'noteBeside'> | null,
+  directory: DirectoryElsewhere | null,
 ): Home {
   const { log, settings, kinds, maxClockSkew, storage, part, telemetry } = options
   const of = name === null ? {} : { database: name }
@@ -145,7 +150,9 @@ export function createHome(
     worker,
     tracer: telemetry?.tracer ?? null,
   })
+  const answers = whetherAnswers(pool, clock)
   if (part === 'api') {
+    gauge(register, 'deskwire_database_answers', async (it) => it.set(isReady() && (await answers()) ? 1 : 0))
     createStandingMetrics(register, pool, clock)
     createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
     createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
@@ -172,6 +179,9 @@ export function createHome(
       log: name === null ? log : log.child(of),
       logRetention: settings.logRetention,
       ...(storage && { storage }),
+      ...(directory === null || name === null
+        ? {}
+        : { also: createDirectorySweep(directory.pool, { name, pool }) }),
     }),
     lookUp: createLookUp(pool, clock),
     uses: createUseRecorder({
@@ -180,7 +190,7 @@ export function createHome(
       onError: (error) =>
         log.warn({ ...of, err: loggable(error) }, 'the last use of a key could not be recorded'),
     }),
-    answers: whetherAnswers(pool, clock),
+    answers,
     isReady,
     pending,
     register,
