@@ -25,7 +25,7 @@ const lists: readonly Listed[] = [
     empty: 'No deliveries yet',
     noMatch: 'type=ticket.deleted',
   },
-  { address: '/conversations', heading: 'Conversations', empty: 'No conversations yet', noMatch: 'q=zzzz' },
+  { address: '/conversations', heading: 'Conversations', empty: 'Nothing is open', noMatch: 'q=zzzz' },
   { address: '/customers', heading: 'Customers', empty: 'No customers yet', noMatch: 'q=zzzz' },
   { address: '/tickets', heading: 'Tickets', empty: 'No tickets yet', noMatch: 'q=zzzz' },
   { address: '/bookings', heading: 'Bookings', empty: 'No bookings in this week.', noMatch: 'q=zzzz' },

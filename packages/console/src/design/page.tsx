@@ -1,5 +1,5 @@
 /** The one shape of a screen: where it is, what it is called, what can be done, what is filtered, and its body. */
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import css from './page.module.css'
 
 export interface PageProps {
@@ -15,9 +15,21 @@ export interface PageProps {
   readonly children: ReactNode
 }
 
+let hasGoneOn = false
+
+/** Says that somebody goes on from where they came in: the keyboard then goes on at the beginning of each page that comes. */
+export function goOn(): void {
+  hasGoneOn = true
+}
+
 export function Page({ title, trail, beside, about, actions, filters, children }: PageProps) {
+  const main = useRef<HTMLElement>(null)
+  useEffect(() => {
+    // What was pressed has gone with the page that it was on.
+    if (hasGoneOn && document.activeElement === document.body) main.current?.focus({ preventScroll: true })
+  }, [])
   return (
-    <main className={css.page} id="content" tabIndex={-1}>
+    <main ref={main} className={css.page} id="content" tabIndex={-1}>
       <title>{`${title} · Deskwire`}</title>
       <header className={css.head}>
         <div className={css.naming}>

@@ -2,7 +2,7 @@
 import { Link, Outlet, useLocation, useRouter } from '@tanstack/react-router'
 import { lazy, type RefObject, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { Button } from '../design/button.tsx'
-import { Page } from '../design/page.tsx'
+import { goOn, Page } from '../design/page.tsx'
 import { Forbidden } from '../design/states.tsx'
 import { screens } from '../screens/index.ts'
 import { useCaller } from '../session/caller.tsx'
@@ -31,10 +31,8 @@ export function Shell() {
   const router = useRouter()
   useEffect(
     () =>
-      router.subscribe('onRendered', () => {
-        // What was pressed has gone: the keyboard goes on at the beginning of what came instead.
-        if (document.activeElement === document.body)
-          document.getElementById('content')?.focus({ preventScroll: true })
+      router.subscribe('onBeforeNavigate', ({ fromLocation, pathChanged }) => {
+        if (fromLocation !== undefined && pathChanged) goOn()
       }),
     [router],
   )
