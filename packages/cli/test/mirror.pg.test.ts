@@ -174,6 +174,8 @@ test('a client that is not installed is one line that says what to install', asy
 test('a place is known by what it looks like', () => {
   const kinds = [
     'postgresql://u:p@h:5432/d',
+    'postgres://u:p@/d?host=/run/postgresql',
+    'postgres:///d?host=%2Frun',
     'a.db',
     'a.sqlite',
     'a.sqlite3',
@@ -183,6 +185,8 @@ test('a place is known by what it looks like', () => {
   ]
   expect(kinds.map((to) => readPlace('mirror', { to })).map(({ type, name }) => [type, name])).toEqual([
     ['copy', 'postgres://h:5432/d'],
+    ['copy', 'postgres:///d'],
+    ['copy', 'postgres:///d'],
     ...['a.db', 'a.sqlite', 'a.sqlite3', 'a.duckdb', 'a.ddb'].map((name) => ['copy', name]),
     ['export', 'parquet:a'],
   ])

@@ -47,7 +47,7 @@ const idsUpTo = 32
 const mostParts = 256
 /**
  * Parts that a range is divided into where few of its neighbours differ, so that one difference is likely in it. Those that are equal are
- * paid for too: with 256 for each 100 of a million rows take 25 MB in 141 calls, and with 16 they take 2.5 MB in 234.
+ * paid for too: with 256 for each 100 of a million rows take 25 MB in 141 calls, and with some 16 they take 2.5 MB in 234.
  */
 const partsOfFew = 16
 /** Share of rows in parts that differ, from which many differences are likely in each: then bytes are spent to have fewer calls. */

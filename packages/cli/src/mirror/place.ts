@@ -34,8 +34,12 @@ export function readPlace(command: string, given: { to?: string; schema?: string
   const isPostgres = /^postgres(ql)?:\/\//.test(to)
   if (schema !== undefined && !isPostgres) throw new UsageError('--schema goes with postgres:// alone')
   if (isPostgres) {
-    if (!URL.canParse(to)) throw new UsageError('--to: what is given is no address of PostgreSQL')
-    const { host, pathname } = new URL(to)
+    // By a socket: `postgres://USER@/DATABASE?host=/DIRECTORY` has no host where `URL` wants one.
+    const bySocket = /^(postgres(?:ql)?:\/\/[^/?#]*@)(?=\/)/
+    const url = URL.parse(to.replace(bySocket, '$1localhost'))
+    if (url === null) throw new UsageError('--to: what is given is no address of PostgreSQL')
+    const { pathname } = url
+    const host = bySocket.test(to) ? '' : url.host
     const store = async () => {
       const { PostgresStore } = await needing('pg pg-copy-streams', () => import('@deskwire/mirror/postgres'))
       return new PostgresStore({ connection: to, ...(schema === undefined ? {} : { schema }) })
