@@ -4,8 +4,9 @@
  * it takes the clock, and writes a row and what it is found by. With `--planted` the rows are made once, by a run that does nothing else,
  * and others begin with a copy of that directory: ten million take minutes.
  */
-import { constants, existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -64,7 +65,7 @@ if (values.planted !== undefined && !existsSync(values.planted)) {
 const directory = await mkdtemp(join(tmpdir(), 'deskwire-migrations-'))
 try {
   if (values.planted === undefined) await inDatabase(directory, plant)
-  else await cp(values.planted, directory, { recursive: true, mode: constants.COPYFILE_FICLONE })
+  else execFileSync('cp', ['--archive', '--reflink=auto', `${values.planted}/.`, directory])
   await inDatabase(directory, measure)
 } finally {
   await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
@@ -161,6 +162,7 @@ async function plant(client: PoolClient, pool: Pool): Promise<void> {
     `insert into kind_counters (organization_id, kind, live_count, digest, last_number) values ($1, 'customer', $2, 0, 0)`,
     [organizationId, rows],
   )
+  await client.query(`set maintenance_work_mem = '1GB'`)
   for (const { create } of indexes) await client.query(create)
   await client.query('vacuum analyze customers')
   await client.query('vacuum analyze customers_words')
