@@ -4,8 +4,9 @@
  * it takes the clock, and writes a row and what it is found by. With `--planted` the rows are made once, by a run that does nothing else,
  * and others begin with a copy of that directory: ten million take minutes.
  */
-import { constants, existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -39,6 +40,8 @@ interface Seen {
   readonly writes: number
   /** The longest that a write took. Milliseconds. */
   readonly longest: number
+  /** Those that took longer than half of what is allowed. */
+  readonly slow: number
   /** The statement of the migration that was under way as it ended. */
   readonly beside: string
 }
@@ -53,8 +56,10 @@ const isBefore = ({ id }: Migration) => id < oldest
 const measured: Measured[] = []
 /** The statement of the migrations that is under way. */
 let underWay = ''
+/** Milliseconds. A piece keeps writers of its organization out. */
+let slowestPiece = 0
 /** What the writer saw while nobody migrated. */
-let before: Seen = { writes: 0, longest: 0, beside: '' }
+let before: Seen = { writes: 0, longest: 0, slow: 0, beside: '' }
 
 if (values.planted !== undefined && !existsSync(values.planted)) {
   await inDatabase(values.planted, plant)
@@ -64,7 +69,7 @@ if (values.planted !== undefined && !existsSync(values.planted)) {
 const directory = await mkdtemp(join(tmpdir(), 'deskwire-migrations-'))
 try {
   if (values.planted === undefined) await inDatabase(directory, plant)
-  else await cp(values.planted, directory, { recursive: true, mode: constants.COPYFILE_FICLONE })
+  else execFileSync('cp', ['--archive', '--reflink=auto', `${values.planted}/.`, directory])
   await inDatabase(directory, measure)
 } finally {
   await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
@@ -75,9 +80,10 @@ const notable = measured.filter(({ milliseconds, longest }) => milliseconds > 50
 const lines = [
   `- ${rows.toLocaleString('en')} customers of one organization; ${measured.length} migrations in ${seconds(measured.reduce((sum, one) => sum + one.milliseconds, 0))}`,
   `- the longest that a write of it took meanwhile: ${Math.round(worst)} ms; of ${before.writes.toLocaleString('en')} in the ${seconds(alone)} before, when nobody migrated, ${Math.round(before.longest)} ms`,
+  `- the longest that a piece took: ${Math.round(slowestPiece)} ms`,
   ...notable.map(
-    ({ id, milliseconds, longest, beside, writes }) =>
-      `- ${id}: ${seconds(milliseconds)}, ${writes} writes meanwhile, the slowest ${Math.round(longest)} ms, beside \`${beside}\``,
+    ({ id, milliseconds, longest, slow, beside, writes }) =>
+      `- ${id}: ${seconds(milliseconds)}, ${writes.toLocaleString('en')} writes meanwhile, ${slow} of them longer than ${limit / 2} ms, the slowest ${Math.round(longest)} ms, beside \`${beside}\``,
   ),
 ]
 console.log(lines.join('\n'))
@@ -115,6 +121,8 @@ async function measure(client: PoolClient, pool: Pool): Promise<void> {
   const { rows: clocks } = await client.query<{ id: string }>(
     'select c.organization_id as id from organization_clocks c',
   )
+  // As `migrate` has it.
+  await client.query('set synchronous_commit = off')
   const writer = startWriter(pool, clocks[0]?.id ?? '')
   try {
     await delay(alone)
@@ -161,16 +169,20 @@ async function plant(client: PoolClient, pool: Pool): Promise<void> {
     `insert into kind_counters (organization_id, kind, live_count, digest, last_number) values ($1, 'customer', $2, 0, 0)`,
     [organizationId, rows],
   )
+  await client.query(`set maintenance_work_mem = '1GB'`)
   for (const { create } of indexes) await client.query(create)
   await client.query('vacuum analyze customers')
   await client.query('vacuum analyze customers_words')
 }
 
-/** Keeps in mind what it is asked. */
+/** Keeps in mind what it is asked, and for how long the slowest piece took. */
 function watched(client: PoolClient): Pick<PoolClient, 'query'> {
-  const query = (text: string, values?: unknown[]) => {
+  const query = async (text: string, values?: unknown[]) => {
     underWay = text.split(/\s+/).slice(0, 4).join(' ')
-    return client.query(text, values)
+    const since = performance.now()
+    const answer = await client.query(text, values)
+    if (text.endsWith(' as next')) slowestPiece = Math.max(slowestPiece, performance.now() - since)
+    return answer
   }
   return { query } as Pick<PoolClient, 'query'>
 }
@@ -181,6 +193,7 @@ function startWriter(pool: Pool, organizationId: string) {
   let longest = 0
   let beside = ''
   let writes = 0
+  let slow = 0
   const done = (async () => {
     while (going) {
       const since = performance.now()
@@ -196,6 +209,7 @@ function startWriter(pool: Pool, organizationId: string) {
         longest = took
         beside = underWay
       }
+      if (took > limit / 2) slow++
       writes++
     }
   })()
@@ -204,13 +218,14 @@ function startWriter(pool: Pool, organizationId: string) {
   return {
     begin() {
       longest = 0
+      slow = 0
       writes = 0
     },
     /** What came to its end since; the write that is under way is waited for. */
     async end(): Promise<Seen> {
       const counted = writes
       while (writes === counted) await Promise.race([done, delay(1)])
-      return { longest, beside, writes }
+      return { longest, slow, beside, writes }
     },
     async stop() {
       going = false

@@ -1,6 +1,29 @@
-/** The dashboard of Grafana, as it is imported: what comes in, what is committed, what goes out, and what it all runs on. */
+/**
+ * The dashboard of Grafana, as it is imported: what comes in, what is committed, what goes out, and what it all runs on. It is written
+ * in the types of Grafana's own schema.
+ */
+import type { Dashboard, Panel as GrafanaPanel, RowPanel } from '@grafana/schema'
+import type { Options as StatOptions } from '@grafana/schema/dist/esm/raw/composable/stat/panelcfg/x/StatPanelCfg_types.gen'
+import type { Options as TimeSeriesOptions } from '@grafana/schema/dist/esm/raw/composable/timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen'
 import { percentile } from './alerts.ts'
 import { promql } from './promql.ts'
+
+/** As it stands in a file: of an enumeration, the values. */
+type Written<T> = T extends string
+  ? `${T}`
+  : T extends number
+    ? `${T}` extends `${infer Value extends number}`
+      ? Value
+      : never
+    : { [Key in keyof T]: Written<T[Key]> }
+
+/** Any panel has these; what is its own kind's stands in `options`. */
+type Shown = Written<Omit<GrafanaPanel, 'type' | 'options' | 'id' | 'gridPos'>> &
+  (
+    | { readonly type: 'stat'; readonly options: Written<StatOptions> }
+    | { readonly type: 'timeseries'; readonly options: Written<TimeSeriesOptions> }
+  )
+type Placed = Written<Pick<GrafanaPanel, 'id' | 'gridPos'>> & Shown
 
 interface Panel {
   readonly title: string
@@ -9,6 +32,8 @@ interface Panel {
   /** A line each: what it is called, with labels in double braces, and what it reads. */
   readonly lines: Readonly<Record<string, string>>
   readonly stat?: true
+  /** From here on a figure is shown in red, where there is such a limit. */
+  readonly red?: number
 }
 
 /** A figure that is the same whoever is asked, of all databases together. */
@@ -31,6 +56,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       title: 'Answered with a 5xx',
       unit: 'percentunit',
       stat: true,
+      red: 0.01,
       lines: {
         failed:
           '(sum(rate(deskwire_http_request_duration_seconds_count{status="5xx"}[$__rate_interval])) or vector(0)) / sum(rate(deskwire_http_request_duration_seconds_count[$__rate_interval]))',
@@ -46,6 +72,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       title: 'Longest due',
       unit: 's',
       stat: true,
+      red: 60,
       lines: { oldest: 'max(deskwire_delivery_oldest_due_seconds)' },
     },
     {
@@ -239,7 +266,7 @@ const datasource = { type: 'prometheus', uid: '${datasource}' }
 
 /** The file, as Grafana imports it. @throws Error when a panel reads what there is not. */
 export function dashboardFile(): string {
-  const panels: object[] = []
+  const panels: (Placed | Written<RowPanel>)[] = []
   let y = 0
   for (const [title, own] of Object.entries(rows)) {
     panels.push({
@@ -260,7 +287,7 @@ export function dashboardFile(): string {
     })
     y += Math.ceil(own.length / across) * tall
   }
-  const dashboard = {
+  const dashboard: Omit<Written<Dashboard>, 'panels'> & { readonly panels: typeof panels } = {
     title: 'Deskwire',
     uid: 'deskwire',
     tags: ['deskwire'],
@@ -276,7 +303,6 @@ export function dashboardFile(): string {
           label: 'Data source',
           type: 'datasource',
           query: 'prometheus',
-          current: {},
           hide: 0,
         },
       ],
@@ -286,20 +312,50 @@ export function dashboardFile(): string {
   return `${JSON.stringify(dashboard, null, 2)}\n`
 }
 
-function shown({ title, unit, lines, stat }: Panel): object {
-  return {
-    type: stat === true ? 'stat' : 'timeseries',
+function shown({ title, unit, lines, stat, red }: Panel): Shown {
+  const common = {
     title,
     datasource,
-    fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
-    options: stat
-      ? { reduceOptions: { calcs: ['lastNotNull'] }, textMode: 'auto' }
-      : { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi', sort: 'desc' } },
     targets: Object.entries(lines).map(([legendFormat, expression], n) => ({
       refId: String.fromCharCode('A'.charCodeAt(0) + n),
       datasource,
       expr: promql(expression),
       legendFormat,
     })),
+  }
+  if (!stat)
+    return {
+      type: 'timeseries',
+      ...common,
+      fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
+      options: {
+        legend: { displayMode: 'list', placement: 'bottom', showLegend: true, calcs: [] },
+        tooltip: { mode: 'multi', sort: 'desc' },
+      },
+    }
+  const limit = red === undefined ? [] : [{ color: 'red', value: red }]
+  return {
+    type: 'stat',
+    ...common,
+    fieldConfig: {
+      // Without any, Grafana has a limit of its own, and shows eighty requests a second in red.
+      defaults: {
+        unit,
+        min: 0,
+        thresholds: { mode: 'absolute', steps: [{ color: 'green', value: null }, ...limit] },
+      },
+      overrides: [],
+    },
+    options: {
+      reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
+      orientation: 'auto',
+      textMode: 'auto',
+      colorMode: 'value',
+      graphMode: 'area',
+      justifyMode: 'auto',
+      percentChangeColorMode: 'standard',
+      showPercentChange: false,
+      wideLayout: true,
+    },
   }
 }

@@ -1,11 +1,27 @@
 /** What telemetry costs where it is off, counted: not one of its functions runs for a request, and so nothing is left but to see that it is off. */
 import { Session } from 'node:inspector/promises'
 import { expect, test } from 'vitest'
+import { nobodyObserves } from '../../src/delivery/model.ts'
+import { observeAttempts } from '../../src/delivery/trace-attempts.ts'
+import { kinds } from '../../src/desk/index.ts'
+import { noNetworks, parseNetworks } from '../../src/kernel/networks.ts'
 import type { Span, Telemetry } from '../../src/kernel/telemetry.ts'
-import { type Api, testService } from '../harness/service.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
+import { createWorker } from '../../src/roles/worker.ts'
+import { createAuthority } from '../harness/certificates.ts'
+import { deliverySettings } from '../harness/delivery-settings.ts'
+import { makeWebhook } from '../harness/hooks.ts'
+import { startReceiver } from '../harness/receiver.ts'
+import { testService } from '../harness/service.ts'
 
-/** All that knows of traces and figures, and is in the way of requests. */
-const files = ['/src/telemetry/', '/src/kernel/telemetry.ts', '/trace-requests.ts', '/observe-statements.ts']
+/** All that knows of traces and figures, and is in the way of requests and attempts. */
+const files = [
+  '/src/telemetry/',
+  '/src/kernel/telemetry.ts',
+  '/trace-requests.ts',
+  '/trace-attempts.ts',
+  '/observe-statements.ts',
+]
 
 /** Functions of these files that run meanwhile, and how often. */
 async function countCalls(work: () => Promise<void>): Promise<ReadonlyMap<string, number>> {
@@ -27,22 +43,58 @@ async function countCalls(work: () => Promise<void>): Promise<ReadonlyMap<string
   }
 }
 
-/** A write, a change, a list and a sync. */
-async function useAll(api: Api): Promise<void> {
-  const { json: customer } = await api.post('/v1/customers', { name: 'Ada' })
-  expect((await api.patch(`/v1/customers/${customer.id}`, { name: 'Grace' })).status).toBe(200)
-  expect((await api.get('/v1/customers?q=grace')).status).toBe(200)
-  expect((await api.get('/v1/changes?updatedAfter=1970-01-01T00:00:00.000Z')).status).toBe(200)
+const authority = createAuthority()
+
+/** A service and its worker, which are told of this telemetry, and a receiver. */
+async function installation(telemetry: Telemetry | null) {
+  const receiver = await startReceiver({ ...authority.issue(['127.0.0.1']), host: '127.0.0.1' })
+  const settings = {
+    ...deliverySettings,
+    trustedTargets: parseNetworks('127.0.0.1/32') ?? noNetworks,
+    targetCa: authority.ca,
+  }
+  const service = await testService({ settings, telemetry })
+  const { api, app, database } = service
+  const observer = telemetry === null ? nobodyObserves : observeAttempts(telemetry, nobodyObserves)
+  const { pool } = database
+  const log = app.server.log
+  const worker = createWorker({ pool, clock: systemClock, log, kinds, settings, observer, telemetry })
+  await makeWebhook(api, { url: `https://127.0.0.1:${receiver.port}/`, events: ['customer.created'] })
+  return {
+    receiver,
+    /** A write, a change, a list and a sync, and the attempt to deliver what was written. */
+    async useAll(): Promise<void> {
+      const { json: customer } = await api.post('/v1/customers', { name: 'Ada' })
+      expect((await api.patch(`/v1/customers/${customer.id}`, { name: 'Grace' })).status).toBe(200)
+      expect((await api.get('/v1/customers?q=grace')).status).toBe(200)
+      expect((await api.get('/v1/changes?updatedAfter=1970-01-01T00:00:00.000Z')).status).toBe(200)
+      await worker.engine.runDue()
+    },
+    async [Symbol.asyncDispose]() {
+      await worker.close()
+      await receiver.close()
+      await service[Symbol.asyncDispose]()
+    },
+  }
 }
 
-test('where telemetry is off none of it runs for a request; where it is on, the same requests run it', async () => {
-  await using off = await testService()
-  const none = await countCalls(() => useAll(off.api))
+test('where telemetry is off none of it runs for a request or an attempt; where it is on, the same work runs it', async () => {
+  await using off = await installation(null)
+  const none = await countCalls(() => off.useAll())
   expect([...none]).toEqual([])
+  expect(off.receiver.requests).toHaveLength(1)
 
+  const begun: string[] = []
   const span: Span = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, set() {}, end() {} }
   const telemetry: Telemetry = {
-    tracer: { begin: () => span, current: null, within: (_span, work) => work() },
+    tracer: {
+      begin(name) {
+        begun.push(name)
+        return span
+      },
+      current: null,
+      within: (_span, work) => work(),
+    },
     meter: {
       histogram: () => () => {},
       counter: () => () => {},
@@ -53,8 +105,12 @@ test('where telemetry is off none of it runs for a request; where it is on, the 
     logFields: () => ({}),
     publish() {},
   }
-  await using on = await testService({ telemetry })
-  const some = await countCalls(() => useAll(on.api))
+  await using on = await installation(telemetry)
+  begun.length = 0
+  const some = await countCalls(() => on.useAll())
   expect(some.get('begin')).toBe(4)
-  expect(some.get('ended')).toBeGreaterThanOrEqual(4)
+  expect(some.get('ended')).toBeGreaterThanOrEqual(5)
+  expect(some.get('attempted')).toBe(1)
+  expect(begun.filter((name) => name.startsWith('deliver '))).toEqual(['deliver customer.created'])
+  expect(on.receiver.requests.map(({ headers }) => headers.traceparent)).toEqual([span.traceparent])
 })
