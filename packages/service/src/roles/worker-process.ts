@@ -20,7 +20,7 @@ process.once('message', async ({ address, settings, summaries, workerId, logLeve
     const metrics = await worker.register.getMetricsAsJSON()
     if (process.connected) process.send?.({ metrics } satisfies WorkerReport)
   })
-  void worker.ready.then(() => process.send?.({ ready: true } satisfies WorkerReport))
+  void worker.ready.then(() => process.connected && process.send?.({ ready: true } satisfies WorkerReport))
   let stopping = false
   const stop = async () => {
     if (stopping) return
