@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|memory|mirror|drift|neighbours|recover|cascade|waiters|stall|upgrade|import|console …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|newcomers|memory|mirror|drift|neighbours|recover|cascade|waiters|stall|upgrade|import|console …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
@@ -9,7 +9,7 @@ import { consoleScreens } from './cases/console.ts'
 import { deliver, latency } from './cases/deliver.ts'
 import { drift } from './cases/drift.ts'
 import { imports } from './cases/import.ts'
-import { isolate } from './cases/isolate.ts'
+import { isolate, newcoming } from './cases/isolate.ts'
 import { list } from './cases/list.ts'
 import { log } from './cases/log.ts'
 import { memory } from './cases/memory.ts'
@@ -54,6 +54,7 @@ const groups = {
   peers,
   latency,
   isolate,
+  newcomers: newcoming,
   memory,
   mirror,
   drift,

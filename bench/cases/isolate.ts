@@ -1,4 +1,7 @@
-/** Isolation: what healthy endpoints see while nine of ten hang or refuse, beside the same load without those. */
+/**
+ * Isolation: what healthy endpoints see while nine of ten hang or refuse, and in the first second in which many new ones are sent to,
+ * beside the same load without those.
+ */
 import { createClient } from '@deskwire/sdk'
 import type { Pool } from 'pg'
 import { plant } from '../../packages/service/test/harness/planted.ts'
@@ -16,6 +19,12 @@ const warmUpSeconds = 15
 const seconds = 15
 /** Nothing listens there. */
 const refusing = 'https://127.0.0.1:9'
+
+/** New endpoints that one commit makes first deliveries for, and those of them that hang; how often that happens, and how far apart. */
+const newcomers = 45
+const hangingNewcomers = 40
+const arrivalsOfNewcomers = 6
+const apartSeconds = 3
 
 interface Waits {
   readonly p50: number
@@ -39,6 +48,68 @@ export async function* isolate({ runs }: Scale): AsyncGenerator<Result> {
     bare: 'p99 of the same without the sick',
   }
   yield summarize('isolate: 2xx to a healthy receiver, 90 % sick', 'ms', conditions, measured)
+}
+
+export async function* newcoming({ runs }: Scale): AsyncGenerator<Result> {
+  const welcomed: Run[] = []
+  for (let run = 0; run < runs; run++) welcomed.push(await measureNewcomers())
+  yield summarize(
+    'newcomers: 2xx to a healthy receiver, first second of 45 new endpoints',
+    'ms',
+    {
+      'healthy endpoints': organizations * healthyEach,
+      'new endpoints': newcomers,
+      'of them hanging': hangingNewcomers,
+      times: arrivalsOfNewcomers,
+      'events/s': rate,
+      bare: 'p99 of as many seconds without',
+    },
+    welcomed,
+  )
+}
+
+/** The seconds without come first: what hangs does so for longer than one. */
+async function measureNewcomers(): Promise<Run> {
+  await using installation = await installFor(startReceiver, ['--role', 'all'])
+  const { receiver, pool, service } = installation
+  await using elsewhere = await receiver.another()
+  const owners: Organization[] = []
+  for (let n = 0; n < organizations; n++) {
+    const owner = await installation.newOrganization()
+    owners.push(owner)
+    await addEndpoints(installation, owner, null)
+  }
+  const encryptionKey = await installation.encryptionKey()
+  const arriving: Organization[] = []
+  for (let n = 0; n < arrivalsOfNewcomers; n++) {
+    const owner = await installation.newOrganization()
+    arriving.push(owner)
+    const { organizationId } = owner
+    const urls = Array.from(
+      { length: newcomers },
+      (_, at) => `${elsewhere.origin}/${at < hangingNewcomers ? 'hang' : 'well'}/${organizationId}/${at}`,
+    )
+    await plant(pool, { organizationId, encryptionKey, urls, backlog: 0, now: Date.now() })
+  }
+  await receiver.reset(true)
+  await makeEvents(installation, owners, warmUpSeconds)
+  await receiver.reset(true)
+  const without = percentiles(
+    await waitsOf(receiver, await makeEvents(installation, owners, arrivalsOfNewcomers)),
+  )
+  const waits: number[] = []
+  for (const { token } of arriving) {
+    await receiver.reset(true)
+    const client = createClient({ baseUrl: `${service.url}/v1`, apiKey: token })
+    const [answered] = await Promise.all([
+      makeEvents(installation, owners, 1),
+      client.customers.create({ name: 'Grace Hopper' }),
+    ])
+    waits.push(...(await waitsOf(receiver, answered)))
+    await makeEvents(installation, owners, apartSeconds)
+  }
+  const measured = percentiles(waits)
+  return { value: measured.p99, ...measured, baseline: without.p99 }
 }
 
 async function measure(withSick: boolean): Promise<Waits> {

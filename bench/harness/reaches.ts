@@ -40,7 +40,7 @@ const reaches: readonly Reach[] = [
     met: ({ p50 = 99, p99 = 99 }) => p50 <= 4 && p99 <= 20,
   },
   {
-    of: /^isolate:/,
+    of: /^(isolate|newcomers):/,
     text: '≤ 2× of without the sick',
     met: ({ ratio = 9 }) => ratio <= 2,
   },

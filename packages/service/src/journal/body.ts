@@ -158,9 +158,8 @@ export function versionBytes(bytes: string): string {
   return `${id} || '\\x3a'::bytea || ${stamp}`
 }
 
-// What `digest_term` and `content_term` are made from, in SQL. A statement over many rows says it by itself: PostgreSQL makes a
-// call of every use of those functions, as `convert_to` keeps it from putting their text in their place, which took a
-// sixth of a commit.
+// What `digest_term` and `content_term` are made from, in SQL. A statement over many rows says it by itself: those are declared
+// immutable, which `convert_to` is not, so PostgreSQL calls them for each row and never puts their text in the place of the call (decision 70).
 
 /** Of a row's id and the text of its stamp. */
 export function versionHash(id: string, stampText: string): string {

@@ -22,7 +22,7 @@ process.once('message', async ({ databases, logLevel, ...orders }: WorkerOrders)
       ...orders,
       log,
       telemetry,
-      onReady: (place) => process.send?.({ ready: place } satisfies WorkerReport),
+      onReady: (place) => void (process.connected && process.send?.({ ready: place } satisfies WorkerReport)),
     },
   )
   process.on('message', async (message: WorkerMessage) => {

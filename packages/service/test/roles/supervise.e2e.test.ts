@@ -1,8 +1,13 @@
 /** The supervisor outlives whatever its worker does not. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import type { WorkerOrders } from '../../src/roles/supervise.ts'
+import { testDatabase } from '../harness/database.ts'
+import { deliverySettings } from '../harness/delivery-settings.ts'
 import { eventually } from '../harness/locks.ts'
 import { kill, workerOf } from '../harness/services.ts'
 
@@ -50,4 +55,25 @@ test('a worker that cannot be forked, or is killed while it starts, is replaced 
   child.send('stop')
   expect(await ended).toEqual([0, null])
   expect(() => process.kill(last, 0)).toThrow('ESRCH')
+})
+
+test('a worker whose parent is gone before it is ready ends in peace', async () => {
+  await using database = await testDatabase()
+  const child = fork(join(import.meta.dirname, '../../src/roles/worker-process.ts'), {
+    serialization: 'advanced',
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+  })
+  const complaints = text(child.stderr as NonNullable<typeof child.stderr>)
+  const ended = once(child, 'exit')
+  const orders: WorkerOrders = {
+    address: database.connection,
+    settings: deliverySettings,
+    summaries: null,
+    workerId: randomUUID(),
+    logLevel: 'silent',
+  }
+  child.send(orders)
+  child.disconnect()
+  expect(await ended).toEqual([0, null])
+  expect(await complaints).toBe('')
 })
