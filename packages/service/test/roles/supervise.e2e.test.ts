@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import type { WorkerOrders } from '../../src/roles/supervise.ts'
+import type { WorkerMessage, WorkerOrders } from '../../src/roles/supervise.ts'
 import { testDatabase } from '../harness/database.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'
 import { eventually } from '../harness/locks.ts'
@@ -66,13 +66,14 @@ test('a worker whose parent is gone before it is ready ends in peace', async () 
   const complaints = text(child.stderr as NonNullable<typeof child.stderr>)
   const ended = once(child, 'exit')
   const orders: WorkerOrders = {
-    address: database.connection,
+    databases: [{ name: null, address: database.connection }],
     settings: deliverySettings,
     summaries: null,
     workerId: randomUUID(),
     logLevel: 'silent',
   }
   child.send(orders)
+  child.send({ serve: 0 } satisfies WorkerMessage)
   child.disconnect()
   expect(await ended).toEqual([0, null])
   expect(await complaints).toBe('')
