@@ -73,12 +73,16 @@ export function Panel({
   )
 }
 
-/** Facts: each a name and what it is. */
-export function Facts({ of }: { readonly of: readonly (readonly [name: string, value: ReactNode])[] }) {
+/** Facts: each a name and what it is; what is `wide` has the room of two. */
+export function Facts({
+  of,
+}: {
+  readonly of: readonly (readonly [name: string, value: ReactNode, width?: 'wide'])[]
+}) {
   return (
     <dl className={css.facts}>
-      {of.map(([name, value]) => (
-        <div key={name}>
+      {of.map(([name, value, width]) => (
+        <div key={name} data-width={width}>
           <dt>{name}</dt>
           <dd>{value}</dd>
         </div>

@@ -65,6 +65,8 @@ test.each(Object.entries(pictures))('%s', async (name, { path, scheme, size, pre
     viewport: size ?? { width: 1280, height: 800 },
     reducedMotion: 'reduce',
   })
+  // A machine that is busy with other things is slow, and not broken.
+  context.setDefaultTimeout(100_000)
   const page = await context.newPage()
   await page.goto(service.url + path, { waitUntil: 'networkidle' })
   await prepare?.(page)

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 /** What a picture may weigh, in bytes. */
-const atMost = 80 * 1024
+const atMost = 120 * 1024
 
 /** Writes what the page shows, as large as its window, to `path`. */
 export async function takePicture(page: Page, path: string): Promise<void> {

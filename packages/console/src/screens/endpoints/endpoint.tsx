@@ -139,7 +139,7 @@ function Known({ endpoint }: { readonly endpoint: Webhook }) {
       <Panel title="Details">
         <Facts
           of={[
-            ['Address', <CopyText key="address" text={url} />],
+            ['Address', <CopyText key="address" text={url} />, 'wide'],
             ['Id', <CopyText key="id" text={id} short />],
             [
               'Last success',
