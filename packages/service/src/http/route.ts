@@ -48,6 +48,8 @@ export interface Route<Services> extends Operation {
   /** Reads the body by itself, piece by piece, up to so many bytes: `call.body` is what it resolves to. */
   readonly reads?: {
     readonly bodyLimit: number
+    /** Whether these bytes ask for no more work than the body of one object may: then nobody else has to do it. */
+    readonly isLight: (bytes: Buffer) => boolean
     readonly read: (bytes: Buffer | null) => Promise<Result<unknown, Problem>>
   }
   /** What a caller is told of an answer and of a refusal, where that is less than either says. */
@@ -73,6 +75,7 @@ type Declared<Services, Path extends string, Query extends Operation['query'], B
   readonly query?: Query
   readonly reads?: {
     readonly bodyLimit: number
+    readonly isLight: (bytes: Buffer) => boolean
     readonly read: (bytes: Buffer | null) => Promise<Body>
   }
   readonly handle: (
@@ -109,7 +112,7 @@ export function registerRoutes<Services>(
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
       ...(letIn === null ? {} : { onRequest: letIn }),
       ...(reads === undefined ? {} : { bodyLimit: reads.bodyLimit }),
-      config: { route, ...(reads === undefined ? {} : { readsBody: true }) },
+      config: { route, ...(reads === undefined ? {} : { readsBody: { isLight: reads.isLight } }) },
       handler: handlerOf(route, services, access),
     })
   }
