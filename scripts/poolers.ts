@@ -38,6 +38,8 @@ const postgres = await createServerIn(join(scratch, 'postgres'), { max_connectio
 await postgres.run('postgres', ...statementsOf(ownDatabase), 'create database shared')
 const lines: string[] = []
 let wrong = 0
+/** Calls of a kind that are compared. */
+const rounds = 300
 
 try {
   await trySchema()
@@ -294,9 +296,6 @@ async function findingOf(check: string, environment: Readonly<Record<string, str
     ? 'it says nothing'
     : `${found.verdict}: ${found.found}${found.advice === null ? '' : `; ${found.advice}`}`
 }
-
-/** Calls of a kind that are compared. */
-const rounds = 300
 
 /** What it costs to rely on no session: two services on one database, asked in turn, one of which names its statements. */
 async function measureUnnamed(): Promise<void> {

@@ -41,9 +41,10 @@ export type HandOver = (request: HandedOver) => Promise<HandedBack>
  */
 const handedOverFrom = 32 * 1024
 
-/** Whether this body is for somebody else to read. Routes that read theirs by themselves take as many bytes as it has. */
+/** Whether this body is for somebody else to read. Routes that read theirs by themselves say so: what they do with few bytes may be much. */
 export function isToBeHandedOver(request: FastifyRequest, bytes: Buffer): boolean {
-  return bytes.length > handedOverFrom || request.routeOptions.config.readsBody === true
+  const { readsBody } = request.routeOptions.config
+  return bytes.length > handedOverFrom || (readsBody !== undefined && !readsBody.isLight(bytes))
 }
 
 /** Of one connection, and not of the request. */

@@ -48,6 +48,8 @@ export interface Route<Services> extends Operation {
   /** Reads the body by itself, piece by piece, up to so many bytes: `call.body` is what it resolves to. */
   readonly reads?: {
     readonly bodyLimit: number
+    /** Whether these bytes ask for no more work than the body of one object may: then nobody else has to do it. */
+    readonly isLight: (bytes: Buffer) => boolean
     readonly read: (bytes: Buffer | null) => Promise<Result<unknown, Problem>>
   }
   /** The token in its body by which its organization is found: of a route that needs no key, and answers for one organization. */
@@ -75,6 +77,7 @@ type Declared<Services, Path extends string, Query extends Operation['query'], B
   readonly query?: Query
   readonly reads?: {
     readonly bodyLimit: number
+    readonly isLight: (bytes: Buffer) => boolean
     readonly read: (bytes: Buffer | null) => Promise<Body>
   }
   readonly handle: (
@@ -171,7 +174,7 @@ function register<Services>(
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
     ...(letIn === null ? {} : { onRequest: letIn }),
     ...(reads === undefined ? {} : { bodyLimit: reads.bodyLimit }),
-    config: { route, ...(reads === undefined ? {} : { readsBody: true }) },
+    config: { route, ...(reads === undefined ? {} : { readsBody: { isLight: reads.isLight } }) },
     handler: handlerOf(route, backings, entrance.placing),
   })
 }

@@ -37,7 +37,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /** The route reads `rawBody` itself: nothing is parsed before. */
-    readonly readsBody?: boolean
+    readonly readsBody?: { readonly isLight: (bytes: Buffer) => boolean }
   }
 }
 

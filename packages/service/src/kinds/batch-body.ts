@@ -15,6 +15,9 @@ export const batchLimit = 1_000
 /** Bytes of a batch's body: 16 MiB. */
 export const batchBodyLimit = 16 * 1024 * 1024
 
+/** Bytes of a light batch: the most objects that they can create take as long as the worst body of an object that is read where it came. */
+const lightBytes = 4_096
+
 /** Bytes of one item: as many as the body of an object by itself may have. */
 const itemBytes = 1024 * 1024
 
@@ -52,6 +55,14 @@ interface Outline {
   readonly places: readonly Place[]
   /** The bytes before and behind the items. */
   readonly around: readonly [before: Buffer, behind: Buffer]
+}
+
+/**
+ * Whether a batch asks for little, whatever it says: few bytes, which create what is as small as they are. An upsert may read and
+ * write objects that are large; the word is not looked for behind escapes.
+ */
+export function isLightBatch(bytes: Buffer): boolean {
+  return bytes.length <= lightBytes && !bytes.includes('upsert') && !bytes.includes('\\')
 }
 
 /** Parses a batch, item by item and in turns. */

@@ -11,6 +11,7 @@ import {
   batchBodyLimit,
   batchLimit,
   batchOperations,
+  isLightBatch,
   itemValues,
   parseBatchRequest,
   takesUpserts,
@@ -45,7 +46,11 @@ function writeMany(kind: Kind) {
     description: `Up to ${batchLimit} items and 16 MiB in one transaction. What is refused is left out, and says why; all the rest commits together. An item has at most 1 MiB and ${itemValues} values.`,
     access: `${kind.plural}:write`,
     body: `${schemaName(kind)}Batch`,
-    reads: { bodyLimit: batchBodyLimit, read: (bytes) => parseBatchRequest(kind, bytes) },
+    reads: {
+      bodyLimit: batchBodyLimit,
+      isLight: isLightBatch,
+      read: (bytes) => parseBatchRequest(kind, bytes),
+    },
     once: true,
     answers: {
       200: { description: 'An outcome for each item, in their order.', schema: ref('BatchAnswer') },

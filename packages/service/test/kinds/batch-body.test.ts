@@ -1,9 +1,19 @@
 /** The bytes of a batch: taken apart as JSON.parse would, with its items counted before any is parsed. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readBatch } from '../../src/kinds/batch-body.ts'
+import { isLightBatch, readBatch } from '../../src/kinds/batch-body.ts'
 
 const read = (text: string) => readBatch(Buffer.from(text))
+
+test('a few creations are light; many, and what may be an upsert however it is written, are not', () => {
+  const judge = (text: string) => isLightBatch(Buffer.from(text))
+  const few = '{"items":[{"name":"Ada"}]}'
+  expect(judge(few)).toBe(true)
+  expect(judge(few.replace('"}]', `"}${' '.repeat(4_096 - few.length)}]`))).toBe(true)
+  expect(judge(few.replace('"}]', `"}${' '.repeat(4_097 - few.length)}]`))).toBe(false)
+  for (const operation of ['"upsert"', '"\\u0075psert"', '"upser\\u0074"'])
+    expect(judge(`{"operation":${operation},"items":[{"externalId":"1"}]}`)).toBe(false)
+})
 
 test('items are those that JSON.parse finds, wherever they stand and however they are spaced', async () => {
   const body = fc.record({

@@ -54,6 +54,8 @@ test('what is large is answered by the thread, which is begun when it is first n
   await using it = await started()
   const small = await it.post('/v1/customers', '{"name":"Ada"}')
   expect(small.status).toBe(201)
+  const few = await it.post('/v1/customers/batch', '{"items":[{"name":"Grace"},{"name":""}]}')
+  expect(few.json).toMatchObject({ created: 1, refused: 1 })
   expect(await it.metrics()).not.toMatch(threadIsThere)
 
   const { id: customerId } = small.json
@@ -76,7 +78,7 @@ test('what is large is answered by the thread, which is begun when it is first n
     const told = await it.metrics()
     return threadIsThere.test(told) && told
   })
-  expect([commitsOf('api', text), commitsOf('bulk', text)]).toEqual(['1', '2'])
+  expect([commitsOf('api', text), commitsOf('bulk', text)]).toEqual(['2', '2'])
 })
 
 test('a page that will be large, as the last one was, is made by the thread, and is the same', async () => {
@@ -153,7 +155,11 @@ test('a hundred thousand unknown fields are refused as a few are, and the servic
 
 test('what an organization may store holds for the thread as for the rest', async () => {
   await using it = await started({ DESKWIRE_MAX_ROWS: '2', DESKWIRE_MAX_BYTES: '1MiB' })
-  const batch = await it.post('/v1/customers/batch', '{"items":[{"name":"a"},{"name":"b"},{"name":"c"}]}')
+  const padding = ' '.repeat(4_096)
+  const batch = await it.post(
+    '/v1/customers/batch',
+    `{"items":[{"name":"a"},${padding}{"name":"b"},{"name":"c"}]}`,
+  )
   expect(batch.json).toMatchObject({ created: 2, refused: 1 })
   expect(batch.json.data[2].problem.code).toBe('limit_reached')
   expect(await it.metrics()).toMatch(threadIsThere)
