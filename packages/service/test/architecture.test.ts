@@ -220,6 +220,7 @@ describe('SQL', () => {
       // No table of their own: what looks into one stands in a literal that names the organization.
       "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
       "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
+      'journal/commit-function.ts: select v_events || array_agg(id), v_event_types ||',
       // A fragment names it.
       'journal/content-recount.ts: update kind_counters c set content_digest = 0, con',
       'journal/content-recount.ts: update kind_counters c set content_recount = null,',
