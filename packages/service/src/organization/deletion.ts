@@ -38,10 +38,22 @@ export async function deleteOrganization(
     gone += rows
     onPiece(gone)
   }
+  await removeRows(pool, organizationId, { rowsAPiece, told })
+  return gone
+}
+
+/**
+ * Removes every row that the database has of an organization, or of what is left of one, that nobody serves there; `told` of the rows of
+ * each piece.
+ */
+export async function removeRows(
+  pool: Pool,
+  organizationId: string,
+  { rowsAPiece = pieceOfRows, told = () => {} }: { rowsAPiece?: number; told?: (rows: number) => void } = {},
+): Promise<void> {
   for (const table of await tablesWithRows(pool))
     if (!heldToTheEnd.includes(table)) await removeFrom(pool, table, organizationId, { rowsAPiece, told })
   told(await transaction(pool, (tx) => removeRest(tx, organizationId)))
-  return gone
 }
 
 /** What others lock or refer to as long as the organization stands. */
