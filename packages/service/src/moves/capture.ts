@@ -59,7 +59,7 @@ begin
   if current_setting('deskwire.mover', true) is distinct from tg_argv[0] then
     perform pg_advisory_xact_lock_shared(${fenceOf('tg_argv[0]')});
     select m.state into v_state from organization_moves m where m.organization_id = tg_argv[0]::uuid;
-    if v_state = 'left'${atTurn ? '' : " and tg_op <> 'DELETE'"} then
+    if v_state <> 'copying'${atTurn ? '' : " and tg_op <> 'DELETE'"} then
       ${refuseAway('(select o.away from organizations o where o.organization_id = tg_argv[0]::uuid)')}
     end if;
   end if;${claims}${notes}

@@ -126,7 +126,7 @@ async function goOn(
     throw new MoveError(
       `organization ${organizationId} is being moved to ${departure.target}: finish that, or take it back with --abort`,
     )
-  if (departure?.state === 'left') {
+  if (departure !== null && departure.state !== 'copying') {
     await arrive(departed, between)
     return { outcome: 'moved', from, to, rows: run.rows, paused: null }
   }
@@ -160,7 +160,7 @@ async function placesOf({ pools, directory }: Databases, organizationId: string,
 }
 
 async function readDeparture(source: Pool, organizationId: string) {
-  const { rows } = await source.query<{ target: string; state: 'copying' | 'left' }>(
+  const { rows } = await source.query<{ target: string; state: 'copying' | 'left' | 'arrived' }>(
     'select m.target, m.state from organization_moves m where m.organization_id = $1',
     [organizationId],
   )
@@ -357,7 +357,7 @@ export async function abortMove(databases: Databases, organizationId: string): P
   if (source === undefined) throw new MoveError(`there is no database ${home.database}`)
   const departure = await readDeparture(source, organizationId)
   if (departure === null) return 'none'
-  if (departure.state === 'left')
+  if (departure.state !== 'copying')
     throw new MoveError(
       `organization ${organizationId} has left for ${departure.target} already: finish the move with deskwire org move ${organizationId} --to ${departure.target}`,
     )

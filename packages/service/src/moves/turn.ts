@@ -129,8 +129,8 @@ async function stopWork(source: PoolClient, organizationId: string): Promise<voi
     'delete from erasures where organization_id = $1',
     'delete from detachments where organization_id = $1',
     'delete from removed_webhooks where organization_id = $1',
-    `update organizations set away = 'fenced' where organization_id = $1`,
-    `update organization_clocks set away = 'fenced' where organization_id = $1`,
+    `update organizations set away = 'moved' where organization_id = $1`,
+    `update organization_clocks set away = 'moved' where organization_id = $1`,
     `update organization_moves set state = 'left' where organization_id = $1`,
   ])
     await source.query(statement, [organizationId])
@@ -154,7 +154,7 @@ export interface Departed {
 export async function arrive(departed: Departed, between: Hook = () => {}): Promise<void> {
   const { organizationId, source, target, from, to, directory } = departed
   const { rowCount } = await source.query(
-    `select 1 from organization_moves m where m.organization_id = $1 and m.state = 'left' and m.target = $2`,
+    `select 1 from organization_moves m where m.organization_id = $1 and m.state <> 'copying' and m.target = $2`,
     [organizationId, to],
   )
   if (rowCount !== 1) throw new Error(`organization ${organizationId} has not left ${from} for ${to}`)
@@ -181,13 +181,10 @@ export async function arrive(departed: Departed, between: Hook = () => {}): Prom
       `the directory has the organization in ${home?.database ?? 'no database'}, which is neither where it was nor where it is`,
     )
   await between('turned')
-  await transaction(source, async (tx) => {
-    await tx.query(asMover, [organizationId])
-    for (const table of ['organizations', 'organization_clocks'])
-      await tx.query(`update ${table} set away = 'moved' where organization_id = $1 and away = 'fenced'`, [
-        organizationId,
-      ])
-  })
+  await source.query(
+    `update organization_moves set state = 'arrived' where organization_id = $1 and state = 'left'`,
+    [organizationId],
+  )
 }
 
 /** Puts what waits into its tables. Whoever comes second finds nothing that waits. */

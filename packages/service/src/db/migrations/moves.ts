@@ -9,7 +9,7 @@ export const moveMigrations: readonly Migration[] = [
       `create table organization_moves (
         organization_id uuid primary key,
         target text not null,
-        state text not null check (state in ('copying', 'left')),
+        state text not null check (state in ('copying', 'left', 'arrived')),
         -- Until then no worker begins to deliver anything of it here.
         draining_until timestamptz(3) not null default '-infinity',
         runner uuid not null,
