@@ -1,79 +1,58 @@
 /** The composition root of the API: everything is built here, and disposed here. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
 import { type Admission, createAdmission } from './access/admission.ts'
-import { createLookUp } from './access/directory.ts'
+import type { LookUp } from './access/directory.ts'
+import { createHomeDirectory } from './access/home-directory.ts'
+import { createHomes, type Homes } from './access/homes.ts'
 import type { RateLimit } from './access/rate-limit.ts'
-import { scopeNames } from './access/scopes.ts'
-import { createUseRecorder } from './access/uses.ts'
 import { apiParts } from './api-document.ts'
 import { builtConsole } from './console/files.ts'
 import { consolePart, createConsole } from './console/routes.ts'
-import { type Database, FairPool, unshared } from './db/fair-pool.ts'
-import { observePools, observeStatements } from './db/observe-statements.ts'
-import { createEndpointQueues } from './delivery/endpoint-queues.ts'
-import { attemptsOf, type DeliverySettings } from './delivery/model.ts'
-import { createReadPayload } from './delivery/payload.ts'
+import type { DeliverySettings } from './delivery/model.ts'
 import { createResolver } from './delivery/target/resolver.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { createDocs, docsPart } from './docs/routes.ts'
+import { createHome, type Home, type HomeDatabase, type HomeOptions } from './home.ts'
 import { compressAnswers } from './http/compression.ts'
 import type { HandOver } from './http/hand-over.ts'
 import { createHealth, healthPart } from './http/health.ts'
-import { createIdempotencyStore } from './http/idempotency.ts'
-import { type Access, registerRoutes } from './http/route.ts'
+import { type Placing, registerAnswering, registerRoutes } from './http/route.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
 import { limitShares } from './http/shares.ts'
+import { awayOf, OrganizationAway } from './journal/away.ts'
 import type { StorageLimits } from './journal/change.ts'
-import { type CallUnderClock, createJournal } from './journal/journal.ts'
-import { createNotifier, type WorkerBeside } from './journal/notifier.ts'
+import type { WorkerBeside } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
-import { loggable } from './kernel/loggable.ts'
 import { isWithin, type Networks, noNetworks } from './kernel/networks.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
-import { consoleLinkPart } from './keys/console-link-routes.ts'
-import { createConsoleLinks } from './keys/console-links.ts'
-import { createKeys } from './keys/keys.ts'
-import { keyPart } from './keys/routes.ts'
-import { createKeyStore } from './keys/store.ts'
-import { outdatedRows } from './kinds/backfill.ts'
 import type { Kind } from './kinds/kind.ts'
-import { registerDesk } from './kinds/register.ts'
 import { createRegistry, type MetricsSnapshot, metricsPart, metricsText } from './metrics/registry.ts'
-import { createCommitMetrics, timeRequests } from './metrics/requests.ts'
-import { countShares, createConnectionMetrics, createPoolMetrics } from './metrics/shares.ts'
-import { createOutdatedMetrics, createStandingMetrics, createStorageMetrics } from './metrics/standing.ts'
-import { createOrganizations } from './organization/organization.ts'
-import { organizationPart } from './organization/routes.ts'
-import { createMaintenance, type Maintenance } from './retention/maintenance.ts'
-import { largest, largestStores } from './retention/storage.ts'
-import { schemaOf } from './schema.ts'
-import { deliveryPart } from './webhooks/delivery-routes.ts'
-import { createEndpoints } from './webhooks/endpoints.ts'
-import { createEventTypes } from './webhooks/event-types.ts'
-import { readNamedKeys } from './webhooks/installation-key.ts'
-import { createDeliveryLog } from './webhooks/log.ts'
-import { createRecoveryStore } from './webhooks/recovery.ts'
-import { recoveryPart } from './webhooks/recovery-routes.ts'
-import { endpointPart } from './webhooks/routes.ts'
-import { statsPart } from './webhooks/stats-routes.ts'
-import { createWebhookStore } from './webhooks/store.ts'
-import { createTargetCheck } from './webhooks/target-check.ts'
-import { createVault, keysOf, type Vault } from './webhooks/vault.ts'
+import { timeRequests } from './metrics/requests.ts'
+import { countShares } from './metrics/shares.ts'
+import type { Maintenance } from './retention/maintenance.ts'
 
 export interface App {
   readonly server: FastifyInstance
   /** The methods that each address takes, as the server has them: `/v1/tickets/:id`. */
   readonly routes: ReadonlyMap<string, ReadonlySet<string>>
+  /** Of the first database; `homes` has it of each. */
   readonly maintenance: Maintenance
-  /** Readers of the stream that wait; to be told what commits, by `startStreamListener`. */
+  /** Readers of the first database's stream that wait; to be told what commits, by `startStreamListener`. */
   readonly readers: WaitingReaders
+  /** What answers for each database, in their order. */
+  readonly homes: readonly Home[]
+  /** The home of the organization has changed; of any, where none is named. Nothing where there is one database. */
+  readonly moved: (organizationId: string | null) => void
   /** What `/metrics` says, here or elsewhere. */
   readonly metrics: () => Promise<string>
   /** Its figures alone. */
   readonly register: Registry
+  /** These, and of several databases those of each. */
+  readonly registers: readonly Registry[]
   /** Changes that wait for their organization's turn to commit, or are being committed. */
   readonly pending: () => number
 }
@@ -81,6 +60,10 @@ export interface App {
 export interface AppOptions {
   readonly pool: Pool
   readonly clock: Clock
+  /** Where there are several databases, the name of this one, which holds the directory. */
+  readonly name?: string
+  /** The other databases, if there are any. */
+  readonly others?: readonly HomeDatabase[]
   readonly log: FastifyBaseLogger
   readonly settings: DeliverySettings
   /** How often a key may call this process; null limits nothing. */
@@ -103,7 +86,7 @@ export interface AppOptions {
   /** What does not work beside the API, for `/readyz`; null when all does. */
   readonly degraded?: () => string | null
   /** The worker beside this process; without one, workers hear of deliveries by way of the database, and look for them. */
-  readonly worker?: WorkerBeside
+  readonly worker?: WorkerBeside | null
   /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told: tests move it. */
   readonly maxClockSkew?: number
   /** Answers requests whose bodies take long to read; without it they are answered here. */
@@ -114,32 +97,17 @@ export interface AppOptions {
   readonly telemetry?: Telemetry | null
 }
 
-/** The service on a migrated database. The pool stays its caller's. */
+/** The service on migrated databases. Their pools stay their caller's. */
 export function createApp(options: AppOptions): App {
-  const { pool, clock, log, settings, kinds = deskKinds, maxClockSkew, part = 'api' } = options
+  const { pool, clock, log, settings, kinds = deskKinds, part = 'api', others = [] } = options
   const {
-    storage,
+    name = null,
     otherMetrics = async () => [],
     worker = null,
     trustedProxies = noNetworks,
     corsOrigins = [],
     telemetry = null,
   } = options
-  const register = createRegistry(part)
-  const notifier = createNotifier(
-    pool,
-    (error) => log.warn({ err: loggable(error) }, 'workers and waiting readers could not be notified'),
-    worker,
-  )
-  const wake = notifier.deliveries
-  // What comes to the thread has had its organization's turn before.
-  const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register, telemetry)
-  createConnectionMetrics(register, { [part]: pool })
-  if (telemetry !== null) {
-    observePools(telemetry, { [part]: pool })
-    telemetry.publish(register)
-  }
-  const vault = createVault(keysOf(settings), async () => (await readNamedKeys(pool)).current)
   const server = createServer(log, {
     ...(trustedProxies.ranges.length === 0
       ? {}
@@ -149,30 +117,19 @@ export function createApp(options: AppOptions): App {
     telemetry,
     inside: part === 'bulk',
   })
-  const { callUnderClock, pending, ...journal } = createJournal({
-    pool,
-    database,
-    clock,
-    tables: kinds.map((kind) => kind.table),
-    commitFunction: schemaOf(kinds).commitFunction,
-    maxAttempts: attemptsOf(settings.schedule),
-    notifier,
-    onCommit: createCommitMetrics(register, (clockSkew) =>
-      log.warn({ seconds: Math.round(clockSkew / 1000) }, "the stream's clock is ahead of the database's"),
-    ),
-    ...(maxClockSkew === undefined ? {} : { maxClockSkew }),
-    ...(storage && { storage }),
-    worker,
-    tracer: telemetry?.tracer ?? null,
+  const resolver = createResolver({ servers: settings.dnsServers, trusted: settings.trustedTargets, clock })
+  server.addHook('onClose', () => resolver.close())
+  const register = createRegistry(part)
+  const databases: readonly HomeDatabase[] = [{ name, pool, clock, worker, isReady: () => true }, ...others]
+  const shared: HomeOptions = { ...options, kinds, part, telemetry, resolver }
+  const { homes, known } = openHomes(databases, shared, register)
+  // Whoever waits is sent home before the server waits for them.
+  server.addHook('preClose', (done) => {
+    for (const { readers } of homes) readers.end()
+    done()
   })
-  const access = {
-    admission: admissionOf(server, options),
-    idempotency: createIdempotencyStore(
-      { database, callUnderClock },
-      clock,
-      (sealed, organizationId, webhookId) => vault.open(sealed, { organizationId, webhookId }),
-    ),
-  }
+  const pending = () => homes.reduce((sum, home) => sum + home.pending(), 0)
+  const registers = [...new Set([register, ...homes.map((home) => home.register)])]
 
   const allowed = new Map<string, Set<string>>()
   server.addHook('onRoute', ({ url, method }) => {
@@ -180,131 +137,129 @@ export function createApp(options: AppOptions): App {
     for (const name of [method].flat()) methods.add(name)
     allowed.set(url, methods)
   })
-  const metrics = metricsText(register, otherMetrics, clock)
-  if (part === 'api') registerOwnRoutes(server, options, { register, metrics, pending })
-  const desk = { pool, database, clock, kinds, journal, searchTimeout: options.searchTimeout }
-  const { readers } = registerDesk(server, desk, access)
-  const shared = { database, callUnderClock, vault, access, wake, kinds }
-  registerWebhooks(server, options, shared)
-  registerKeys(server, options, shared)
-  registerRoutes(server, organizationPart.routes, createOrganizations(database, clock), access)
+  const metrics = metricsText(() => registers, otherMetrics, clock)
+  if (part === 'api') registerOwnRoutes(server, options, homes, { register, metrics, pending })
+  const admission = admissionOf(server, options, homes, known)
+  registerAnswering(server, homes, { admission }, known === null ? null : placingBy(known))
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
-  const maintenance = createMaintenance({
-    pool,
-    clock,
-    log,
-    logRetention: settings.logRetention,
-    ...(storage && { storage }),
-  })
-  return { server, routes, maintenance, readers, metrics, register, pending }
+  return {
+    server,
+    routes,
+    maintenance: homes[0].maintenance,
+    readers: homes[0].readers,
+    homes,
+    moved(organizationId) {
+      known?.forget(organizationId)
+      // Whoever waits for changes where the organization was asks again, where it is.
+      if (organizationId !== null) for (const { readers } of homes) readers.endOf(organizationId)
+    },
+    metrics,
+    register,
+    registers,
+    pending,
+  }
 }
 
-function sharedBy(pool: Pool, register: Registry, telemetry: Telemetry | null): Database {
-  const database: FairPool = new FairPool(pool, {
-    ...createPoolMetrics(register, () => database.standing),
-    asked: telemetry === null ? undefined : observeStatements(telemetry),
+/** What answers for each database; of several, what knows which is whose. */
+function openHomes(
+  databases: readonly HomeDatabase[],
+  options: HomeOptions,
+  register: Registry,
+): { readonly homes: readonly [Home, ...Home[]]; readonly known: Homes | null } {
+  const [first] = databases
+  if (first === undefined) throw new Error('there is no database')
+  if (databases.length === 1) return { homes: [createHome(first, options, register, null)], known: null }
+  options.telemetry?.publish(register)
+  const directory = createHomeDirectory(first.pool, nameOf(first))
+  const open = (database: HomeDatabase) =>
+    createHome(
+      database,
+      options,
+      createRegistry(options.part, nameOf(database)),
+      database === first ? null : directory,
+    )
+  const homes = [open(first), ...databases.slice(1).map(open)] as const
+  const known = createHomes({
+    directory,
+    clock: first.clock,
+    homes: homes.map(({ lookUp, answers }, place) => ({
+      name: nameOf(databases[place]),
+      lookUp,
+      answers,
+      isReady: () => databases[place]?.isReady() === true,
+    })),
   })
-  return database
+  return { homes, known }
+}
+
+function nameOf(database: Pick<HomeDatabase, 'name'> | undefined): string {
+  if (database?.name == null) throw new Error('one of several databases has no name')
+  return database.name
 }
 
 /** What a process answers of itself, and counts of its requests. */
 function registerOwnRoutes(
   server: FastifyInstance,
   {
-    pool,
-    clock,
     kinds = deskKinds,
     degraded = () => null,
     consoleFrameAncestors: frameAncestors = [],
     metricsElsewhere = false,
   }: AppOptions,
-  { register, metrics, pending }: Pick<App, 'register' | 'metrics' | 'pending'>,
+  homes: readonly Home[],
+  { register, metrics, pending }: Pick<App, 'metrics' | 'pending'> & { readonly register: Registry },
 ): void {
   timeRequests(server, register)
   const { standing } = limitShares(server)
   compressAnswers(server)
   countShares(server, register, () => ({ ...standing(), pending: pending() }))
-  registerRoutes(server, healthPart.routes, createHealth({ pool, clock, degraded }), null)
+  registerRoutes(server, healthPart.routes, createHealth(homes, degraded), null)
   const docs = createDocs(() => apiParts(kinds, !metricsElsewhere))
   registerRoutes(server, docsPart.routes, docs, null)
   const page = createConsole({ directory: builtConsole, frameAncestors })
   registerRoutes(server, consolePart.routes, page, null)
-  createStandingMetrics(register, pool, clock)
-  createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
-  createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
   if (!metricsElsewhere) registerRoutes(server, metricsPart.routes, { text: metrics }, null)
 }
 
 /** Who comes in. Uses that are noted are written before the server has closed. */
-function admissionOf(server: FastifyInstance, { pool, clock, log, rateLimit: limit }: AppOptions): Admission {
-  const uses = createUseRecorder({
-    pool,
+function admissionOf(
+  server: FastifyInstance,
+  { clock, rateLimit: limit }: AppOptions,
+  homes: readonly [Home, ...Home[]],
+  known: Homes | null,
+): Admission {
+  server.addHook('onClose', async () => void (await Promise.all(homes.map(({ uses }) => uses.settled()))))
+  const [{ lookUp }] = homes
+  return createAdmission({
+    lookUp: known === null ? onlyHere(lookUp) : known.lookUp,
     clock,
-    onError: (error) => log.warn({ err: loggable(error) }, 'the last use of a key could not be recorded'),
+    limit,
+    uses: { note: (caller) => homes[caller.home ?? 0]?.uses.note(caller) },
   })
-  server.addHook('onClose', () => uses.settled())
-  return createAdmission({ lookUp: createLookUp(pool, clock), clock, limit, uses })
 }
 
-/** What keys, endpoints and their like, which are no kinds, are made of. */
-interface Shared {
-  readonly database: Database
-  readonly callUnderClock: CallUnderClock
-  readonly vault: Vault
-  readonly access: Access
-  readonly wake: () => void
-  readonly kinds: readonly Kind[]
-}
-
-function registerKeys(server: FastifyInstance, { clock }: AppOptions, shared: Shared): void {
-  const { database, callUnderClock, vault, access, wake, kinds } = shared
-  const store = createKeyStore(database, callUnderClock)
-  const scopes = scopeNames(kinds.map(({ plural }) => plural))
-  const seal = (answer: string, organizationId: string, id: string) =>
-    vault.seal(answer, { organizationId, webhookId: id })
-  const keys = createKeys({ store, clock, scopes, seal, wake })
-  registerRoutes(server, keyPart(kinds).routes, { keys, store, clock }, access)
-  const links = createConsoleLinks({ database, callUnderClock, clock, scopes, seal })
-  registerRoutes(server, consoleLinkPart(kinds).routes, { links }, access)
-}
-
-function registerWebhooks(server: FastifyInstance, { clock, settings }: AppOptions, shared: Shared): void {
-  const { database, callUnderClock, vault, access, wake, kinds } = shared
-  const { schedule, dnsServers, trustedTargets, rotationOverlap, logRetention } = settings
-  const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
-  server.addHook('onClose', () => resolver.close())
-  const tables = kinds.map((kind) => kind.table)
-  const store = createWebhookStore(database, callUnderClock)
-  const eventTypes = createEventTypes(kinds)
-  const endpoints = createEndpoints({
-    store,
-    clock,
-    eventTypes,
-    vault,
-    rotationOverlap,
-    wake,
-    checkTarget: createTargetCheck(resolver, schedule.answerTimeout),
-    failPending: (organizationId, webhookId, reason) =>
-      createEndpointQueues(database, tables).failPending({ organizationId, webhookId }, reason, clock.now()),
-  })
-  registerRoutes(server, endpointPart(kinds).routes, { endpoints, store, clock }, access)
-  const deliveries = createDeliveryLog(database)
-  const payloadOf = createReadPayload(database, tables)
-  const services = {
-    endpoints,
-    store,
-    deliveries,
-    payloadOf,
-    eventTypes,
-    vault,
-    clock,
-    schedule,
-    retention: logRetention,
-    wake,
+/** Where there is one database, nobody knows another that an organization could have moved to. */
+function onlyHere(lookUp: Home['lookUp']): LookUp {
+  return async (token) => {
+    const found = await lookUp(token)
+    if (found.outcome === 'elsewhere') throw new OrganizationAway('moved')
+    return found
   }
-  registerRoutes(server, deliveryPart(kinds).routes, services, access)
-  const recoveries = createRecoveryStore(database, callUnderClock)
-  registerRoutes(server, recoveryPart.routes, { ...services, recoveries }, access)
-  registerRoutes(server, statsPart(kinds).routes, { ...services, database }, access)
+}
+
+/** How often a request is answered anew whose organization is being moved, and how far apart, in milliseconds: a fence is there for a second. */
+const followedAtMost = 200
+const followedApart = 25
+
+function placingBy(homes: Homes): Placing {
+  return {
+    placeOf: homes.placeOf,
+    async follow(caller, error, tried) {
+      const away = awayOf(error)
+      if (away === null || tried > followedAtMost) return null
+      if (away === 'fenced' || tried > 1) await delay(followedApart)
+      return away === 'fenced' ? caller : homes.follow(caller)
+    },
+  }
 }

@@ -2,6 +2,13 @@
 import { parseArgs } from 'node:util'
 import type { RateLimit } from './access/rate-limit.ts'
 import { isToken } from './access/token.ts'
+import {
+  acceptedDatabases,
+  type DatabasesSetting,
+  databasesSetting,
+  isDatabaseUrl,
+  parseDatabases,
+} from './db/databases.ts'
 import { parseDnsServers } from './delivery/target/name-servers.ts'
 import { closest } from './kernel/closest.ts'
 import { type Networks, noNetworks, parseNetworks } from './kernel/networks.ts'
@@ -97,9 +104,9 @@ function parsePort(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined
 }
 
-/** The text as it is. A socket's URL names no host before the path (`postgres://user@/database?host=/run/postgresql`). */
+/** The text as it is. */
 function parseDatabaseUrl(text: string): string | undefined {
-  return /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text.replace('@/', '@socket/')) ? text : undefined
+  return isDatabaseUrl(text) ? text : undefined
 }
 
 /** The text as it is, when paths can be appended to it. */
@@ -170,6 +177,14 @@ export const settings = {
     accepts: 'a URL that begins with postgres:// or postgresql://',
     parse: parseDatabaseUrl,
   }),
+  databases: setting<DatabasesSetting | null>({
+    variable: databasesSetting,
+    default: null,
+    defaultShown: 'one, that of DESKWIRE_DATABASE_URL',
+    help: 'several databases, each with a name, over which organizations are spread; the first also knows which organization is where',
+    accepts: acceptedDatabases,
+    parse: parseDatabases,
+  }),
   dataDir: setting({
     variable: 'DESKWIRE_DATA_DIR',
     default: './data',
@@ -204,7 +219,7 @@ export const settings = {
     variable: 'DESKWIRE_ENCRYPTION_KEY',
     default: null,
     defaultShown: 'generated into the data dir',
-    help: 'encrypts signing secrets at rest; required with DESKWIRE_DATABASE_URL',
+    help: 'encrypts signing secrets at rest; required with DESKWIRE_DATABASE_URL or DESKWIRE_DATABASES',
     accepts: '32 bytes in base64, as openssl rand -base64 32 prints them',
     parse: parseEncryptionKey,
   }),
@@ -385,6 +400,7 @@ const secret = new Set([
   'bootstrapKey',
   'databaseUrl',
   'databaseDirectUrl',
+  'databases',
   'encryptionKey',
   'encryptionKeyPrevious',
   'summarizerKey',

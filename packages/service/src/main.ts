@@ -6,8 +6,8 @@ import { bootstrapOrganization, type NewKey } from './access/organizations.ts'
 import { type Config, unknownVariables } from './config.ts'
 import { askDatabaseClock } from './db/clock.ts'
 import { EmbeddedDatabaseError } from './db/embedded/index.ts'
-import { migrate } from './db/migrate.ts'
-import { type OpenDatabase, openDatabase } from './db/open.ts'
+import { explainFailureOf } from './db/failure.ts'
+import { type OpenDatabase, openDatabases } from './db/open.ts'
 import { giveBackQueues } from './delivery/leases.ts'
 import type { DeliverySettings } from './delivery/model.ts'
 import { deliveryTuning, leaseOf } from './delivery/tuning.ts'
@@ -15,20 +15,18 @@ import type { WorkerBeside } from './journal/notifier.ts'
 import { createLog } from './kernel/log.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
-import { makeLogWeeks } from './retention/log-weeks.ts'
 import { startApi } from './roles/api.ts'
 import {
   deliverySettingsOf,
   requireEncryptionKey,
-  requireKeyOfDatabase,
   SettingError,
   summarySettingsOf,
 } from './roles/delivery-settings.ts'
+import { prepare, prepareLater, type ServedDatabase, served } from './roles/prepare.ts'
 import type { Running } from './roles/running.ts'
 import { type Supervised, superviseWorker } from './roles/supervise.ts'
-import { type RunningWorker, startWorker } from './roles/worker.ts'
+import { type RunningWorkers, startWorkers } from './roles/worker.ts'
 import { startMetricsServer, startWorkerServer, workerMetrics } from './roles/worker-server.ts'
-import { schemaOf } from './schema.ts'
 import { createJobs } from './summarizer/jobs.ts'
 import type { SummarySettings } from './summarizer/summarizer.ts'
 import { openTelemetry, TelemetryError } from './telemetry/open.ts'
@@ -52,19 +50,27 @@ export async function serve(config: Config): Promise<void> {
   requireEncryptionKey(config)
   const summaries = summarySettingsOf(config)
   const stopped = stopSignal()
-  const database = await openDatabase(config, log)
+  const databases = await openDatabases(config, log)
+  const [first, ...later] = databases
+  let others: Awaited<ReturnType<typeof prepareLater>> | null = null
   try {
-    const applied = await migrate(database.sessions, schemaOf())
-    if (applied.length > 0) log.info({ migrations: applied }, 'the schema was brought up to date')
-    // Before the first commit: a week that has begun without a partition goes on without one.
-    const clock = await askDatabaseClock(database.pool)
-    await makeLogWeeks(database.pool, clock.now())
     const settings = await deliverySettingsOf(config)
-    await requireKeyOfDatabase(database.pool, config, keysOf(settings))
-    const running = await startRoles(config, { database, clock, settings, summaries, log, telemetry })
+    const preparing = { config, keys: keysOf(settings), log }
+    await prepare(first, preparing).catch((error) => refuseFirst(first, error))
+    others = await prepareLater(later, log, (database) => prepare(database, preparing))
+    const clock = await askDatabaseClock(first.pool)
+    const usable = [served(first), ...others.served] as const
+    const running = await startRoles(config, {
+      databases: usable,
+      clock,
+      settings,
+      summaries,
+      log,
+      telemetry,
+    })
     // A worker that runs alone has nothing else that keeps its process while the database is away.
     const staying = setInterval(() => {}, longestTimer)
-    const ending = await Promise.race([stopped, database.lost.then((how) => new EmbeddedDatabaseError(how))])
+    const ending = await Promise.race([stopped, first.lost.then((how) => new EmbeddedDatabaseError(how))])
     clearInterval(staying)
     log.info({ reason: String(ending) }, 'stopping: finishing what is under way')
     await Promise.all(running.map((role) => role.stop()))
@@ -72,23 +78,30 @@ export async function serve(config: Config): Promise<void> {
     if (ending instanceof EmbeddedDatabaseError) throw ending
     log.info('stopped')
   } finally {
-    await database.close()
+    await others?.stop()
+    await Promise.all(databases.map((database) => database.close()))
   }
+}
+
+/** The directory's database has to be there; where it has a name, what is wrong is said in the words of the setting that names it. */
+function refuseFirst({ name }: OpenDatabase, error: unknown): never {
+  const line = name === null ? null : explainFailureOf(name, error)
+  throw line === null ? error : new SettingError(line)
 }
 
 /** The parts of the service that this process runs; role `all` runs the worker in a process of its own beside it. */
 async function startRoles(
   config: Config,
   {
-    database,
+    databases,
     clock,
     settings,
     summaries,
     log,
     telemetry,
   }: {
-    database: OpenDatabase
-    /** The database's. */
+    databases: readonly [ServedDatabase, ...ServedDatabase[]]
+    /** The first database's. */
     clock: Clock
     settings: DeliverySettings
     summaries: SummarySettings | null
@@ -96,20 +109,24 @@ async function startRoles(
     telemetry: Telemetry | null
   },
 ): Promise<readonly Running[]> {
-  const { pool, address } = database
   if (config.role === 'worker') {
     warnOfTrust(settings, log)
-    return await startWorkerAlone(config, startWorker({ address, log, settings, summaries, telemetry }), log)
+    const workers = startWorkers(databases, { log, settings, summaries, telemetry })
+    return await startWorkerAlone(config, workers, databases, log)
   }
+  const [{ pool, address, name }, ...others] = databases
   // Where a stream begins it may not be ahead either.
-  const first = await makeFirstKey(pool, clock, config)
-  if (first !== null) announceFirstKey(first, config)
+  const made = await makeFirstKey(pool, clock, config)
+  if (made !== null) announceFirstKey(made, config)
   warnOfTrust(settings, log)
   let worker: Supervised | null = null
   const otherMetrics = async () => (await worker?.metrics()) ?? []
+  const beside = (place: number) => (config.role === 'all' ? besideOf(() => worker, place, settings) : null)
   const api = await startApi(config, {
     pool,
     address,
+    ...(name === null ? {} : { name }),
+    others: others.map((database, n) => ({ ...database, worker: beside(n + 1) })),
     log,
     settings,
     telemetry,
@@ -118,7 +135,7 @@ async function startRoles(
     storage: { rows: config.maxRows, bytes: config.maxBytes },
     otherMetrics,
     degraded: () => worker?.trouble() ?? null,
-    ...(config.role === 'all' ? { worker: besideOf(() => worker, settings) } : {}),
+    worker: beside(0),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
     consoleFrameAncestors: config.consoleFrameAncestors,
@@ -129,10 +146,11 @@ async function startRoles(
     throw error
   })
   if (config.role === 'all')
-    worker = superviseWorker(
-      { address, settings, summaries, logLevel: config.logLevel },
-      { log, clock, giveBack: (workerId) => giveBackLeases(pool, workerId) },
-    )
+    worker = superviseWorker({ settings, summaries, logLevel: config.logLevel }, databases, {
+      log,
+      clock,
+      giveBack: (workerId) => giveBackLeases(databases, workerId),
+    })
   process.stdout.write(`listening on ${api.address}\nguides and reference at ${api.address}/\n`)
   return [api, ...metrics, ...(worker === null ? [] : [worker])]
 }
@@ -141,21 +159,38 @@ function refuseTelemetry(error: unknown): never {
   throw error instanceof TelemetryError ? new SettingError(error.message) : error
 }
 
-/** What the API sees of the worker that is supervised, once it is. */
-function besideOf(worker: () => Supervised | null, { schedule }: DeliverySettings): WorkerBeside {
+/** What the API sees of the worker that is supervised, once it is, in the database with this place. */
+function besideOf(
+  worker: () => Supervised | null,
+  place: number,
+  { schedule }: DeliverySettings,
+): WorkerBeside {
   return {
     get id() {
-      return worker()?.takerId ?? null
+      return worker()?.takerId(place) ?? null
     },
     leaseFor: leaseOf(schedule, deliveryTuning.leases),
-    tell: (due) => worker()?.tell(due) ?? false,
+    tell: (due) => worker()?.tell(due, place) ?? false,
   }
 }
 
-/** Everything that a worker held which has died. Answers how many leases that were. */
-async function giveBackLeases(pool: Pool, workerId: string): Promise<number> {
-  const now = (await askDatabaseClock(pool)).now()
-  return (await giveBackQueues(pool, workerId, now)) + (await createJobs(pool).giveBackAllOf(workerId, now))
+/** Everything that a worker held which has died. Answers how many leases that were. @throws where a database does not take them. */
+async function giveBackLeases(databases: readonly ServedDatabase[], workerId: string): Promise<number> {
+  const usable = databases.filter(({ isReady }) => isReady())
+  const given = await Promise.allSettled(
+    usable.map(async ({ pool }) => {
+      const now = (await askDatabaseClock(pool)).now()
+      return (
+        (await giveBackQueues(pool, workerId, now)) + (await createJobs(pool).giveBackAllOf(workerId, now))
+      )
+    }),
+  )
+  let leases = 0
+  for (const each of given) {
+    if (each.status === 'rejected') throw each.reason
+    leases += each.value
+  }
+  return leases
 }
 
 /** The server that DESKWIRE_METRICS_PORT asks for. @throws ListenError when it cannot listen. */
@@ -173,17 +208,18 @@ async function startMetrics(
 /** A worker in a process of its own, with the small servers that it may have. */
 async function startWorkerAlone(
   config: Config,
-  worker: RunningWorker,
+  workers: RunningWorkers,
+  databases: readonly ServedDatabase[],
   log: Logger,
 ): Promise<readonly Running[]> {
   const { host, workerPort, metricsPort } = config
-  const running: Running[] = [worker]
+  const running: Running[] = [workers]
   try {
-    const metrics = workerMetrics(worker)
+    const metrics = workerMetrics(workers)
     running.unshift(...(await startMetrics(config, metrics, log)))
     if (workerPort !== null) {
       const where = { host, port: workerPort }
-      const server = await startWorkerServer(where, worker, metricsPort === null ? metrics : null, log)
+      const server = await startWorkerServer(where, databases, metricsPort === null ? metrics : null, log)
       running.unshift(server)
       process.stdout.write(`worker listening on ${server.address}\n`)
     }

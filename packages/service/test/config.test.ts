@@ -30,6 +30,23 @@ const examples: Record<keyof typeof settings, Example> = {
     value: 'postgres://u@/desk?host=/run/postgresql',
     bad: ['mysql://u:hidden@db/desk', 'hidden'],
   },
+  databases: {
+    default: null,
+    text: 'one postgres://u:p@a/desk; two postgres://u@pooler/desk postgres://u@b/desk',
+    value: {
+      databases: [
+        { name: 'one', url: 'postgres://u:p@a/desk', directUrl: null },
+        { name: 'two', url: 'postgres://u@pooler/desk', directUrl: 'postgres://u@b/desk' },
+      ],
+    },
+    bad: [
+      'One postgres://u:hidden@a/desk',
+      'one postgres://u:hidden@a/desk mysql://hidden',
+      'one postgres://u:hidden@a/desk; one postgres://u:hidden@b/desk',
+      'one postgres://u:hidden@a/desk; two postgres://u:hidden@a/desk',
+      'postgres://u:hidden@a/desk',
+    ],
+  },
   dataDir: { default: './data', text: '/var/lib/deskwire', value: '/var/lib/deskwire', bad: [] },
   bootstrapKey: { default: null, text: key, value: key, bad: [`${key.slice(0, -1)}3`, 'hidden'] },
   firstKeyFile: { default: null, text: '/run/key', value: '/run/key', bad: [] },
@@ -149,6 +166,7 @@ const all = Object.entries(examples) as [keyof Config, Example][]
 const secrets: readonly string[] = [
   'databaseUrl',
   'databaseDirectUrl',
+  'databases',
   'bootstrapKey',
   'encryptionKey',
   'encryptionKeyPrevious',

@@ -8,7 +8,6 @@ import type { Caller, LookUp, Lookup } from './directory.ts'
 import { createRateLimiter, type Quota, type RateLimit } from './rate-limit.ts'
 import { hashToken, isBearer } from './token.ts'
 import { type Throttled, UnseenTokens } from './unseen-tokens.ts'
-import type { UseRecorder } from './uses.ts'
 
 /** What becomes of a request that carries a token. `quota` is null when nothing is limited. */
 export type Authentication =
@@ -37,7 +36,7 @@ export function createAdmission(options: {
   readonly lookUp: LookUp
   readonly clock: Clock
   readonly limit: RateLimit | null
-  readonly uses: Pick<UseRecorder, 'note'>
+  readonly uses: { note(caller: Caller): void }
   /** Tokens not seen before; as many as `unseenLimits` say, unless told. */
   readonly unseen?: Pick<UnseenTokens, 'find'>
 }): Admission {

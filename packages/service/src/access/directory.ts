@@ -25,6 +25,8 @@ export interface Caller {
   readonly scopes: readonly string[]
   /** The console link that began the session, where a session calls and not its key. */
   readonly sessionId?: string
+  /** The place of its database among several (`homes.ts`); nothing where there is one. */
+  readonly home?: number
 }
 
 /** Whom a token belongs to. */
@@ -41,6 +43,9 @@ export type Lookup =
   /** The key lives, but its organization is suspended. */
   | { readonly outcome: 'suspended'; readonly caller: Caller }
 
+/** The same in one of several databases, which may be the wrong one: the organization lives in another. */
+export type HomeLookup = Lookup | { readonly outcome: 'elsewhere' }
+
 /** Finds keys by their tokens, and nothing else. */
 export type LookUp = (token: string) => Promise<Lookup>
 
@@ -49,17 +54,19 @@ interface Found {
   readonly tokenExpiresAt: number | null
   readonly keyExpiresAt: number | null
   readonly suspended: boolean
+  readonly elsewhere: boolean
 }
 
 /** Looks tokens up in the database; those that are asked for at the same time, together. */
-export function createLookUp(pool: Pool, clock: Clock): LookUp {
+export function createLookUp(pool: Pool, clock: Clock): (token: string) => Promise<HomeLookup> {
   /** Of the tokens in this table, `d`. */
   const statementFor = (name: string, directory: string, session = '', only = '') => ({
     name,
     text: `select encode(d.token_hash, 'hex') as token_hash, d.organization_id, ${milliseconds('o.created_at')} as organization_created_at,
              d.api_key_id, array_to_json(k.scopes) as scopes, ${milliseconds('d.expires_at')} as token_expires_at,
              ${milliseconds('k.expires_at')} as key_expires_at,
-             case when o.suspended_at is not null then true end as suspended${session}
+             case when o.suspended_at is not null then true end as suspended,
+             case when o.away in ('arriving', 'moved') then true end as elsewhere${session}
            from ${directory}
            join api_keys k on k.organization_id = d.organization_id and k.id = d.api_key_id
            join organizations o on o.organization_id = d.organization_id
@@ -77,6 +84,7 @@ export function createLookUp(pool: Pool, clock: Clock): LookUp {
     if (!isSession && !isToken(token)) return { outcome: 'unknown' }
     const found = await (isSession ? findSession : find)(hashToken(token))
     if (found === null) return { outcome: 'unknown' }
+    if (found.elsewhere) return { outcome: 'elsewhere' }
     const isOver = (at: number | null) => at !== null && at <= clock.now()
     if (isOver(found.keyExpiresAt)) return { outcome: isSession ? 'ended' : 'expired' }
     if (isOver(found.tokenExpiresAt)) return { outcome: isSession ? 'ended' : 'replaced' }
@@ -104,6 +112,7 @@ function foundIn(columns: TextRow): Found {
     tokenExpiresAt,
     keyExpiresAt,
     suspended,
+    elsewhere,
     sessionId,
     own,
   ] = columns
@@ -121,5 +130,6 @@ function foundIn(columns: TextRow): Found {
     tokenExpiresAt: time(tokenExpiresAt),
     keyExpiresAt: time(keyExpiresAt),
     suspended: suspended != null,
+    elsewhere: elsewhere != null,
   }
 }

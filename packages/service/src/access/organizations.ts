@@ -12,9 +12,22 @@ export interface NewKey {
   readonly token: string
 }
 
+/** Is told of what is made before anything of it is committed: when it fails, nothing was made. */
+export type Told = (made: NewKey) => Promise<void>
+const nobody: Told = async () => {}
+
 /** A new organization with its first key, which may do everything. */
-export function createOrganization(pool: Pool, clock: Clock, name: string): Promise<NewKey> {
-  return transaction(pool, (tx) => insertOrganization(tx, clock, name, newToken()))
+export function createOrganization(
+  pool: Pool,
+  clock: Clock,
+  name: string,
+  tell: Told = nobody,
+): Promise<NewKey> {
+  return transaction(pool, async (tx) => {
+    const made = await insertOrganization(tx, clock, name, newToken())
+    await tell(made)
+    return made
+  })
 }
 
 /** PostgreSQL's number for "the first organization". */
@@ -29,11 +42,14 @@ export function bootstrapOrganization(
   pool: Pool,
   clock: Clock,
   token: string | null,
-  handOver: (first: NewKey) => Promise<void> = async () => {},
+  handOver: Told = nobody,
 ): Promise<NewKey | null> {
   return transaction(pool, async (tx) => {
     await tx.query(`select pg_advisory_xact_lock(${bootstrapLock})`)
-    const { rows } = await tx.query('select 1 from api_keys limit 1')
+    // Of other databases the directory knows.
+    const { rows } = await tx.query(
+      'select 1 from (select 1 from api_keys union all select 1 from directory_organizations) k limit 1',
+    )
     if (rows.length > 0) return null
     const first = await insertOrganization(tx, clock, 'My organization', token ?? newToken())
     await handOver(first)
@@ -46,12 +62,16 @@ export function createApiKey(
   pool: Pool,
   clock: Clock,
   key: { readonly organizationId: string; readonly name: string; readonly scopes: readonly string[] },
+  tell: Told = nobody,
 ): Promise<NewKey | null> {
   return transaction(pool, async (tx) => {
     const { rows } = await tx.query('select 1 from organizations o where o.organization_id = $1', [
       key.organizationId,
     ])
-    return rows.length === 0 ? null : insertKey(tx, clock, key, newToken())
+    if (rows.length === 0) return null
+    const made = await insertKey(tx, clock, key, newToken())
+    await tell(made)
+    return made
   })
 }
 

@@ -1,5 +1,6 @@
 /** Failures of a database that whoever runs the service can mend, in one line each. */
 import { DatabaseError } from 'pg'
+import { DatabasesError, databasesSetting } from './databases.ts'
 import { PoolerError } from './pooler.ts'
 
 /** What a statement or a connection fails with: of PostgreSQL, of the system, of pg, or of TLS. */
@@ -13,12 +14,22 @@ const url = 'DESKWIRE_DATABASE_URL'
  */
 export function explainDatabaseFailure(error: unknown): string | null {
   if (!(error instanceof Error)) return null
-  if (error instanceof PoolerError) return error.message
+  if (error instanceof PoolerError || error instanceof DatabasesError) return error.message
   const failure = error as Failure
   const advice = adviceOf(failure)
   // Of several addresses that were tried, each has a message of its own and all together have none.
   const what = (failure.message || failure.code || failure.name).split('\n', 1)[0]
   return advice === null ? null : `the database cannot be used: ${what}; ${advice}`
+}
+
+/** The same of a database that has a name: in the words of the setting that names it. */
+export function explainFailureOf(database: string, error: unknown): string | null {
+  const named = `the URL of ${database} in ${databasesSetting}`
+  return (
+    explainDatabaseFailure(error)
+      ?.replaceAll(url, named)
+      .replace(/^the database/, `the database ${database}`) ?? null
+  )
 }
 
 function adviceOf({ code = '', syscall, message, path }: Failure): string | null {

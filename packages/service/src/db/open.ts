@@ -1,6 +1,13 @@
-/** The database that the settings ask for: a server by URL, or the embedded one. */
+/** The databases that the settings ask for: servers by URL, or the embedded one. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
+import {
+  DatabasesError,
+  type DatabasesSetting,
+  databasesSetting,
+  type NamedDatabase,
+  readDatabases,
+} from './databases.ts'
 import { findEmbedded, startEmbedded } from './embedded/index.ts'
 import { createPool, type DatabaseAddress, directAddress, endPool, isPooled } from './pool.ts'
 import { PoolerError, requireSessions } from './pooler.ts'
@@ -9,10 +16,13 @@ import { PoolerError, requireSessions } from './pooler.ts'
 export interface DatabaseSettings {
   readonly databaseUrl: string | null
   readonly databaseDirectUrl: string | null
+  readonly databases: DatabasesSetting | null
   readonly dataDir: string
 }
 
 export interface OpenDatabase {
+  /** Its name among several; null of one that is alone. */
+  readonly name: string | null
   readonly pool: Pool
   /** For what needs a session; the same pool where there is no pooler. */
   readonly sessions: Pool
@@ -30,27 +40,79 @@ export interface OpenDatabase {
 export const connections = 16
 
 /**
+ * All databases that the settings name, the directory's first. Of several none was asked anything yet: that is for whoever prepares
+ * them, as any of them may be away. @throws PoolerError, DatabasesError
+ */
+export async function openDatabases(
+  config: DatabaseSettings,
+  log: FastifyBaseLogger,
+): Promise<readonly [OpenDatabase, ...OpenDatabase[]]> {
+  const named = await namedDatabases(config)
+  if (named === null) return [await openDatabase(config, log)]
+  const [first, ...others] = named.map((each) => openServer(each.name, addressOf(each), log))
+  if (first === undefined) throw new DatabasesError(`${databasesSetting}: no database is named`)
+  return [first, ...others]
+}
+
+/** The databases that have names, the directory's first; null where there is one, which has none. @throws DatabasesError */
+export async function namedDatabases(
+  config: Pick<DatabaseSettings, 'databases' | 'databaseUrl' | 'databaseDirectUrl'>,
+): Promise<readonly NamedDatabase[] | null> {
+  const { databases, databaseUrl, databaseDirectUrl } = config
+  if (databases === null) return null
+  if (databaseUrl !== null || databaseDirectUrl !== null)
+    throw new DatabasesError(
+      `${databasesSetting} and DESKWIRE_DATABASE_URL are both set: name that database in the first line of ${databasesSetting}, and set the other to nothing`,
+    )
+  return readDatabases(databases)
+}
+
+function addressOf({ url, directUrl }: Omit<NamedDatabase, 'name'>): ServerAddress {
+  return { url, directUrl: directUrl ?? undefined }
+}
+
+type ServerAddress = { readonly url: string; readonly directUrl: string | undefined }
+
+/** A server by its address, of which nothing was asked yet. */
+export function openServer(
+  name: string | null,
+  address: ServerAddress,
+  log: FastifyBaseLogger,
+): OpenDatabase {
+  const onIdleError = reportTo(log, name)
+  const pool = createPool(address, { max: connections, onIdleError })
+  const sessions = isPooled(address) ? createPool(directAddress(address), { max: 1, onIdleError }) : pool
+  const close = async () =>
+    void (await Promise.all([...new Set([pool, sessions])].map((each) => endPool(each))))
+  return { name, pool, sessions, address, lost: new Promise(() => {}), close }
+}
+
+/** What a pool does with connections that break while nobody uses them. */
+export function reportTo(log: FastifyBaseLogger, database: string | null = null): (error: Error) => void {
+  const of = database === null ? {} : { database }
+  return (error) => log.warn({ ...of, reason: error.message }, 'an idle database connection broke')
+}
+
+/**
  * Starts the embedded database, or uses the server at DESKWIRE_DATABASE_URL.
  * @throws PoolerError when sessions would be lost on the way there.
  */
-export async function openDatabase(config: DatabaseSettings, log: FastifyBaseLogger): Promise<OpenDatabase> {
-  const onIdleError = (error: Error) =>
-    log.warn({ reason: error.message }, 'an idle database connection broke')
+export async function openDatabase(
+  config: Omit<DatabaseSettings, 'databases'>,
+  log: FastifyBaseLogger,
+): Promise<OpenDatabase> {
   const address = serverAddress(config)
   if (address !== null) {
     await requireSessions(address)
-    const pool = createPool(address, { max: connections, onIdleError })
-    const sessions = isPooled(address) ? createPool(directAddress(address), { max: 1, onIdleError }) : pool
-    const close = async () =>
-      void (await Promise.all([...new Set([pool, sessions])].map((each) => endPool(each))))
-    return { pool, sessions, address, lost: new Promise(() => {}), close }
+    return openServer(null, address, log)
   }
   const embedded = await startEmbedded({
     dataDir: config.dataDir,
     log: (level, message, fields) => log[level](fields ?? {}, message),
   })
-  const pool = createPool(embedded.connection, { max: connections, onIdleError })
+  const pool = createPool(embedded.connection, { max: connections, onIdleError: reportTo(log) })
   return {
+    name: null,
     pool,
     sessions: pool,
     address: embedded.connection,
@@ -67,7 +129,7 @@ export async function openDatabase(config: DatabaseSettings, log: FastifyBaseLog
  * started for as long as the command takes. A pooler is passed by: commands keep sessions, and are few.
  */
 export async function openDatabaseBeside(
-  config: DatabaseSettings,
+  config: Omit<DatabaseSettings, 'databases'>,
   log: FastifyBaseLogger,
 ): Promise<OpenDatabase> {
   const address = serverAddress(config)
@@ -78,11 +140,21 @@ export async function openDatabaseBeside(
   const running = await findEmbedded(config.dataDir)
   if (running === null) return openDatabase(config, log)
   const pool = createPool(running, { max: 2, onIdleError: () => {} })
-  return { pool, sessions: pool, address: running, lost: new Promise(() => {}), close: () => endPool(pool) }
+  return {
+    name: null,
+    pool,
+    sessions: pool,
+    address: running,
+    lost: new Promise(() => {}),
+    close: () => endPool(pool),
+  }
 }
 
 /** Null for the embedded one. */
-function serverAddress({ databaseUrl, databaseDirectUrl }: DatabaseSettings) {
+function serverAddress({
+  databaseUrl,
+  databaseDirectUrl,
+}: Omit<DatabaseSettings, 'databases'>): ServerAddress | null {
   if (databaseUrl !== null) return { url: databaseUrl, directUrl: databaseDirectUrl ?? undefined }
   if (databaseDirectUrl === null) return null
   throw new PoolerError(

@@ -56,6 +56,8 @@ export function createEngine(
     /** Calls that take an organization's clock row, one at a time of each. */
     readonly clockTurns?: KeyedQueue
     readonly backlogs?: BacklogPace
+    /** The attempts of the process, where this is not its only engine. */
+    readonly limiter?: ConcurrencyLimiter
     readonly tuning?: DeliveryTuning
   } = {},
 ): Engine {
@@ -66,12 +68,12 @@ export function createEngine(
     clockTurns = createKeyedQueue(),
     tuning = deliveryTuning,
     backlogs = new BacklogPace(tuning.backlogs),
+    limiter = new ConcurrencyLimiter(tuning.concurrency),
   } = options
   const { foundAtOnce, looksApart, pollEvery, slowApart, freshApart, attemptsMayTake, completingMayTake } =
     tuning.engine
   const stopWithin = attemptsMayTake + completingMayTake
   const drainServices: DrainServices = { ...services, tuning }
-  const limiter = new ConcurrencyLimiter(tuning.concurrency)
   const shutdown = new Shutdown()
   const disablePolicy = createDisablePolicy({
     ...services,

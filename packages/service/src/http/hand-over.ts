@@ -15,6 +15,8 @@ declare module 'fastify' {
 export interface HandedOver {
   /** Whose it is: the key was let in. */
   readonly organizationId: string
+  /** The place of its database among several. */
+  readonly home: number
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string | string[]>>
@@ -58,8 +60,10 @@ const hopByHop = new Set([
 export function answerElsewhere(server: FastifyInstance, handOver: HandOver): void {
   server.addHook('preHandler', async (request, reply) => {
     if (!request.handedOver) return
+    const { organizationId, home = 0 } = callerOf(request)
     const { status, headers, body } = await handOver({
-      organizationId: callerOf(request).organizationId,
+      organizationId,
+      home,
       method: request.method,
       url: request.url,
       // What is answered there has the id that it has here, and is a part of the same trace.

@@ -1,5 +1,5 @@
 /**
- * `/healthz`: the process answers. `/readyz`: it answers and its database does. Neither needs a key, so whoever asks, and
+ * `/healthz`: the process answers. `/readyz`: it answers and its database does, or one of several. Neither needs a key, so whoever asks, and
  * however often, the database is asked once a second at most, and over one connection.
  */
 import { setTimeout as delay } from 'node:timers/promises'
@@ -17,40 +17,64 @@ const goodFor = 1_000
 const answersWithin = 2_000
 
 export interface Health {
-  /** Whether the database answers, as it was at most a second ago. */
+  /** Whether the database answers, as it was at most a second ago; of several, whether any does. */
   readonly answers: () => Promise<boolean>
   /**
    * What does not work beside the API though its database answers, as a sentence that anybody may read; null when all does. It
    * is told with a 200: whoever balances load by `/readyz` would take away the API as well, which works.
    */
-  readonly degraded: () => string | null
+  readonly degraded: () => Promise<string | null> | string | null
 }
 
-export function createHealth(options: {
-  readonly pool: Pool
-  readonly clock: Clock
-  readonly degraded?: () => string | null
-}): Health {
-  const { pool, clock, degraded = () => null } = options
+/** A database that is asked about. */
+export interface Asked {
+  /** Null of one that is alone. */
+  readonly name: string | null
+  readonly answers: () => Promise<boolean>
+  readonly isReady: () => boolean
+}
+
+export function createHealth(
+  databases: readonly Asked[],
+  degraded: () => string | null = () => null,
+): Health {
+  const works = async ({ answers, isReady }: Asked) => isReady() && (await answers())
+  return {
+    async answers() {
+      return (await Promise.all(databases.map(works))).includes(true)
+    },
+    async degraded() {
+      const here = await Promise.all(databases.map(works))
+      const away = databases.filter((_, n) => here[n] === false).map(({ name }) => name)
+      if (away.length === 0) return degraded()
+      const sentence =
+        away.length === 1
+          ? `The database ${away[0]} does not answer: its organizations are answered 503, and no others.`
+          : `The databases ${away.join(', ')} do not answer: their organizations are answered 503, and no others.`
+      const other = degraded()
+      return other === null ? sentence : `${sentence} ${other}`
+    },
+  }
+}
+
+/** Asks a database whether it answers, once a second at most. */
+export function whetherAnswers(pool: Pool, clock: Clock): () => Promise<boolean> {
   const ask = cached(() => pool.query('select i.singleton from installation i where i.singleton'), {
     clock,
     goodFor,
   })
-  return {
-    degraded,
-    async answers() {
-      const over = new AbortController()
-      const late = delay(answersWithin, false, { signal: over.signal }).catch(() => false)
-      const inTime = await Promise.race([
-        ask().then(
-          () => true,
-          () => false,
-        ),
-        late,
-      ])
-      over.abort()
-      return inTime
-    },
+  return async () => {
+    const over = new AbortController()
+    const late = delay(answersWithin, false, { signal: over.signal }).catch(() => false)
+    const inTime = await Promise.race([
+      ask().then(
+        () => true,
+        () => false,
+      ),
+      late,
+    ])
+    over.abort()
+    return inTime
   }
 }
 
@@ -90,7 +114,8 @@ const readyz = route({
           status: constant('ready'),
           degraded: {
             type: 'string',
-            description: 'What does not work beside the API, in a sentence: a worker that does not stay up',
+            description:
+              'What does not work, in a sentence: a worker that does not stay up, or which of several databases do not answer',
           },
         },
       },
@@ -100,7 +125,7 @@ const readyz = route({
   errors: ['unavailable'],
   async handle({ answers, degraded }) {
     if (!(await answers())) return refused(problem('unavailable', 'The database does not answer.'))
-    const reason = degraded()
+    const reason = await degraded()
     return done(reason === null ? { status: 'ready' } : { status: 'ready', degraded: reason })
   },
 })

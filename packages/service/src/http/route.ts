@@ -50,6 +50,8 @@ export interface Route<Services> extends Operation {
     readonly bodyLimit: number
     readonly read: (bytes: Buffer | null) => Promise<Result<unknown, Problem>>
   }
+  /** The token in its body by which its organization is found: of a route that needs no key, and answers for one organization. */
+  readonly ownedBy?: (body: unknown) => string | null
   /** What a caller is told of an answer and of a refusal, where that is less than either says. */
   readonly told?: {
     readonly answer: (caller: Caller, body: string) => string
@@ -94,6 +96,31 @@ export interface Access {
   readonly idempotency: IdempotencyStore
 }
 
+/** Routes with what they work with. Of several databases, those of the first are made, and the others have the same. */
+export interface Part {
+  readonly routes: () => readonly Route<unknown>[]
+  readonly services: unknown
+}
+
+/** These routes with these services, which a list of parts does not know the type of. */
+export function partOf<Services>(routes: () => readonly Route<Services>[], services: Services): Part {
+  return { routes: routes as () => readonly Route<unknown>[], services }
+}
+
+/** What answers a request, in one database. */
+export interface Answering {
+  readonly parts: readonly Part[]
+  readonly idempotency: IdempotencyStore
+}
+
+/** How several databases are told apart. */
+export interface Placing {
+  /** The place of the one in which a token is; null where nobody knows it. */
+  placeOf(token: string): Promise<number | null>
+  /** The caller as it is to be answered now, after such an error; null where that is what it came to. May wait. */
+  follow(caller: Caller, error: unknown, tried: number): Promise<Caller | null>
+}
+
 /** Has the server answer these routes. Throws where one needs a key and there is no `access`. */
 export function registerRoutes<Services>(
   server: FastifyInstance,
@@ -101,27 +128,65 @@ export function registerRoutes<Services>(
   services: Services,
   access: Access | null,
 ): void {
-  for (const route of routes) {
-    const { method, path, reads } = route
-    const letIn = guardOf(route, access)
-    server.route({
-      method: method.toUpperCase(),
-      url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      ...(letIn === null ? {} : { onRequest: letIn }),
-      ...(reads === undefined ? {} : { bodyLimit: reads.bodyLimit }),
-      config: { route, ...(reads === undefined ? {} : { readsBody: true }) },
-      handler: handlerOf(route, services, access),
-    })
-  }
+  const backing = { services, idempotency: access?.idempotency ?? null }
+  for (const route of routes) register(server, route, [backing], { access, placing: null })
 }
 
-function guardOf({ access: needed, path }: Operation, access: Access | null) {
+/**
+ * Has the server answer the routes that all of these have: each request by the one in whose database its organization is. With one
+ * there is nothing to tell apart, and no `placing`.
+ */
+export function registerAnswering(
+  server: FastifyInstance,
+  all: readonly Answering[],
+  access: Pick<Access, 'admission'>,
+  placing: Placing | null,
+): void {
+  all[0]?.parts.forEach(({ routes }, part) => {
+    const backings = all.map(({ parts, idempotency }) => ({ services: parts[part]?.services, idempotency }))
+    for (const route of routes()) register(server, route, backings, { access, placing })
+  })
+}
+
+interface Backing<Services> {
+  readonly services: Services
+  readonly idempotency: IdempotencyStore | null
+}
+
+interface Entrance {
+  readonly access: Pick<Access, 'admission'> | null
+  readonly placing: Placing | null
+}
+
+function register<Services>(
+  server: FastifyInstance,
+  route: Route<Services>,
+  backings: readonly Backing<Services>[],
+  entrance: Entrance,
+): void {
+  const { method, path, reads } = route
+  const letIn = guardOf(route, entrance.access)
+  server.route({
+    method: method.toUpperCase(),
+    url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    ...(letIn === null ? {} : { onRequest: letIn }),
+    ...(reads === undefined ? {} : { bodyLimit: reads.bodyLimit }),
+    config: { route, ...(reads === undefined ? {} : { readsBody: true }) },
+    handler: handlerOf(route, backings, entrance.placing),
+  })
+}
+
+function guardOf({ access: needed, path }: Operation, access: Pick<Access, 'admission'> | null) {
   if (needed === 'public') return null
   if (access === null) throw new Error(`${path} needs a key, and nobody here knows any`)
   return needed === 'any key' ? requireKey(access.admission) : requireScope(access.admission, needed)
 }
 
-function handlerOf<Services>(route: Route<Services>, services: Services, access: Access | null) {
+function handlerOf<Services>(
+  route: Route<Services>,
+  backings: readonly Backing<Services>[],
+  placing: Placing | null,
+) {
   const { told, reads, once, withhold } = route
   const { status, send } = firstAnswer(route)
 
@@ -144,15 +209,14 @@ function handlerOf<Services>(route: Route<Services>, services: Services, access:
   }
 
   /** A POST under its Idempotency-Key, if it has one. */
-  async function handleOnce(call: RouteCall, idempotency: IdempotencyStore): Promise<FastifyReply> {
-    const { request, reply, caller } = call
-    const record = idempotencyOf(request, status)
-    if (!record.ok) return refuse(call, record.error)
-    call.record = record.value
-    // Its pieces are read, and the record has its hash.
-    if (reads !== undefined) request.rawBody = null
+  async function handleOnce(
+    call: RouteCall,
+    services: Services,
+    idempotency: IdempotencyStore,
+  ): Promise<FastifyReply> {
+    const { reply, caller, record } = call
     const { organizationId } = caller
-    const came = await answerOnce(idempotency, { organizationId, record: record.value }, async () => {
+    const came = await answerOnce(idempotency, { organizationId, record }, async () => {
       const answered = await route.handle(services, call)
       if (answered.outcome === 'sent') throw new Error(`${route.id} has answered past its Idempotency-Key`)
       return answered
@@ -165,8 +229,40 @@ function handlerOf<Services>(route: Route<Services>, services: Services, access:
     return send(call, body, then)
   }
 
-  const idempotency = once ? access?.idempotency : null
-  if (idempotency === undefined) throw new Error(`${route.id} is made once, and nobody here keeps its answer`)
+  async function answerWith(call: RouteCall, { services, idempotency }: Backing<Services>) {
+    if (!once) return answer(call, await route.handle(services, call))
+    if (idempotency === null) throw new Error(`${route.id} is made once, and nobody here keeps its answer`)
+    return handleOnce(call, services, idempotency)
+  }
+
+  /** The one in whose database the organization is: the first, where nothing says that it is another. */
+  async function backingOf({ request, body }: RouteCall): Promise<Backing<Services>> {
+    const token = placing === null ? null : (route.ownedBy?.(body) ?? null)
+    const place = request.caller?.home ?? (token === null ? null : await placing?.placeOf(token)) ?? 0
+    const backing = backings[place]
+    if (backing === undefined) throw new Error(`there is no database ${place}`)
+    return backing
+  }
+
+  /** What a database refuses whose organization has moved meanwhile has changed nothing: the other one is asked. */
+  async function answerWhereItIs(call: RouteCall, placing: Placing): Promise<FastifyReply> {
+    for (let tried = 1; ; tried++) {
+      try {
+        return await answerWith(call, await backingOf(call))
+      } catch (error) {
+        const { request, reply } = call
+        const caller =
+          request.caller === null || reply.sent ? null : await placing.follow(request.caller, error, tried)
+        if (caller === null) throw error
+        request.caller = caller
+      }
+    }
+  }
+
+  const [first] = backings
+  if (first === undefined) throw new Error(`${route.id} has nothing to answer with`)
+  if (once && backings.some(({ idempotency }) => idempotency === null))
+    throw new Error(`${route.id} is made once, and nobody here keeps its answer`)
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const call = new RouteCall(route, request, reply)
     if (reads !== undefined) {
@@ -175,8 +271,14 @@ function handlerOf<Services>(route: Route<Services>, services: Services, access:
       if (!body.ok && body.error.code === 'malformed_json') return refuse(call, body.error)
       call.body = body
     }
-    if (idempotency !== null) return handleOnce(call, idempotency)
-    return answer(call, await route.handle(services, call))
+    if (once) {
+      const record = idempotencyOf(request, status)
+      if (!record.ok) return refuse(call, record.error)
+      call.record = record.value
+      // Its pieces are read, and the record has its hash.
+      if (reads !== undefined) request.rawBody = null
+    }
+    return placing === null ? answerWith(call, first) : answerWhereItIs(call, placing)
   }
 }
 

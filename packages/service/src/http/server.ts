@@ -9,8 +9,10 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
+import { HomeUnavailable } from '../access/homes.ts'
 import { type StrangerLimits, Strangers } from '../access/strangers.ts'
 import { isBearer } from '../access/token.ts'
+import { awayOf } from '../journal/away.ts'
 import { clockAheadCode } from '../journal/clock-skew.ts'
 import { NewerVersion } from '../journal/rows.ts'
 import { sealedOtherwiseCode } from '../journal/sql-fragments.ts'
@@ -210,6 +212,16 @@ const anotherKey = problem(
   'The encryption key of the service is being replaced, and the process that was asked does not have the new one yet; nothing was changed. Send the request again.',
 )
 
+const homeUnavailable = problem(
+  'unavailable',
+  'The database that has this organization cannot be reached right now; nothing was changed. Send the request again.',
+)
+
+const beingMoved = problem(
+  'unavailable',
+  'The organization is being moved to another database; nothing was changed. Send the request again.',
+)
+
 /** What the log says where the database refused what this process asked it to commit. */
 const refusalsLogged: ReadonlyMap<Problem, string> = new Map([
   [clockAhead, "this process's clock is too far ahead of the database's: nothing is committed"],
@@ -296,6 +308,8 @@ function expectedProblem(error: FastifyError, bodyLimit: number): Problem | null
 function databaseProblem(error: Error & { code?: string; syscall?: string }, method: string): Problem | null {
   if (error.code === clockAheadCode) return clockAhead
   if (error.code === sealedOtherwiseCode) return anotherKey
+  if (error instanceof HomeUnavailable) return homeUnavailable
+  if (awayOf(error) !== null) return beingMoved
   const notAsked = error.syscall === 'connect' || error.syscall === 'getaddrinfo'
   // A connection that times out in the middle of a statement has the code of one that was never made.
   const inUse = error.syscall === 'read' || error.syscall === 'write'

@@ -34,6 +34,8 @@ export interface WaitingReaders {
   notify(notification: StreamNotification): void
   /** Asks once for the clocks of all organizations that somebody waits for. */
   poll(): Promise<void>
+  /** Ends the waiting for changes of the organization. */
+  endOf(organizationId: string): void
   /** Ends all waiting, now and from now on. */
   end(): void
   /** Readers that wait at this moment. */
@@ -69,6 +71,9 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
     watch,
     notify,
     poll,
+    endOf(organizationId) {
+      for (const waiter of byOrganization.get(organizationId) ?? []) finish(waiter)
+    },
     end() {
       ended = true
       for (const waiters of byOrganization.values()) for (const waiter of waiters) finish(waiter)

@@ -13,6 +13,7 @@ import {
   type ConsoleLinks,
   type ConsoleSession,
   exchangeShape,
+  linkIn,
   linkShape,
   noSuchConsoleLink,
 } from './console-links.ts'
@@ -53,6 +54,7 @@ const exchangeLink = route({
     200: { description: 'The session, with its token.', schema: ref('ConsoleSession'), shownOnce: true },
   },
   errors: ['not_found'],
+  ownedBy: linkIn,
   handle: ({ links }, { body }) => links.exchange(body),
 })
 

@@ -3,6 +3,7 @@
  * of a session that may do what the link says, for the key that made it, until the link's end, the key's, or its deletion.
  */
 import type { Caller } from '../access/directory.ts'
+import type { HomeDirectory } from '../access/home-directory.ts'
 import { grants, managingScope } from '../access/scopes.ts'
 import { hashToken, isToken, newToken } from '../access/token.ts'
 import type { Database } from '../db/fair-pool.ts'
@@ -52,6 +53,8 @@ export interface ConsoleLinkServices {
   readonly scopes: readonly string[]
   /** Encrypts an answer about a link, as it holds its secret. */
   readonly seal: (answer: string, organizationId: string, linkId: string) => Promise<Sealed>
+  /** Told of links and sessions before they are made, where another database than this finds them; null where none does. */
+  readonly directory?: Pick<HomeDirectory, 'note' | 'noteBeside'> | null
 }
 
 export interface ConsoleLinks {
@@ -94,6 +97,12 @@ export const exchangeShape: Shape = {
   fieldNames: ['link'],
 }
 
+/** The link that such a body holds, where it holds one. */
+export function linkIn(body: unknown): string | null {
+  const { link } = (body ?? {}) as { readonly link?: unknown }
+  return typeof link === 'string' && isToken(link, 'link') ? link : null
+}
+
 /** A new link, unless its key is gone or has lost one of the scopes: 'done', 'limit_reached', 'caller_changed' or 'replayed'. */
 export const createLinkFunction: SchemaFunction = schemaFunction(
   'create_console_link',
@@ -124,7 +133,7 @@ end;`,
 )
 
 export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks {
-  const { database, callUnderClock, clock, seal } = services
+  const { database, callUnderClock, clock, seal, directory = null } = services
   const shape = linkShape(services.scopes)
   const bytes = (token: string) => Buffer.from(hashToken(token), 'hex')
 
@@ -147,6 +156,7 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
         record === null
           ? null
           : encodeResponse(record, { sealed: await seal(JSON.stringify(link), organizationId, id) })
+      await directory?.note(organizationId, [bytes(secret)])
       const created = await callUnderClock<'done' | 'limit_reached' | 'caller_changed' | 'replayed'>(
         createLinkFunction,
         [
@@ -184,6 +194,7 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
       const { link } = parsed.value as { link: string }
       if (!isToken(link, 'link')) return refused(noSuchLink)
       const token = newToken('session')
+      await directory?.noteBeside(bytes(link), bytes(token))
       // Whoever comes second finds another hash in its place.
       const { rows } = await database.together.query<{
         organization_id: string

@@ -3,6 +3,7 @@
  * do, decides on the record as it stands, and commits in one call; when another change was quicker it decides again.
  */
 import type { Caller } from '../access/directory.ts'
+import type { HomeDirectory } from '../access/home-directory.ts'
 import { hashToken, newToken } from '../access/token.ts'
 import { encodeResponse, type Sealed } from '../http/idempotency.ts'
 import { type Outcome, refused } from '../http/replies.ts'
@@ -40,6 +41,8 @@ export interface KeyServices {
   readonly seal: (answer: string, organizationId: string, apiKeyId: string) => Promise<Sealed>
   /** Something may be due: endpoints were disabled. */
   readonly wake: () => void
+  /** Told of tokens before they are made, where another database than this finds keys by them; null where none does. */
+  readonly directory?: Pick<HomeDirectory, 'note'> | null
 }
 
 /** The record with its token, which is shown this once. */
@@ -64,7 +67,7 @@ interface Draft {
 }
 
 export function createKeys(services: KeyServices): Keys {
-  const { store, clock, seal, wake } = services
+  const { store, clock, seal, wake, directory = null } = services
   const shape = keyShape(services.scopes)
 
   return {
@@ -81,6 +84,7 @@ export function createKeys(services: KeyServices): Keys {
       const row = newRow(newId(clock), draft, token, now)
       const answer = { ...keyRecord(caller.organizationId, row), token }
       const options = { now, limit: keyLimit, response: await toStore(caller, row.id, record, answer) }
+      await directory?.note(caller.organizationId, [stored(token).hash])
       const created = await store.create(caller, row, stored(token), options)
       switch (created) {
         case 'done':
@@ -134,6 +138,7 @@ export function createKeys(services: KeyServices): Keys {
         }
         const answer = { ...keyRecord(caller.organizationId, after), token }
         const options = { now, updatedAt, expiresAt, response: await toStore(caller, id, record, answer) }
+        await directory?.note(caller.organizationId, [stored(token).hash])
         const rotated = await store.rotate(caller, row, stored(token), options)
         if (rotated === 'replayed') return { outcome: 'replayed' }
         return rotated === 'done' ? { outcome: 'done', value: answer } : rotated

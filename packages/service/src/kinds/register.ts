@@ -1,8 +1,7 @@
 /** The kinds as a running whole: their readers, and the routes of all of them. */
-import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Database } from '../db/fair-pool.ts'
-import { type Access, registerRoutes } from '../http/route.ts'
+import { type Part, partOf } from '../http/route.ts'
 import { type Checkpoints, createFeed, createJoinedFeeds, type Feeds, shareWaiting } from '../journal/feed.ts'
 import type { Journal } from '../journal/journal.ts'
 import { createRangeDigestReader } from '../journal/range-digests.ts'
@@ -30,22 +29,16 @@ export interface DeskOptions {
   readonly searchTimeout: number
 }
 
-/** Registers the routes of all kinds. Readers that wait are woken by whoever is notified of commits: that is the caller. */
-export function registerDesk(
-  server: FastifyInstance,
-  options: DeskOptions,
-  access: Access,
-): { readonly readers: WaitingReaders } {
+/** What the routes of all kinds work with. Readers that wait are woken by whoever is notified of commits: that is the caller. */
+export function deskParts(options: DeskOptions): {
+  readonly parts: readonly Part[]
+  readonly readers: WaitingReaders
+} {
   const { pool, database, clock, kinds, journal } = options
   const readers = createWaitingReaders(createReadClocks(pool))
-  // Whoever waits is sent home before the server waits for them.
-  server.addHook('preClose', (done) => {
-    readers.end()
-    done()
-  })
   const rows = createRows(database, kinds)
   const queue = createKeyedQueue()
-  for (const kind of kinds) {
+  const parts = kinds.map((kind) => {
     const writing = { kind, journal, rows, clock, queue }
     const services = {
       rows: rows(kind),
@@ -60,11 +53,10 @@ export function registerDesk(
       lines: createFeed(database, kind.table, 'lines'),
       digests: createRangeDigestReader(database, kind.table),
     }
-    registerRoutes(server, kindPart(kind, kinds).routes, services, access)
-  }
+    return partOf(() => kindPart(kind, kinds).routes, services)
+  })
   const stream = { feedsOf: joinedFeeds(database, kinds), readers }
-  registerRoutes(server, streamPart(kinds).routes, stream, access)
-  return { readers }
+  return { parts: [...parts, partOf(() => streamPart(kinds).routes, stream)], readers }
 }
 
 /** A reader of rows for each kind. */

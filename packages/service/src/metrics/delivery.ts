@@ -3,13 +3,17 @@ import type { Registry } from 'prom-client'
 import type { DeliveryObserver } from '../delivery/model.ts'
 import { counter, gauge, histogram } from './instruments.ts'
 
-/** An observer that counts, and a gauge that reads `inFlight` when it is asked. */
-export function createDeliveryMetrics(register: Registry, inFlight: () => number): DeliveryObserver {
+/** A gauge that reads `inFlight` when it is asked. */
+export function showInFlight(register: Registry, inFlight: () => number): void {
+  gauge(register, 'deskwire_delivery_attempts_in_flight', (it) => it.set(inFlight()))
+}
+
+/** An observer that counts. */
+export function createDeliveryMetrics(register: Registry): DeliveryObserver {
   const attempts = counter(register, 'deskwire_delivery_attempts_total')
   const durations = histogram(register, 'deskwire_delivery_attempt_duration_seconds')
   const waits = histogram(register, 'deskwire_delivery_first_attempt_delay_seconds')
   const disabled = counter(register, 'deskwire_webhooks_disabled_total')
-  gauge(register, 'deskwire_delivery_attempts_in_flight', (it) => it.set(inFlight()))
   // Each series is looked up once, and not thousands of times a second.
   const succeeded = durations.labels('succeeded')
   const failed = durations.labels('failed')

@@ -18,10 +18,14 @@ export type MetricsSnapshot = object[]
 /** What a process does, or a thread of the API: the one for large bodies. */
 export type Part = 'api' | 'bulk' | 'worker'
 
-/** A registry whose series carry the part, with the delay of its event loop, and of a process the usual ones of Node. */
-export function createRegistry(part: Part): Registry {
+/**
+ * A registry whose series carry the part, with the delay of its event loop, and of a process the usual ones of Node. One of several
+ * databases has a registry of its own, whose series carry its name too, without what is the process's.
+ */
+export function createRegistry(part: Part, database: string | null = null): Registry {
   const register = new Registry()
-  register.setDefaultLabels({ process: part })
+  register.setDefaultLabels({ process: part, ...(database === null ? {} : { database }) })
+  if (database !== null) return register
   for (const metric of threadMetrics(part).getMetricsAsArray()) {
     register.registerMetric(metric as unknown as Metric)
   }
@@ -60,17 +64,21 @@ const goodFor = 1_000
  * asked for: 300 scrapes at once held other requests up for 8.9 s.
  */
 export function metricsText(
-  register: Registry,
+  registers: () => readonly Registry[],
   others: () => Promise<readonly MetricsSnapshot[]>,
   clock: Clock,
 ): () => Promise<string> {
   return cached(
     async () => {
-      const [own, ...rest] = await Promise.all([register.getMetricsAsJSON(), ...(await others())])
-      return textOf([own, ...rest])
+      return textOf(await Promise.all([...snapshotsOf(registers()), ...(await others())]))
     },
     { clock, goodFor },
   )
+}
+
+/** What these registries say, as it travels. */
+export function snapshotsOf(registers: readonly Registry[]): Promise<MetricsSnapshot>[] {
+  return registers.map((register) => register.getMetricsAsJSON())
 }
 
 const route = routesOf<{ readonly text: () => Promise<string> }>()

@@ -1,15 +1,20 @@
 /** The API as a running part: listening, then stopped. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import { directoryChannel } from '../access/home-directory.ts'
 import type { RateLimit } from '../access/rate-limit.ts'
 import { type App, type AppOptions, createApp } from '../app.ts'
 import { type FollowingClock, followDatabaseClock } from '../db/clock.ts'
+import { listen as listenTo } from '../db/listen.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
+import type { WorkerBeside } from '../journal/notifier.ts'
 import { atMost } from '../kernel/periodic.ts'
 import { createBulk } from './bulk.ts'
+import type { ServedDatabase } from './prepare.ts'
 import type { Running } from './running.ts'
 import { startStreamListener } from './stream-listener.ts'
 
@@ -33,6 +38,9 @@ export async function startApi(
     readonly pool: Pool
     /** Where the database is, for the connection that hears of commits. */
     readonly address: DatabaseAddress
+    /** Its name among several, and the others of them, each with the worker beside this process as it is told of it. */
+    readonly name?: string
+    readonly others?: readonly (ServedDatabase & { readonly worker: WorkerBeside | null })[]
     readonly log: Logger
     readonly settings: DeliverySettings
     readonly rateLimit: RateLimit | null
@@ -54,33 +62,78 @@ export async function startApi(
 ): Promise<Running & { readonly address: string; readonly metrics: App['metrics'] }> {
   const clock = options.clock ?? followDatabaseClock(options.pool)
   await clock.ready
-  const { address, settings, log, otherMetrics, searchTimeout, storage } = options
+  const { address, settings, log, otherMetrics, searchTimeout, storage, name = null, others = [] } = options
+  const followed = others.map((database) => ({ ...database, clock: followDatabaseClock(database.pool) }))
+  const databases = [{ name, address }, ...others].map((one) => ({ name: one.name, address: one.address }))
   // With a clock of its own everything is answered by it, and so here.
   const bulk =
     options.clock === undefined
-      ? createBulk({ address, settings, searchTimeout, storage, logLevel: log.level }, log)
+      ? createBulk({ databases, settings, searchTimeout, storage, logLevel: log.level }, log)
       : null
-  const { server, maintenance, readers, metrics } = createApp({
+  const { server, homes, metrics, moved } = createApp({
     ...options,
+    others: await Promise.all(followed.map(whenItsTimeIsKnown)),
     ...(bulk === null ? {} : { handOver: bulk.handOver }),
     otherMetrics: async () => (await Promise.all([otherMetrics(), bulk?.metrics() ?? []])).flat(),
     clock,
     maxClockSkew,
   })
   await listen(server, where)
-  maintenance.start()
-  const listener = startStreamListener(readers, options.address, options.log)
+  let isStopping = false
+  const listeners = homes.map(({ readers, maintenance }, place) => {
+    const database = others[place - 1]
+    if (database === undefined) maintenance.start()
+    else void database.ready.then(() => isStopping || maintenance.start())
+    return startStreamListener(readers, database?.address ?? address, log, database?.name)
+  })
+  if (others.length > 0) listeners.push(followDirectory(address, moved, log))
   return {
     address: addressOf(server.server.address()),
     metrics,
     async stop() {
+      isStopping = true
       const late = setTimeout(() => server.server.closeAllConnections(), requestsEndWithin)
-      await atMost(stopMilliseconds, Promise.all([server.close(), maintenance.stop()]))
+      await atMost(
+        stopMilliseconds,
+        Promise.all([server.close(), ...homes.map((home) => home.maintenance.stop())]),
+      )
       clearTimeout(late)
-      await Promise.all([listener.close(), bulk?.stop()])
-      clock.stop()
+      await Promise.all([...listeners.map((listener) => listener.close()), bulk?.stop()])
+      for (const each of [clock, ...followed.map((database) => database.clock)]) each.stop()
     },
   }
+}
+
+/** How long a start waits for what a database that can be used says of the time, in milliseconds. */
+const clockWithin = 5_000
+
+/** The database as one that can be used once its own time is known: until then this machine's would be taken. */
+async function whenItsTimeIsKnown<D extends ServedDatabase & { readonly clock: FollowingClock }>(
+  database: D,
+): Promise<D> {
+  let isKnown = false
+  const known = database.clock.ready.then(() => {
+    isKnown = true
+  })
+  const late = new AbortController()
+  if (database.isReady())
+    await Promise.race([known, delay(clockWithin, undefined, { signal: late.signal }).catch(() => {})])
+  late.abort()
+  return { ...database, isReady: () => isKnown && database.isReady() }
+}
+
+/** Hears which organizations have moved to another database. */
+function followDirectory(address: DatabaseAddress, moved: App['moved'], log: Logger) {
+  return listenTo(
+    address,
+    directoryChannel,
+    (organizationId) => moved(organizationId === '' ? null : organizationId),
+    (error) =>
+      log.warn(
+        { reason: error.message },
+        'moves of organizations cannot be heard of for now; databases tell of them',
+      ),
+  )
 }
 
 /** Listens where it is told. @throws ListenError when it cannot. */

@@ -4,10 +4,12 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { InjectOptions } from 'fastify'
 import { createApp } from '../app.ts'
 import { followDatabaseClock } from '../db/clock.ts'
+import { reportTo } from '../db/open.ts'
 import { createPool, endPool } from '../db/pool.ts'
 import { ownHeaders } from '../http/hand-over.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
 import { createLog } from '../kernel/log.ts'
+import { snapshotsOf } from '../metrics/registry.ts'
 import { openTelemetry } from '../telemetry/open.ts'
 import { type BulkAsk, type BulkOrders, type BulkTold, bulkAtOnce } from './bulk.ts'
 import { tuneHeap } from './heap-tuning.ts'
@@ -18,22 +20,27 @@ const connections = bulkAtOnce + 1
 /** How long the first requests wait for the database's clock, in milliseconds: what needs it says so itself. */
 const clockMilliseconds = 10_000
 
-const { address, settings, searchTimeout, storage, logLevel } = workerData as BulkOrders
+const { databases, settings, searchTimeout, storage, logLevel } = workerData as BulkOrders
 tuneHeap()
 const port = parentPort as MessagePort
 // What the process could not turn on has kept it from starting.
 const telemetry = await openTelemetry('bulk')
 const log = createLog(logLevel, telemetry?.logFields)
 telemetry?.reportTo(log)
-const pool = createPool(address, {
-  max: connections,
-  onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
+/** Requests that come here were let in for a database that can be used; its time is waited for. */
+const opened = databases.map(({ name, address }) => {
+  const pool = createPool(address, { max: connections, onIdleError: reportTo(log, name) })
+  const clock = followDatabaseClock(pool)
+  const ready = Promise.race([clock.ready, delay(clockMilliseconds, undefined, { ref: false })])
+  return { name, pool, clock, ready, worker: null, isReady: () => true }
 })
-const clock = followDatabaseClock(pool)
-const ready = Promise.race([clock.ready, delay(clockMilliseconds, undefined, { ref: false })])
-const { server, register } = createApp({
-  pool,
-  clock,
+const [first, ...others] = opened
+if (first === undefined) throw new Error('no database was named')
+const { server, registers } = createApp({
+  pool: first.pool,
+  clock: first.clock,
+  ...(first.name === null ? {} : { name: first.name }),
+  others,
   log,
   maxClockSkew,
   searchTimeout,
@@ -56,11 +63,11 @@ port.on('message', async (ask: BulkAsk) => {
     case 'answer':
       return tell(await answer(ask))
     case 'metrics':
-      return tell({ told: 'metrics', metrics: await register.getMetricsAsJSON() })
+      return tell({ told: 'metrics', metrics: await Promise.all(snapshotsOf(registers)) })
     case 'stop':
       await server.close()
-      clock.stop()
-      await endPool(pool)
+      for (const { clock } of opened) clock.stop()
+      await Promise.all(opened.map(({ pool }) => endPool(pool)))
       await telemetry?.close()
       process.exit(0)
   }
@@ -68,7 +75,7 @@ port.on('message', async (ask: BulkAsk) => {
 
 async function answer({ number, request }: Extract<BulkAsk, { ask: 'answer' }>): Promise<BulkTold> {
   try {
-    await ready
+    await opened[request.home]?.ready
     const { method, url, headers, ip, body } = request
     const answered = await server.inject({
       method: method as NonNullable<InjectOptions['method']>,

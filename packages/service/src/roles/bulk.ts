@@ -16,7 +16,8 @@ import type { MetricsSnapshot } from '../metrics/registry.ts'
 import type { Running } from './running.ts'
 
 export interface BulkOrders {
-  readonly address: DatabaseAddress
+  /** The directory's first, with names where there are several. */
+  readonly databases: readonly { readonly name: string | null; readonly address: DatabaseAddress }[]
   readonly settings: DeliverySettings
   /** Milliseconds. */
   readonly searchTimeout: number
@@ -35,7 +36,7 @@ export type BulkAsk =
 export type BulkTold =
   | ({ readonly told: 'answer'; readonly number: number } & HandedBack)
   | { readonly told: 'failure'; readonly number: number; readonly message: string }
-  | { readonly told: 'metrics'; readonly metrics: MetricsSnapshot }
+  | { readonly told: 'metrics'; readonly metrics: readonly MetricsSnapshot[] }
 
 /** Requests in the thread at once: while one waits for the database another is read. */
 export const bulkAtOnce = 6
@@ -155,7 +156,7 @@ export function createBulk(orders: BulkOrders, log: Logger): Bulk {
 
   function notify(from: Thread, told: BulkTold): void {
     if (told.told === 'metrics') {
-      from.asked.shift()?.([told.metrics])
+      from.asked.shift()?.(told.metrics)
       return
     }
     const waiting = from.underWay.get(told.number)

@@ -14,12 +14,11 @@ import type { EncryptionKeys } from '../webhooks/vault.ts'
 export class SettingError extends Error {}
 
 /** @throws SettingError when a database of one's own is used without a key of one's own. */
-export function requireEncryptionKey({ databaseUrl, encryptionKey }: Config): void {
-  if (databaseUrl === null || encryptionKey !== null) return
+export function requireEncryptionKey({ databaseUrl, databases, encryptionKey }: Config): void {
+  if ((databaseUrl === null && databases === null) || encryptionKey !== null) return
+  const needs = databases === null ? 'DESKWIRE_DATABASE_URL needs' : 'DESKWIRE_DATABASES needs'
   const { variable, accepts } = settings.encryptionKey
-  throw new SettingError(
-    `${variable}: nothing is set, and DESKWIRE_DATABASE_URL needs it; it must be ${accepts}`,
-  )
+  throw new SettingError(`${variable}: nothing is set, and ${needs} it; it must be ${accepts}`)
 }
 
 /** The settings of deliveries, with the files they name. @throws SettingError when one of those cannot be used. */

@@ -12,14 +12,16 @@ const pollEvery = 1_000
 /** A stop waits no longer for the query under way, in milliseconds; it is ended with its pool. */
 const stopWithin = 1_000
 
-/** One connection and one query a second, however many wait. `close` ends both. */
+/** One connection and one query a second, however many wait. `close` ends both. `database`: its name among several. */
 export function startStreamListener(
   readers: WaitingReaders,
   address: DatabaseAddress,
   log: FastifyBaseLogger,
+  database: string | null = null,
 ): { close(): Promise<void> } {
+  const of = database === null ? {} : { database }
   const complain = (error: Error) =>
-    log.warn({ err: loggable(error) }, 'notifications of the stream cannot be received; trying again')
+    log.warn({ ...of, err: loggable(error) }, 'notifications of the stream cannot be received; trying again')
   const listener = listen(
     address,
     streamChannel,

@@ -1,13 +1,18 @@
-/** The summarizer in a thread of its own. Its parent tells it where the database is, and when to stop. */
+/** The summarizer in a thread of its own. Its parent tells it where the databases are, and when to stop. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { createLog } from '../kernel/log.ts'
 import { startSummarizer } from './summarizer.ts'
-import type { ThreadOrders } from './supervise-thread.ts'
+import type { SummarizerMessage, ThreadOrders } from './supervise-thread.ts'
 
-const { logLevel, ...orders } = workerData as ThreadOrders
-const summarizer = startSummarizer(orders, createLog(logLevel))
+const { logLevel, addresses, ...orders } = workerData as ThreadOrders
+const log = createLog(logLevel)
+const summarizers = addresses.map((address) => startSummarizer(address, orders, log))
 
-parentPort?.once('message', async () => {
-  await summarizer.stop()
+parentPort?.on('message', async (message: SummarizerMessage) => {
+  if (message !== 'stop') {
+    summarizers.push(startSummarizer(message.serve, orders, log))
+    return
+  }
+  await Promise.all(summarizers.map((summarizer) => summarizer.stop()))
   process.exit(0)
 })

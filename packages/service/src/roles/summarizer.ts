@@ -12,7 +12,6 @@ const connections = 4
 
 /** What a summarizer is told. */
 export interface SummarizerOrders {
-  readonly address: DatabaseAddress
   readonly summaries: SummarySettings
   /** Attempts that each delivery of an event has. */
   readonly maxAttempts: number
@@ -20,9 +19,10 @@ export interface SummarizerOrders {
   readonly workerId: string
 }
 
-/** Writes summaries until stopped; those under way are finished, or given back. */
+/** Writes summaries of this database until stopped; those under way are finished, or given back. */
 export function startSummarizer(
-  { address, summaries, maxAttempts, workerId }: SummarizerOrders,
+  address: DatabaseAddress,
+  { summaries, maxAttempts, workerId }: SummarizerOrders,
   log: Logger,
 ): Running {
   // Of its own, not the worker's: what is part of the stream must not be lost with the machine.

@@ -5,13 +5,23 @@
  */
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
+import type { DatabaseAddress } from '../db/pool.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
 import type { Running } from './running.ts'
 import type { SummarizerOrders } from './summarizer.ts'
 
 export interface ThreadOrders extends SummarizerOrders {
+  readonly addresses: readonly DatabaseAddress[]
   readonly logLevel: string
+}
+
+/** What a thread is told after its orders: to serve another database, or to stop. */
+export type SummarizerMessage = { readonly serve: DatabaseAddress } | 'stop'
+
+export interface SupervisedSummarizer extends Running {
+  /** Another database has summaries to be written. */
+  serve(address: DatabaseAddress): void
 }
 
 /** How often to look whether it is needed, in milliseconds: as often as the thread looks what there is to do. */
@@ -38,8 +48,9 @@ export function superviseSummarizer(
   orders: SummarizerOrders,
   log: Logger,
   { isNeeded, giveBack }: SummariesWaiting,
-): Running {
-  const workerData: ThreadOrders = { ...orders, logLevel: log.level }
+): SupervisedSummarizer {
+  const addresses: DatabaseAddress[] = []
+  let thread: Worker | null = null
   const looking = periodic({
     every: lookEvery,
     stopWithin: lookMayTake,
@@ -56,7 +67,9 @@ export function superviseSummarizer(
     every: replaceAfter,
     stopWithin,
     async run(signal) {
-      const code = await runThread(workerData, log, signal)
+      thread = startThread({ ...orders, addresses, logLevel: log.level })
+      const code = await untilEnded(thread, log, signal)
+      thread = null
       if (signal.aborted) return
       log.error({ code }, 'the summarizer ended; it is replaced')
       // Before the next one begins: its leases have the same owner.
@@ -71,6 +84,10 @@ export function superviseSummarizer(
   })
   looking.start()
   return {
+    serve(address) {
+      addresses.push(address)
+      thread?.postMessage({ serve: address } satisfies SummarizerMessage)
+    },
     async stop() {
       await looking.stop()
       await threads.stop()
@@ -78,17 +95,21 @@ export function superviseSummarizer(
   }
 }
 
-/** Resolves with the code that the thread ends with: by itself, or soon after the signal. Rejects when it cannot be started. */
-async function runThread(workerData: ThreadOrders, log: Logger, signal: AbortSignal): Promise<number> {
+/** @throws when it cannot be started. */
+function startThread(workerData: ThreadOrders): Worker {
   // The file beside this one: a source in the repository, JavaScript as published.
   const file = new URL(import.meta.url.replace(/supervise-thread(\.[jt]s)$/, 'summarizer-thread$1'))
-  const worker = new Worker(file, { workerData })
+  return new Worker(file, { workerData })
+}
+
+/** Resolves with the code that the thread ends with: by itself, or soon after the signal. */
+async function untilEnded(worker: Worker, log: Logger, signal: AbortSignal): Promise<number> {
   const { promise: ended, resolve } = Promise.withResolvers<number>()
   worker.on('error', (error: Error) => log.error({ err: loggable(error) }, 'the summarizer failed'))
   worker.once('exit', resolve)
   let late: NodeJS.Timeout | undefined
   const stop = () => {
-    worker.postMessage('stop')
+    worker.postMessage('stop' satisfies SummarizerMessage)
     late = setTimeout(() => worker.terminate(), stopMilliseconds)
   }
   signal.addEventListener('abort', stop, { once: true })

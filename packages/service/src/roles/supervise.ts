@@ -16,11 +16,13 @@ import { loggable } from '../kernel/loggable.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
+import type { ServedDatabase } from './prepare.ts'
 import type { Running } from './running.ts'
 
 /** What a worker process is told, over a channel that nobody else can read. */
 export interface WorkerOrders {
-  readonly address: DatabaseAddress
+  /** The directory's first, with names where there are several. */
+  readonly databases: readonly { readonly name: string | null; readonly address: DatabaseAddress }[]
   readonly settings: DeliverySettings
   readonly summaries: SummarySettings | null
   /** The owner of its leases. */
@@ -28,19 +30,25 @@ export interface WorkerOrders {
   readonly logLevel: string
 }
 
-/** What it is told after its orders: to tell its figures, or what is due. */
-export type WorkerMessage = { readonly tell: 'metrics' } | { readonly due: DueDeliveries }
+/**
+ * What it is told after its orders: that the database with this place among several can be used, to tell its figures, or what is due in
+ * such a database.
+ */
+export type WorkerMessage =
+  | { readonly serve: number }
+  | { readonly tell: 'metrics' }
+  | { readonly due: DueDeliveries; readonly place: number }
 
-/** What it tells: once that it takes what is due, and its figures when it is asked for them. */
-export type WorkerReport = { readonly ready: true } | { readonly metrics: MetricsSnapshot }
+/** What it tells: of each database once that it takes what is due there, and its figures when it is asked for them. */
+export type WorkerReport = { readonly ready: number } | { readonly metrics: readonly MetricsSnapshot[] }
 
 export interface Supervised extends Running {
   /** The worker's figures: none when there is no worker, or it does not answer in time. */
   metrics(): Promise<readonly MetricsSnapshot[]>
-  /** The worker's id while it takes what it is told is due; null while there is none that does. */
-  readonly takerId: string | null
-  /** Tells the worker what is due; false when there is none. */
-  tell(due: DueDeliveries): boolean
+  /** The worker's id while it takes what it is told is due in this database; null while there is none that does. */
+  takerId(place: number): string | null
+  /** Tells the worker what is due in this database; false when there is none. */
+  tell(due: DueDeliveries, place: number): boolean
   /** A sentence on why nothing is delivered, while the worker does not stay up; null while it does. */
   trouble(): string | null
 }
@@ -72,7 +80,8 @@ interface WorkerProcess extends Pick<Supervised, 'takerId' | 'tell'> {
  * leases of a worker that certainly runs no more, and answers how many there were.
  */
 export function superviseWorker(
-  orders: Omit<WorkerOrders, 'workerId'>,
+  orders: Omit<WorkerOrders, 'workerId' | 'databases'>,
+  databases: readonly Pick<ServedDatabase, 'name' | 'address' | 'ready'>[],
   {
     log,
     clock,
@@ -93,10 +102,10 @@ export function superviseWorker(
     const startedAt = clock.now()
     const child = forkWorker()
     const ranFor = () => (child.exitCode === null && child.signalCode === null ? clock.now() - startedAt : 0)
-    let ready = false
+    const ready = new Set<number>()
     let onTheirWay = 0
     child.on('message', (report: WorkerReport) => {
-      if ('ready' in report) ready = true
+      if ('ready' in report) ready.add(report.ready)
     })
     const { promise: ended, resolve } = Promise.withResolvers<void>()
     // Without a listener, an error of this process about that one would end this one.
@@ -108,25 +117,29 @@ export function superviseWorker(
     child.once('exit', (code, signal) => replace({ pid: child.pid, code, signal }))
     if (child.pid !== undefined) {
       log.info({ pid: child.pid }, 'the worker was started')
-      child.send({ ...orders, workerId } satisfies WorkerOrders, (error) => {
+      const known = databases.map(({ name, address }) => ({ name, address }))
+      child.send({ ...orders, databases: known, workerId } satisfies WorkerOrders, (error) => {
         // A worker without orders would wait for ever. One that has ended says so itself.
         if (error !== null) child.kill('SIGKILL')
       })
+      for (const [place, { ready }] of databases.entries()) {
+        void ready.then(() => {
+          if (child.connected) child.send({ serve: place } satisfies WorkerMessage, () => {})
+        })
+      }
     }
     return {
       child,
       ended,
       ranFor,
-      get takerId() {
-        return ready && child.connected && onTheirWay < toldAtOnce ? workerId : null
-      },
-      tell(due) {
-        if (!ready || !child.connected) return false
+      takerId: (place) => (ready.has(place) && child.connected && onTheirWay < toldAtOnce ? workerId : null),
+      tell(due, place) {
+        if (!ready.has(place) || !child.connected) return false
         if (due.queues.length + due.handedOver.length === 0) return true
         const length = lengthOf(due)
         onTheirWay += length
         // What one has not read when it ends is given back with all that it held.
-        child.send({ due } satisfies WorkerMessage, () => {
+        child.send({ due, place } satisfies WorkerMessage, () => {
           onTheirWay -= length
         })
         return true
@@ -168,10 +181,8 @@ export function superviseWorker(
 
   return {
     metrics: () => askForMetrics(worker.child),
-    get takerId() {
-      return stopping ? null : worker.takerId
-    },
-    tell: (due) => worker.tell(due),
+    takerId: (place) => (stopping ? null : worker.takerId(place)),
+    tell: (due, place) => worker.tell(due, place),
     trouble: () => troubleOf(ends, worker.ranFor()),
     async stop() {
       stopping = true
@@ -200,7 +211,7 @@ async function askForMetrics(child: ChildProcess): Promise<readonly MetricsSnaps
     const answers = on(child, 'message', { signal: AbortSignal.timeout(tellMilliseconds) })
     child.send({ tell: 'metrics' } satisfies WorkerMessage, () => {})
     for await (const [report] of answers as AsyncIterable<[WorkerReport]>) {
-      if ('metrics' in report) return [report.metrics]
+      if ('metrics' in report) return report.metrics
     }
     return []
   } catch {

@@ -1,31 +1,41 @@
-/** The worker in a process of its own, beside the API of role `all`. Its parent tells it where the database is. */
+/** The worker in a process of its own, beside the API of role `all`. Its parent tells it where the databases are. */
 import { createLog } from '../kernel/log.ts'
+import { snapshotsOf } from '../metrics/registry.ts'
 import { openTelemetry } from '../telemetry/open.ts'
 import type { WorkerMessage, WorkerOrders, WorkerReport } from './supervise.ts'
-import { startWorker } from './worker.ts'
+import { startWorkers } from './worker.ts'
 
 // What the parent could not turn on has kept it from starting.
 const opened = openTelemetry('worker')
 
-process.once('message', async ({ address, settings, summaries, workerId, logLevel }: WorkerOrders) => {
+process.once('message', async ({ databases, logLevel, ...orders }: WorkerOrders) => {
+  const usable = databases.map(() => Promise.withResolvers<void>())
+  process.on('message', (message: WorkerMessage) => {
+    if ('serve' in message) usable[message.serve]?.resolve()
+  })
   const telemetry = await opened
   const log = createLog(logLevel, telemetry?.logFields)
   telemetry?.reportTo(log)
-  const worker = startWorker({ address, log, settings, summaries, workerId, telemetry })
+  const workers = startWorkers(
+    databases.map((database, place) => ({ ...database, ready: usable[place]?.promise as Promise<void> })),
+    {
+      ...orders,
+      log,
+      telemetry,
+      onReady: (place) => process.send?.({ ready: place } satisfies WorkerReport),
+    },
+  )
   process.on('message', async (message: WorkerMessage) => {
-    if ('due' in message) {
-      worker.take(message.due)
-      return
-    }
-    const metrics = await worker.register.getMetricsAsJSON()
+    if ('due' in message) workers.each[message.place]?.take(message.due)
+    if (!('tell' in message)) return
+    const metrics = await Promise.all(snapshotsOf(workers.registers))
     if (process.connected) process.send?.({ metrics } satisfies WorkerReport)
   })
-  void worker.ready.then(() => process.send?.({ ready: true } satisfies WorkerReport))
   let stopping = false
   const stop = async () => {
     if (stopping) return
     stopping = true
-    const stopped = worker.stop()
+    const stopped = workers.stop()
     // From here on nothing is begun.
     log.info('the worker stops: it completes what is under way')
     await stopped

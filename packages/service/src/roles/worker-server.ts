@@ -5,15 +5,17 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { kinds } from '../desk/index.ts'
-import { createHealth, healthPart } from '../http/health.ts'
+import { createHealth, healthPart, whetherAnswers } from '../http/health.ts'
 import { registerRoutes } from '../http/route.ts'
 import { createServer } from '../http/server.ts'
+import { systemClock } from '../kernel/timestamps.ts'
 import { outdatedRows } from '../kinds/backfill.ts'
 import { metricsPart, metricsText } from '../metrics/registry.ts'
 import { createOutdatedMetrics, createStandingMetrics } from '../metrics/standing.ts'
 import { addressOf, listen } from './api.ts'
+import type { ServedDatabase } from './prepare.ts'
 import type { Running } from './running.ts'
-import type { RunningWorker } from './worker.ts'
+import type { RunningWorker, RunningWorkers } from './worker.ts'
 
 interface Where {
   readonly host: string
@@ -22,22 +24,43 @@ interface Where {
 
 type Listening = Running & { readonly address: string }
 
-/** What a worker that runs alone says in `/metrics`. */
-export function workerMetrics({ pool, clock, register }: RunningWorker): () => Promise<string> {
-  createStandingMetrics(register, pool, clock)
-  createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
-  return metricsText(register, async () => [], clock)
+/** What a worker that runs alone says in `/metrics`: of several databases, of each. */
+export function workerMetrics({
+  each,
+  registers,
+}: Pick<RunningWorkers, 'each' | 'registers'>): () => Promise<string> {
+  const shown = new Set<RunningWorker>()
+  return metricsText(
+    () => {
+      for (const worker of each) if (worker !== null && !shown.has(worker)) show(worker)
+      return registers
+    },
+    async () => [],
+    systemClock,
+  )
+
+  function show(worker: RunningWorker): void {
+    const { pool, clock, register } = worker
+    shown.add(worker)
+    createStandingMetrics(register, pool, clock)
+    createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
+  }
 }
 
 /** A worker's server; without `/metrics` where `metrics` is null. Resolves when it listens. @throws ListenError when it cannot. */
 export function startWorkerServer(
   where: Where,
-  { pool, clock }: RunningWorker,
+  databases: readonly ServedDatabase[],
   metrics: (() => Promise<string>) | null,
   log: Logger,
 ): Promise<Listening> {
   const server = createServer(log)
-  registerRoutes(server, healthPart.routes, createHealth({ pool, clock }), null)
+  const asked = databases.map(({ name, pool, isReady }) => ({
+    name,
+    isReady,
+    answers: whetherAnswers(pool, systemClock),
+  }))
+  registerRoutes(server, healthPart.routes, createHealth(asked), null)
   if (metrics !== null) registerRoutes(server, metricsPart.routes, { text: metrics }, null)
   return listening(server, where, 'DESKWIRE_WORKER_PORT')
 }

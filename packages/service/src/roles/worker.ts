@@ -3,13 +3,16 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
 import { followDatabaseClock } from '../db/clock.ts'
 import { type Database, FairPool } from '../db/fair-pool.ts'
 import { listen } from '../db/listen.ts'
 import type { LocalSettings } from '../db/local-settings.ts'
 import { observePools, observeStatements, type StatementObserver } from '../db/observe-statements.ts'
+import { reportTo } from '../db/open.ts'
 import { createPool, type DatabaseAddress, directAddress, endPool } from '../db/pool.ts'
 import { BacklogPace } from '../delivery/backlog-pace.ts'
+import { ConcurrencyLimiter } from '../delivery/concurrency.ts'
 import type { DrainServices } from '../delivery/drain.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import { createEngine, type Engine } from '../delivery/engine.ts'
@@ -24,9 +27,9 @@ import {
 } from '../delivery/model.ts'
 import { createRecoverer, createRecoveries, type Recoverer } from '../delivery/recoveries.ts'
 import { createRegistrants, type Registrants } from '../delivery/registrants.ts'
-import { createSender } from '../delivery/send/send.ts'
+import { createSender, type Sender } from '../delivery/send/send.ts'
 import { createSigner } from '../delivery/signer.ts'
-import { createResolver } from '../delivery/target/resolver.ts'
+import { createResolver, type Resolver } from '../delivery/target/resolver.ts'
 import { observeAttempts, traceAttempts } from '../delivery/trace-attempts.ts'
 import { kinds } from '../desk/index.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
@@ -35,18 +38,19 @@ import { type DueDeliveries, decodeDeliveries, deliveriesChannel, largeCommit } 
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { atMost } from '../kernel/periodic.ts'
 import type { Telemetry } from '../kernel/telemetry.ts'
-import type { Clock } from '../kernel/timestamps.ts'
+import { type Clock, systemClock } from '../kernel/timestamps.ts'
 import { createBackfillOf } from '../kinds/backfill.ts'
 import type { Kind } from '../kinds/kind.ts'
-import { createDeliveryMetrics } from '../metrics/delivery.ts'
+import { createDeliveryMetrics, showInFlight } from '../metrics/delivery.ts'
 import { createRegistry } from '../metrics/registry.ts'
 import { createConnectionMetrics } from '../metrics/shares.ts'
-import { createJobs } from '../summarizer/jobs.ts'
+import { createJobs, type Jobs } from '../summarizer/jobs.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
 import { createOpener, keysOf } from '../webhooks/vault.ts'
 import { tuneHeap } from './heap-tuning.ts'
+import type { ServedDatabase } from './prepare.ts'
 import type { Running } from './running.ts'
-import { superviseSummarizer } from './supervise-thread.ts'
+import { type SupervisedSummarizer, superviseSummarizer } from './supervise-thread.ts'
 
 /** Connections of a worker: its statements are few and large. */
 const connections = 5
@@ -83,9 +87,29 @@ export interface RunningWorker extends Running {
   readonly register: ReturnType<typeof createRegistry>
 }
 
-/** Delivers and summarizes until stopped; attempts under way are finished and completed, and leases given back. */
-export function startWorker(options: {
-  readonly address: DatabaseAddress
+/** What the workers of a process have together: attempts under way, and what they are sent with. */
+export interface Sending extends Disposable {
+  readonly limiter: ConcurrencyLimiter
+  readonly resolver: Resolver
+  readonly sender: Sender
+}
+
+function createSending(settings: DeliverySettings, clock: Clock): Sending {
+  const { dnsServers, trustedTargets, targetCa, schedule } = settings
+  const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
+  const sender = createSender({ resolver, clock, targetCa, answerTimeoutMs: schedule.answerTimeout })
+  return {
+    limiter: new ConcurrencyLimiter(),
+    resolver,
+    sender,
+    [Symbol.dispose]() {
+      sender.close()
+      resolver.close()
+    },
+  }
+}
+
+interface WorkerOptions {
   readonly log: Logger
   readonly settings: DeliverySettings
   /** Null where nobody is to write summaries. */
@@ -94,22 +118,106 @@ export function startWorker(options: {
   readonly workerId?: string
   /** What it tells of its work to; nobody unless told. */
   readonly telemetry?: Telemetry | null
-}): RunningWorker {
-  const { address, log, settings, summaries, workerId = randomUUID(), telemetry = null } = options
+}
+
+/** Delivers and summarizes until stopped; attempts under way are finished and completed, and leases given back. */
+export function startWorker(options: WorkerOptions & { readonly address: DatabaseAddress }): RunningWorker {
+  const { address, workerId = randomUUID(), log, settings, summaries } = options
   // Of the whole process: a worker has one of its own.
   const heapTuning = tuneHeap()
-  const openPool = (max: number, settings: LocalSettings = poolSettings, to = address) =>
-    createPool(to, {
-      max,
-      settings,
-      onIdleError: (error) => log.warn({ reason: error.message }, 'an idle database connection broke'),
+  const worker = startOn({ ...options, workerId, name: null }, createRegistry('worker'))
+  const summarizer = summarizerOf(() => [worker], { workerId, log, settings, summaries })
+  summarizer?.serve(address)
+  return {
+    ...worker,
+    async stop() {
+      await Promise.all([worker.stop(), summarizer?.stop()])
+      await worker.end()
+      heapTuning[Symbol.dispose]()
+    },
+  }
+}
+
+/** Workers of several databases, in one process. */
+export interface RunningWorkers extends Running {
+  /** In the order of the databases; null where one cannot be used yet. */
+  readonly each: readonly (RunningWorker | null)[]
+  /** Figures of the process, and of each of the workers. */
+  readonly registers: readonly Registry[]
+}
+
+/**
+ * Delivers and summarizes for each of the databases once it can be used. They share nothing but the process and what it has for attempts:
+ * one that is away costs the others nothing. `onReady` is told of each that delivers.
+ */
+export function startWorkers(
+  databases: readonly Pick<ServedDatabase, 'name' | 'address' | 'ready'>[],
+  options: WorkerOptions & { readonly onReady?: (place: number) => void },
+): RunningWorkers {
+  const { settings, log, summaries, workerId = randomUUID(), onReady = () => {} } = options
+  const heapTuning = tuneHeap()
+  const sending = createSending(settings, systemClock)
+  const register = createRegistry('worker')
+  const each: (StartedWorker | null)[] = databases.map(() => null)
+  const alone = databases.length === 1
+  const registers = [register]
+  const started = () => each.flatMap((one) => one ?? [])
+  const summarizer = summarizerOf(started, { workerId, log, settings, summaries })
+  showInFlight(register, () => sending.limiter.inUse)
+  if (!alone) options.telemetry?.publish(register)
+  let stopping = false
+  for (const [place, { name, address, ready }] of databases.entries()) {
+    void ready.then(() => {
+      if (stopping) return
+      // What one alone counts is the process's.
+      const own = alone ? register : createRegistry('worker', name)
+      if (!alone) registers.push(own)
+      const worker = startOn({ ...options, address, workerId, name, sending }, own)
+      each[place] = worker
+      void worker.ready.then(() => onReady(place))
+      summarizer?.serve(address)
     })
+  }
+  return {
+    each,
+    registers,
+    async stop() {
+      stopping = true
+      await Promise.all([...started().map((worker) => worker.stop()), summarizer?.stop()])
+      await Promise.all(started().map((worker) => worker.end()))
+      sending[Symbol.dispose]()
+      heapTuning[Symbol.dispose]()
+    },
+  }
+}
+
+interface StartedWorker extends RunningWorker {
+  readonly jobs: Jobs
+  /** Ends its connections, after `stop`. */
+  end(): Promise<void>
+}
+
+/** The worker of one database; `name` is the one that it has among several. */
+function startOn(
+  options: WorkerOptions & {
+    readonly address: DatabaseAddress
+    readonly workerId: string
+    readonly name: string | null
+    readonly sending?: Sending
+  },
+  register: Registry,
+): StartedWorker {
+  const { address, settings, workerId, name, sending, telemetry = null } = options
+  const log = name === null ? options.log : options.log.child({ database: name })
+  const openPool = (max: number, settings: LocalSettings = poolSettings, to = address) =>
+    createPool(to, { max, settings, onIdleError: reportTo(log) })
   const pool = openPool(connections)
   const otherPool = openPool(otherConnections)
   // Each holds a lock of the session for as long as it works.
   const backfillPool = openPool(backfillConnections, {}, directAddress(address))
-  const register = createRegistry('worker')
-  const counted = createDeliveryMetrics(register, () => worker.engine.inFlight)
+  const counted = createDeliveryMetrics(register)
+  // Those of a process are counted together, where its workers share them.
+  if (sending === undefined) showInFlight(register, () => worker.engine.inFlight)
   const observer = telemetry === null ? counted : observeAttempts(telemetry, counted)
   const pools = { worker: pool, worker_others: otherPool, backfill: backfillPool }
   createConnectionMetrics(register, pools)
@@ -118,7 +226,18 @@ export function startWorker(options: {
     telemetry.publish(register)
   }
   const clock = followDatabaseClock(pool)
-  const worker = createWorker({ pool, clock, log, kinds, settings, observer, otherPool, workerId, telemetry })
+  const worker = createWorker({
+    pool,
+    clock,
+    log,
+    kinds,
+    settings,
+    observer,
+    otherPool,
+    workerId,
+    telemetry,
+    ...(sending && { sending }),
+  })
   const backfill = createBackfillOf({ pool: backfillPool, clock, log, kinds, maxClockSkew })
   const recount = createContentRecount({ pool: backfillPool, tables: kinds.map(({ table }) => table), log })
   const listener = listen(
@@ -142,20 +261,12 @@ export function startWorker(options: {
     backfill.start()
     recount.start()
   })
-  const maxAttempts = attemptsOf(settings.schedule)
-  const jobs = createJobs(pool)
-  const summarizer =
-    summaries === null
-      ? null
-      : superviseSummarizer({ address, summaries, maxAttempts, workerId }, log, {
-          isNeeded: () => jobs.isNeeded(),
-          giveBack: () => jobs.giveBackAllOf(workerId, clock.now()),
-        })
   return {
     pool,
     clock,
     register,
     ready,
+    jobs: createJobs(pool),
     take(due) {
       worker.engine.take(claimsOf(due))
       const queues = due.queues.map(({ tier, ...queue }) => ({
@@ -170,12 +281,39 @@ export function startWorker(options: {
       // At once: while a connection is being closed, nothing more may be begun.
       await atMost(
         stopMilliseconds,
-        Promise.all([listener.close(), worker.close(), backfill.stop(), recount.stop(), summarizer?.stop()]),
+        Promise.all([listener.close(), worker.close(), backfill.stop(), recount.stop()]),
       )
-      await Promise.all([pool, otherPool, backfillPool].map((each) => endPool(each)))
-      heapTuning[Symbol.dispose]()
     },
+    end: async () => void (await Promise.all([pool, otherPool, backfillPool].map((each) => endPool(each)))),
   }
+}
+
+/** One summarizer for the databases of a process, begun once any of its workers finds that it is needed. */
+function summarizerOf(
+  workers: () => readonly Pick<StartedWorker, 'jobs' | 'clock'>[],
+  {
+    workerId,
+    log,
+    settings,
+    summaries,
+  }: Pick<WorkerOptions, 'log' | 'settings' | 'summaries'> & { readonly workerId: string },
+): SupervisedSummarizer | null {
+  if (summaries === null) return null
+  const maxAttempts = attemptsOf(settings.schedule)
+  return superviseSummarizer({ summaries, maxAttempts, workerId }, log, {
+    isNeeded: () => anyIs(workers().map(({ jobs }) => jobs.isNeeded())),
+    giveBack: () =>
+      Promise.all(workers().map(({ jobs, clock }) => jobs.giveBackAllOf(workerId, clock.now()))),
+  })
+}
+
+/** Whether one of them is true; fails where none is and one has failed. */
+async function anyIs(answers: readonly Promise<boolean>[]): Promise<boolean> {
+  const settled = await Promise.allSettled(answers)
+  if (settled.some((one) => one.status === 'fulfilled' && one.value)) return true
+  const failed = settled.find((one) => one.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+  return false
 }
 
 export interface Worker {
@@ -204,13 +342,15 @@ export function createWorker(options: {
   /** The owner of its leases; one of its own unless told. */
   readonly workerId?: string
   readonly telemetry?: Telemetry | null
+  /** What it shares with other workers of its process; its own unless told. */
+  readonly sending?: Sending
 }): Worker {
   const { pool, clock, log, kinds, settings, observer = nobodyObserves, otherPool = pool } = options
   const { telemetry = null } = options
   const traced = telemetry !== null
-  const { dnsServers, trustedTargets, targetCa, schedule } = settings
-  const resolver = createResolver({ servers: dnsServers, trusted: trustedTargets, clock })
-  const sender = createSender({ resolver, clock, targetCa, answerTimeoutMs: schedule.answerTimeout })
+  const { schedule } = settings
+  const sending = options.sending ?? createSending(settings, clock)
+  const { sender } = sending
   const signer = createSigner(createOpener(keysOf(settings)))
   const scopes = new Map(kinds.map((kind) => [kind.name, `${kind.plural}:read`]))
   const tables = kinds.map((kind) => kind.table)
@@ -233,6 +373,7 @@ export function createWorker(options: {
   const engine = createEngine(drains, {
     clockTurns,
     backlogs,
+    limiter: sending.limiter,
     otherQueues: createEndpointQueues(otherDatabase, tables, { traced }),
     ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
   })
@@ -258,8 +399,7 @@ export function createWorker(options: {
     registrants,
     async close() {
       await Promise.all([recoverer.stop(), fanOuts.stop(), registrants.stop(), engine.stop()])
-      sender.close()
-      resolver.close()
+      if (options.sending === undefined) sending[Symbol.dispose]()
     },
   }
 }

@@ -1,7 +1,7 @@
 /** `/metrics`: what is counted, that it is right, and that nothing in it grows with the number of endpoints. */
 import { Registry } from 'prom-client'
 import { describe, expect, test } from 'vitest'
-import { createDeliveryMetrics } from '../../src/metrics/delivery.ts'
+import { createDeliveryMetrics, showInFlight } from '../../src/metrics/delivery.ts'
 import { testClock } from '../harness/clock.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer } from '../harness/desk.ts'
@@ -124,7 +124,8 @@ describe('a worker', () => {
     await using service = await testService({ clock })
     const register = new Registry()
     const held = heldSend()
-    const observer = createDeliveryMetrics(register, () => engine.inFlight)
+    const observer = createDeliveryMetrics(register)
+    showInFlight(register, () => engine.inFlight)
     const { engine } = testEngine(service, clock, { send: held.send, observer })
     await makeWebhook(service.api)
     for (let n = 0; n < 3; n++) await makeCustomer(service.api)
@@ -165,7 +166,7 @@ describe('a worker', () => {
     await using service = await testService({ clock })
     const { api } = service
     const register = new Registry()
-    const observer = createDeliveryMetrics(register, () => 0)
+    const observer = createDeliveryMetrics(register)
     const { engine, sent } = testEngine(service, clock, { observer })
     const since = clock.now()
     const { id } = await makeWebhook(api)
@@ -194,7 +195,7 @@ describe('a worker', () => {
     const clock = testClock()
     await using service = await testService({ clock })
     const register = new Registry()
-    const observer = createDeliveryMetrics(register, () => 0)
+    const observer = createDeliveryMetrics(register)
     const { engine } = testEngine(service, clock, { observer })
     const names = async () => [...seriesOf(await register.metrics()).keys()].sort()
     await makeWebhook(service.api)

@@ -15,7 +15,8 @@ try {
 const log = pino(logOptions, { write: (line) => process.send?.(JSON.parse(line)) })
 const address = { url: 'postgres://nobody@127.0.0.1:1/nothing' }
 const worker = superviseWorker(
-  { address, settings: deliverySettings, summaries: summarySettings, logLevel: 'silent' },
+  { settings: deliverySettings, summaries: summarySettings, logLevel: 'silent' },
+  [{ name: null, address, ready: Promise.resolve() }],
   { log, clock: systemClock, giveBack: async () => 0 },
 )
 

@@ -1,0 +1,263 @@
+/**
+ * What answers for the organizations of one database: their journal, their readers, everything that routes work with. It knows
+ * of no other database. A process has one of each database that it serves (`app.ts` puts them together).
+ */
+import type { FastifyBaseLogger } from 'fastify'
+import type { Pool } from 'pg'
+import type { Registry } from 'prom-client'
+import { createLookUp, type HomeLookup } from './access/directory.ts'
+import type { HomeDirectory } from './access/home-directory.ts'
+import { scopeNames } from './access/scopes.ts'
+import { createUseRecorder, type UseRecorder } from './access/uses.ts'
+import { type Database, FairPool, unshared } from './db/fair-pool.ts'
+import { observePools, observeStatements } from './db/observe-statements.ts'
+import { createEndpointQueues } from './delivery/endpoint-queues.ts'
+import { attemptsOf, type DeliverySettings } from './delivery/model.ts'
+import { createReadPayload } from './delivery/payload.ts'
+import type { Resolver } from './delivery/target/resolver.ts'
+import { whetherAnswers } from './http/health.ts'
+import { createIdempotencyStore, type IdempotencyStore } from './http/idempotency.ts'
+import { type Part, partOf } from './http/route.ts'
+import type { StorageLimits } from './journal/change.ts'
+import { type CallUnderClock, createJournal } from './journal/journal.ts'
+import { createNotifier, type WorkerBeside } from './journal/notifier.ts'
+import type { WaitingReaders } from './journal/waiting-readers.ts'
+import { loggable } from './kernel/loggable.ts'
+import type { Telemetry } from './kernel/telemetry.ts'
+import type { Clock } from './kernel/timestamps.ts'
+import { consoleLinkPart } from './keys/console-link-routes.ts'
+import { createConsoleLinks } from './keys/console-links.ts'
+import { createKeys } from './keys/keys.ts'
+import { keyPart } from './keys/routes.ts'
+import { createKeyStore } from './keys/store.ts'
+import { outdatedRows } from './kinds/backfill.ts'
+import type { Kind } from './kinds/kind.ts'
+import { deskParts } from './kinds/register.ts'
+import { createCommitMetrics } from './metrics/requests.ts'
+import { createConnectionMetrics, createPoolMetrics } from './metrics/shares.ts'
+import { createOutdatedMetrics, createStandingMetrics, createStorageMetrics } from './metrics/standing.ts'
+import { createOrganizations } from './organization/organization.ts'
+import { organizationPart } from './organization/routes.ts'
+import { createMaintenance, type Maintenance } from './retention/maintenance.ts'
+import { largest, largestStores } from './retention/storage.ts'
+import { schemaOf } from './schema.ts'
+import { deliveryPart } from './webhooks/delivery-routes.ts'
+import { createEndpoints } from './webhooks/endpoints.ts'
+import { createEventTypes } from './webhooks/event-types.ts'
+import { readNamedKeys } from './webhooks/installation-key.ts'
+import { createDeliveryLog } from './webhooks/log.ts'
+import { createRecoveryStore } from './webhooks/recovery.ts'
+import { recoveryPart } from './webhooks/recovery-routes.ts'
+import { endpointPart } from './webhooks/routes.ts'
+import { statsPart } from './webhooks/stats-routes.ts'
+import { createWebhookStore } from './webhooks/store.ts'
+import { createTargetCheck } from './webhooks/target-check.ts'
+import { createVault, keysOf } from './webhooks/vault.ts'
+
+/** A database that a process serves. */
+export interface HomeDatabase {
+  /** As DESKWIRE_DATABASES names it; null of one that is alone. */
+  readonly name: string | null
+  readonly pool: Pool
+  /** The database's. */
+  readonly clock: Clock
+  /** The worker beside this process; without one, workers hear of deliveries by way of the database, and look for them. */
+  readonly worker: WorkerBeside | null
+  /** Whether it has this release's schema, and this process's encryption key. */
+  readonly isReady: () => boolean
+}
+
+/** What is the same for all databases of a process. */
+export interface HomeOptions {
+  readonly log: FastifyBaseLogger
+  readonly settings: DeliverySettings
+  /** How long a search for words may take, in milliseconds. */
+  readonly searchTimeout: number
+  /** What an organization may store; as much as it likes unless told. */
+  readonly storage?: StorageLimits
+  readonly kinds: readonly Kind[]
+  /** How far a clock may be ahead of its database's, in milliseconds; as far as it likes unless told. */
+  readonly maxClockSkew?: number
+  /** `bulk` for the thread that large bodies are handed to. */
+  readonly part: 'api' | 'bulk'
+  readonly telemetry: Telemetry | null
+  readonly resolver: Resolver
+}
+
+export interface Home {
+  readonly name: string | null
+  readonly parts: readonly Part[]
+  readonly idempotency: IdempotencyStore
+  /** Readers of the stream that wait; to be told what commits, by `startStreamListener`. */
+  readonly readers: WaitingReaders
+  readonly maintenance: Maintenance
+  readonly lookUp: (token: string) => Promise<HomeLookup>
+  readonly uses: UseRecorder
+  /** Whether the database answers, as it was at most a second ago. */
+  readonly answers: () => Promise<boolean>
+  readonly isReady: () => boolean
+  /** Changes that wait for their organization's turn to commit, or are being committed. */
+  readonly pending: () => number
+  readonly register: Registry
+}
+
+/**
+ * `register` takes its figures; `directory` is told of tokens before they are made, where the database is not the directory's
+ * own: null of one that is.
+ */
+export function createHome(
+  { name, pool, clock, worker, isReady }: HomeDatabase,
+  options: HomeOptions,
+  register: Registry,
+  directory: Pick<HomeDirectory, 'note' | 'noteBeside'> | null,
+): Home {
+  const { log, settings, kinds, maxClockSkew, storage, part, telemetry } = options
+  const of = name === null ? {} : { database: name }
+  const notifier = createNotifier(
+    pool,
+    (error) => log.warn({ ...of, err: loggable(error) }, 'workers and waiting readers could not be notified'),
+    worker,
+  )
+  // What comes to the thread has had its organization's turn before.
+  const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register, telemetry)
+  createConnectionMetrics(register, { [part]: pool })
+  if (telemetry !== null) {
+    observePools(telemetry, { [part]: pool })
+    telemetry.publish(register)
+  }
+  const vault = createVault(keysOf(settings), async () => (await readNamedKeys(pool)).current)
+  const { callUnderClock, pending, ...journal } = createJournal({
+    pool,
+    database,
+    clock,
+    tables: kinds.map((kind) => kind.table),
+    commitFunction: schemaOf(kinds).commitFunction,
+    maxAttempts: attemptsOf(settings.schedule),
+    notifier,
+    onCommit: createCommitMetrics(register, (clockSkew) =>
+      log.warn(
+        { ...of, seconds: Math.round(clockSkew / 1000) },
+        "the stream's clock is ahead of the database's",
+      ),
+    ),
+    ...(maxClockSkew === undefined ? {} : { maxClockSkew }),
+    ...(storage && { storage }),
+    worker,
+    tracer: telemetry?.tracer ?? null,
+  })
+  if (part === 'api') {
+    createStandingMetrics(register, pool, clock)
+    createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
+    createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
+  }
+  const desk = deskParts({ pool, database, clock, kinds, journal, searchTimeout: options.searchTimeout })
+  const services: Services = { database, clock, callUnderClock, vault, wake: notifier.deliveries, kinds }
+  return {
+    name,
+    parts: [
+      ...desk.parts,
+      ...webhookParts(services, options),
+      ...keyParts(services, directory),
+      partOf(() => organizationPart.routes, createOrganizations(database, clock)),
+    ],
+    idempotency: createIdempotencyStore(
+      { database, callUnderClock },
+      clock,
+      (sealed, organizationId, webhookId) => vault.open(sealed, { organizationId, webhookId }),
+    ),
+    readers: desk.readers,
+    maintenance: createMaintenance({
+      pool,
+      clock,
+      log: name === null ? log : log.child(of),
+      logRetention: settings.logRetention,
+      ...(storage && { storage }),
+    }),
+    lookUp: createLookUp(pool, clock),
+    uses: createUseRecorder({
+      pool,
+      clock,
+      onError: (error) =>
+        log.warn({ ...of, err: loggable(error) }, 'the last use of a key could not be recorded'),
+    }),
+    answers: whetherAnswers(pool, clock),
+    isReady,
+    pending,
+    register,
+  }
+}
+
+function sharedBy(pool: Pool, register: Registry, telemetry: Telemetry | null): Database {
+  const database: FairPool = new FairPool(pool, {
+    ...createPoolMetrics(register, () => database.standing),
+    asked: telemetry === null ? undefined : observeStatements(telemetry),
+  })
+  return database
+}
+
+/** What keys, endpoints and their like, which are no kinds, are made of. */
+interface Services {
+  readonly database: Database
+  readonly clock: Clock
+  readonly callUnderClock: CallUnderClock
+  readonly vault: ReturnType<typeof createVault>
+  readonly wake: () => void
+  readonly kinds: readonly Kind[]
+}
+
+function keyParts(
+  { database, clock, callUnderClock, vault, wake, kinds }: Services,
+  directory: Pick<HomeDirectory, 'note' | 'noteBeside'> | null,
+): readonly Part[] {
+  const store = createKeyStore(database, callUnderClock)
+  const scopes = scopeNames(kinds.map(({ plural }) => plural))
+  const seal = (answer: string, organizationId: string, id: string) =>
+    vault.seal(answer, { organizationId, webhookId: id })
+  const keys = createKeys({ store, clock, scopes, seal, wake, directory })
+  const links = createConsoleLinks({ database, callUnderClock, clock, scopes, seal, directory })
+  return [
+    partOf(() => keyPart(kinds).routes, { keys, store, clock }),
+    partOf(() => consoleLinkPart(kinds).routes, { links }),
+  ]
+}
+
+function webhookParts(
+  { database, clock, callUnderClock, vault, wake, kinds }: Services,
+  { settings: { schedule, rotationOverlap, logRetention }, resolver }: HomeOptions,
+): readonly Part[] {
+  const tables = kinds.map((kind) => kind.table)
+  const store = createWebhookStore(database, callUnderClock)
+  const eventTypes = createEventTypes(kinds)
+  const endpoints = createEndpoints({
+    store,
+    clock,
+    eventTypes,
+    vault,
+    rotationOverlap,
+    wake,
+    checkTarget: createTargetCheck(resolver, schedule.answerTimeout),
+    failPending: (organizationId, webhookId, reason) =>
+      createEndpointQueues(database, tables).failPending({ organizationId, webhookId }, reason, clock.now()),
+  })
+  const deliveries = createDeliveryLog(database)
+  const payloadOf = createReadPayload(database, tables)
+  const services = {
+    endpoints,
+    store,
+    deliveries,
+    payloadOf,
+    eventTypes,
+    vault,
+    clock,
+    schedule,
+    retention: logRetention,
+    wake,
+  }
+  const recoveries = createRecoveryStore(database, callUnderClock)
+  return [
+    partOf(() => endpointPart(kinds).routes, { endpoints, store, clock }),
+    partOf(() => deliveryPart(kinds).routes, services),
+    partOf(() => recoveryPart.routes, { ...services, recoveries }),
+    partOf(() => statsPart(kinds).routes, { ...services, database }),
+  ]
+}

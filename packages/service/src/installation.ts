@@ -1,0 +1,121 @@
+/** The databases of an installation, for commands: which there are, and which has an organization. */
+import type { FastifyBaseLogger } from 'fastify'
+import { createHomeDirectory, type HomeDirectory } from './access/home-directory.ts'
+import type { NewKey } from './access/organizations.ts'
+import { hashToken } from './access/token.ts'
+import { DatabasesError, databasesSetting } from './db/databases.ts'
+import { explainFailureOf } from './db/failure.ts'
+import { migrate } from './db/migrate.ts'
+import {
+  type DatabaseSettings,
+  namedDatabases,
+  type OpenDatabase,
+  openDatabaseBeside,
+  openServer,
+} from './db/open.ts'
+import { schemaOf } from './schema.ts'
+
+export interface Installation {
+  /** The directory's first. One that is alone has no name. */
+  readonly databases: readonly [OpenDatabase, ...OpenDatabase[]]
+  /** Null where there is one database. */
+  readonly directory: HomeDirectory | null
+  /** The database that has the organization; null where none has. @throws DatabasesError when it is none of these. */
+  homeOf(organizationId: string): Promise<OpenDatabase | null>
+  /** The one with this name. @throws DatabasesError */
+  named(name: string): OpenDatabase
+  /** What is to be told before an organization, or a key of one, is made in this database. */
+  tellOf(database: OpenDatabase, made: 'organization' | 'key'): (key: NewKey) => Promise<void>
+  close(): Promise<void>
+}
+
+/** A database of an installation cannot be used; the message says which, and what to do. */
+export class InstallationError extends Error {}
+
+/**
+ * Opens all databases that the settings name, past their poolers, for a command beside a running service. None of several was asked
+ * anything yet. @throws DatabasesError, PoolerError
+ */
+export async function openInstallation(
+  config: DatabaseSettings,
+  log: FastifyBaseLogger,
+): Promise<Installation> {
+  const databases = await openAll(config, log)
+  const [first] = databases
+  const directory = databases.length === 1 ? null : createHomeDirectory(first.pool, first.name ?? '')
+  const named = (name: string) => {
+    const found = databases.find((database) => database.name === name)
+    if (found !== undefined) return found
+    const names = databases.flatMap((database) => database.name ?? []).join(', ')
+    throw new DatabasesError(`${databasesSetting} names no database ${name}: it has ${names || 'none'}`)
+  }
+  return {
+    databases,
+    directory,
+    named,
+    async homeOf(organizationId) {
+      if (directory === null) return first
+      const home = await directory.homeOf(organizationId)
+      return home === null ? null : named(home.database)
+    },
+    tellOf:
+      (database, made) =>
+      async ({ organizationId, token }) => {
+        if (directory === null || database === first) return
+        if (made === 'organization') await directory.place(organizationId, database.name ?? '')
+        await directory.note(organizationId, [Buffer.from(hashToken(token), 'hex')])
+      },
+    close: async () => void (await Promise.all(databases.map((database) => database.close()))),
+  }
+}
+
+async function openAll(
+  config: DatabaseSettings,
+  log: FastifyBaseLogger,
+): Promise<readonly [OpenDatabase, ...OpenDatabase[]]> {
+  const named = await namedDatabases(config)
+  if (named === null) return [await openDatabaseBeside(config, log)]
+  const opened: OpenDatabase[] = []
+  for (const { name, url, directUrl } of named)
+    opened.push(openServer(name, { url: directUrl ?? url, directUrl: undefined }, log))
+  const [first, ...others] = opened
+  if (first === undefined) throw new DatabasesError(`${databasesSetting}: no database is named`)
+  return [first, ...others]
+}
+
+/** Brings the schema of this database up to date, and answers what was applied. @throws InstallationError, or as `migrate` does. */
+export async function migrateDatabase({ name, sessions }: OpenDatabase): Promise<readonly string[]> {
+  try {
+    return await migrate(sessions, schemaOf())
+  } catch (error) {
+    const line = name === null ? null : explainFailureOf(name, error)
+    throw line === null ? error : new InstallationError(line, { cause: error })
+  }
+}
+
+/** How many rows of all kinds the database has: new organizations go where there are fewest. */
+export async function rowsIn({ pool }: OpenDatabase): Promise<number> {
+  const { rows } = await pool.query<{ rows: number }>(
+    'select coalesce(sum(c.live_count), 0)::float8 as rows from kind_counters c',
+  )
+  return rows[0]?.rows ?? 0
+}
+
+/** The database with the fewest rows, of those that answer; the one with fewest organizations of several that have as few. */
+export async function roomiest(databases: readonly OpenDatabase[]): Promise<OpenDatabase> {
+  const measured = await Promise.allSettled(
+    databases.map(async (database) => {
+      await migrateDatabase(database)
+      const { rows } = await database.pool.query<{ count: number }>(
+        'select count(*)::int as count from organizations o where o.away is null',
+      )
+      return { database, rows: await rowsIn(database), organizations: rows[0]?.count ?? 0 }
+    }),
+  )
+  const [best] = measured
+    .flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    .sort((a, b) => a.rows - b.rows || a.organizations - b.organizations)
+  if (best !== undefined) return best.database
+  const failed = measured.find((one) => one.status === 'rejected')
+  throw failed?.reason ?? new InstallationError('no database answers')
+}
