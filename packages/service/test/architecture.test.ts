@@ -54,6 +54,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   retention: ['kernel', 'db', 'journal', 'http'],
   schema: ['kernel', 'db', 'journal', 'kinds', 'desk', 'delivery', 'webhooks', 'keys', 'summarizer'],
   backup: ['kernel', 'db', 'journal', 'desk', 'delivery', 'webhooks', 'retention', 'schema'],
+  moves: ['kernel', 'db', 'journal', 'access', 'desk', 'webhooks', 'organization', 'retention', 'backup'],
   top: [
     'kernel',
     'db',
@@ -75,6 +76,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'retention',
     'schema',
     'backup',
+    'moves',
   ],
 }
 
@@ -170,8 +172,11 @@ describe('SQL', () => {
     ).toBe(true)
   })
 
-  test('only a restore, into an empty database, puts rows in past the journal', () => {
-    expect(violations(/truncate |copy \S+ \(.*from stdin/)).toEqual(['backup/restore.ts'])
+  test('only a restore, into an empty database, and a move, of what the journal wrote elsewhere, put rows in past the journal', () => {
+    expect(violations(/truncate |copy \S+ \(.*from stdin/)).toEqual([
+      'backup/restore.ts',
+      'moves/copy.ts',
+    ])
   })
 
   test('only the journal moves the clock of an organization; only its birth starts it', () => {
@@ -179,6 +184,8 @@ describe('SQL', () => {
     expect(violations(/update organization_clocks/)).toEqual([
       'journal/commit-function.ts',
       'journal/epoch.ts',
+      // That it is served elsewhere, and no stamp.
+      'moves/turn.ts',
     ])
     expect(violations(/insert into organization_clocks/)).toEqual(['access/organizations.ts'])
   })

@@ -96,11 +96,12 @@ export async function beginCapture(
           [functionName],
         )
         if (rows[0]?.there !== true) await client.query(definition)
-        for (const [name, when, row] of triggersOf(organizationId))
-          await client.query(
+        const made = triggersOf(organizationId).map(
+          ([name, when, row]) =>
             `create trigger ${name} before ${when} on ${escapeIdentifier(table.name)} for each row
                when (${row}.organization_id = ${escapeLiteral(organizationId)}) execute function ${functionName}(${escapeLiteral(organizationId)})`,
-          )
+        )
+        await client.query(made.join('; '))
       })
     }
   } finally {

@@ -109,6 +109,11 @@ export async function lastStep(connections: Connections, sides: Sides): Promise<
   const { sums } = await copyChanges(connections, sides, await readChanges(source, sides), arrival)
   if (sums === null) throw new Error('the last step comes after the comparison')
   await requireServed(source, sides.organizationId, sums)
+  // Where the organization does not leave after all, what was brought over stays.
+  await target.query('update organization_arrivals set sums = $2 where organization_id = $1', [
+    sides.organizationId,
+    JSON.stringify(sums),
+  ])
 }
 
 /** Brings over what has changed; then does the rest of the step, and notes where the copy stands then. */

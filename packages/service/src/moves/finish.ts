@@ -2,6 +2,7 @@
  * Finishes what movers have not: an organization that has left and has not arrived, as its mover was killed in between, is let arrive by
  * the first process that has both databases. Until then nobody serves it.
  */
+import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import type { HomeDirectory } from '../access/home-directory.ts'
 import { loggable } from '../kernel/loggable.ts'
@@ -10,6 +11,8 @@ import { arrive } from './turn.ts'
 
 /** From the end of a look to the next, in milliseconds. */
 const every = 1_000
+/** The same after one that failed: the database is away, and others tell of it. */
+const everyAfterFailure = 10_000
 const stopWithin = 5_000
 
 interface Unfinished {
@@ -45,13 +48,22 @@ export async function finishMoves(
 /** Looks again and again into each of the databases; one that is away keeps none of the others from being looked into. */
 export function createMoveFinisher(
   databases: Parameters<typeof finishMoves>[1],
-  log: { warn(fields: object, message: string): void; info(fields: object, message: string): void },
+  {
+    log,
+    isReady,
+  }: {
+    readonly log: Pick<FastifyBaseLogger, 'info' | 'warn'>
+    /** Whether the database with this name can be used. */
+    readonly isReady: (name: string) => boolean
+  },
 ): Pick<Periodic, 'start' | 'stop'> {
   const loops = [...databases.pools.keys()].map((from) =>
     periodic({
       every,
+      everyAfterFailure,
       stopWithin,
       run: async () => {
+        if (!isReady(from)) return
         const finished = await finishMoves(from, databases)
         if (finished > 0) log.info({ from, finished }, 'moves were finished that somebody had begun')
       },

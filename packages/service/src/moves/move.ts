@@ -19,7 +19,7 @@ import { beginCapture, endCapture } from './capture.ts'
 import { keptRows } from './compare.ts'
 import { compareStep, copyStep, MoveError, type Sides } from './copy.ts'
 import { movingTables } from './tables.ts'
-import { arrive, type Hook, leave } from './turn.ts'
+import { arrive, type FenceLimits, type Hook, leave } from './turn.ts'
 
 export { MoveError }
 
@@ -45,6 +45,7 @@ export interface MoveOptions {
   /** How long it goes on though a database does not answer, in milliseconds. */
   readonly patience?: number
   readonly between?: Hook
+  readonly fence?: FenceLimits
 }
 
 export interface Moved {
@@ -136,7 +137,7 @@ async function goOn(
     const sides = await begin({ organizationId, source, target, runner: run.runner }, { from, to }, between)
     await copy(sides, databases.clock, options, run)
     onProgress({ phase: 'turning', rows: run.rows })
-    const paused = await turn(sides, run, between)
+    const paused = await turn(sides, run, between, options.fence)
     await between('left')
     await arrive(departed, between)
     return { outcome: 'moved', from, to, rows: run.rows, paused }
@@ -316,12 +317,12 @@ async function copy(sides: Sides, clock: Clock, options: MoveOptions, run: Run):
 }
 
 /** Until the organization has left; answers how long writers waited, in milliseconds. */
-async function turn(sides: Sides, run: Run, between: Hook): Promise<number> {
+async function turn(sides: Sides, run: Run, between: Hook, fence: FenceLimits | undefined): Promise<number> {
   for (let tries = 1; ; tries++) {
     await drain(sides)
     await between('drained')
     await copyStep(sides)
-    const paused = await leave(sides, between, stopwatch())
+    const paused = await leave(sides, between, stopwatch(), fence)
     if (paused !== 'busy') return paused
     if (tries === turnsTried)
       throw new MoveError('somebody has written for so long whenever the organization was to be turned: move it later')

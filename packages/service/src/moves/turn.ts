@@ -20,10 +20,15 @@ import { asMover, fenceOf } from './capture.ts'
 import { lastStep, MoveError, type Sides } from './copy.ts'
 import { type MovingTable, movingTables } from './tables.ts'
 
-/** How long the fence waits for whoever writes when it comes, in milliseconds: meanwhile others wait too. */
-const fenceWithin = 500
-/** How long the fence stands when nothing more is heard of the mover, in milliseconds; or a statement of it takes. */
-const fenceStandsFor = 3_000
+/** How long a fence may take, in milliseconds. */
+export interface FenceLimits {
+  /** For whoever writes when it comes: meanwhile others wait too. */
+  readonly within: number
+  /** Until it falls when nothing more is heard of the mover, or a statement of it does not end. */
+  readonly standsFor: number
+}
+
+export const fenceLimits: FenceLimits = { within: 500, standsFor: 3_000 }
 
 /** Called between the steps; tests fail there. */
 export type Hook = (step: string) => Promise<void> | void
@@ -32,13 +37,18 @@ export type Hook = (step: string) => Promise<void> | void
  * Fences the organization, brings over the rest, and lets it leave; 'busy' when somebody has written for so long that others would have
  * waited for too long: nothing has happened then. Answers how long writers waited, in milliseconds.
  */
-export async function leave(sides: Sides, between: Hook, elapsed: () => number): Promise<number | 'busy'> {
+export async function leave(
+  sides: Sides,
+  between: Hook,
+  elapsed: () => number,
+  limits: FenceLimits = fenceLimits,
+): Promise<number | 'busy'> {
   const { organizationId, source, target, tables, runner } = sides
   const client = await source.connect()
   let failed = true
   try {
     await client.query('begin')
-    await client.query([...sessionSettings, ...fenceSettings].map((setting) => `set local ${setting}`).join('; '))
+    await client.query([...sessionSettings, ...fenceSettings(limits)].map((setting) => `set local ${setting}`).join('; '))
     await client.query(asMover, [organizationId])
     const began = elapsed()
     if (!(await takeFence(client, organizationId))) return 'busy'
@@ -63,10 +73,10 @@ export async function leave(sides: Sides, between: Hook, elapsed: () => number):
   }
 }
 
-const fenceSettings = [
-  `lock_timeout = '${fenceWithin}ms'`,
-  `statement_timeout = '${fenceStandsFor}ms'`,
-  `idle_in_transaction_session_timeout = '${fenceStandsFor}ms'`,
+const fenceSettings = ({ within, standsFor }: FenceLimits) => [
+  `lock_timeout = '${within}ms'`,
+  `statement_timeout = '${standsFor}ms'`,
+  `idle_in_transaction_session_timeout = '${standsFor}ms'`,
 ]
 
 async function takeFence(client: PoolClient, organizationId: string): Promise<boolean> {

@@ -148,7 +148,8 @@ function silent(pool: Pool): Pool {
   return Object.assign(Object.create(pool), { query })
 }
 
-function createApi(url: string, organizationId: string, token: string | null): Api {
+/** Calls of this key at this address. */
+export function createApi(url: string, organizationId: string, token: string | null): Api {
   async function call(method: string, path: string, headers: Record<string, string>, body?: unknown) {
     const response = await fetch(url + path, {
       method,

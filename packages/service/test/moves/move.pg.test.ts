@@ -1,7 +1,7 @@
 /** An organization moves from one database to another: all of it, once, wherever its mover is killed, beside whoever works with it. */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import pino from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHomeDirectory } from '../../src/access/home-directory.ts'
 import { awayCode } from '../../src/journal/away.ts'
@@ -13,13 +13,13 @@ import { deleteOrganization } from '../../src/organization/deletion.ts'
 import { resumeOrganization, suspendOrganization } from '../../src/organization/suspension.ts'
 import { type FullDesk, fullDesk } from '../backup/full-desk.fixture.ts'
 import { type TestDatabase, testDatabase } from '../harness/database.ts'
-import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
-import { checkpointOf, follow } from '../harness/follower.ts'
+import { follow } from '../harness/follower.ts'
 import { makeWebhook } from '../harness/hooks.ts'
 import { httpReader } from '../harness/http-follower.ts'
 import { eventually } from '../harness/locks.ts'
-import { type Answer, type Api, testService } from '../harness/service.ts'
+import type { Api, TestService } from '../harness/service.ts'
+import { severalDatabases } from '../harness/several-databases.ts'
 
 let desk: FullDesk
 let there: TestDatabase
@@ -32,7 +32,9 @@ afterAll(async () => {
   await desk[Symbol.asyncDispose]()
 })
 
-const asFastAsCanBe: MoveOptions = { rest: 0, rowsAStep: 200 }
+/** A fence that stands however busy the machine is. */
+const fence = { within: 30_000, standsFor: 60_000 }
+const asFastAsCanBe: MoveOptions = { rest: 0, rowsAStep: 500, fence }
 
 function databasesOf(one: Pool, two: Pool): Databases {
   return {
@@ -98,7 +100,7 @@ function killedAt(pools: readonly Pool[], n: number): readonly Pool[] {
 }
 
 test('a whole desk, its mover killed at one statement after another, is there with every row, and one database serves it', {
-  timeout: 180_000,
+  timeout: 600_000,
 }, async () => {
   const { pool } = desk.service.database
   const [moved, stays] = desk.apis.map((api) => api.organizationId) as [string, string]
@@ -106,7 +108,7 @@ test('a whole desk, its mover killed at one statement after another, is there wi
   const neighbour = await rowsOf(pool, stays)
   expect(Object.values(before).filter((rows) => rows.length === 0)).toEqual([])
   let killed = 0
-  for (let n = 3; ; n += 7) {
+  for (let n = 3; ; n += 19) {
     const [one, two] = killedAt([pool, there.pool], n) as [Pool, Pool]
     const ended = await moveOrganization(databasesOf(one, two), moved, 'two', asFastAsCanBe).catch(
       (error: Error) => error.message,
@@ -121,7 +123,7 @@ test('a whole desk, its mover killed at one statement after another, is there wi
     expect(served).toEqual([false, true])
     break
   }
-  expect(killed).toBeGreaterThan(20)
+  expect(killed).toBeGreaterThan(8)
   expect(await rowsOf(there.pool, moved)).toEqual(before)
   expect(await rowsOf(pool, stays)).toEqual(neighbour)
 
@@ -156,6 +158,7 @@ test('a whole desk, its mover killed at one statement after another, is there wi
     expect(await isServedBy(there.pool, moved)).toBe(!broken.has('left'))
   }
   expect([...broken]).toEqual([
+    'noted',
     'capturing',
     'cleared',
     'copying',
@@ -165,7 +168,7 @@ test('a whole desk, its mover killed at one statement after another, is there wi
     'brought',
     'leaving',
     'left',
-  ].toSpliced(0, 0, 'noted'))
+  ])
   expect(await isServedBy(pool, moved)).toBe(false)
   expect(await finishMoves('two', databases)).toBe(1)
   expect(await finishMoves('two', databases)).toBe(0)
@@ -176,7 +179,7 @@ test('a whole desk, its mover killed at one statement after another, is there wi
 })
 
 test('what cannot be moved is refused, and nothing of it changes; what was begun can be taken back', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, async () => {
   const { pool } = desk.service.database
   const { organizationId } = desk.apis[1] as Api
@@ -236,85 +239,69 @@ test('what cannot be moved is refused, and nothing of it changes; what was begun
   await refused().toThrow('there is no organization')
 })
 
-test('writers, a follower, a waiting reader and a receiver do not notice a move', { timeout: 120_000 }, async () => {
-  await using one = await testService()
-  await using two = await testService()
-  const { pool } = one.database
-  const databases = databasesOf(pool, two.database.pool)
-  const { organizationId, token } = one.api
-  const engines = [one, two].map((service) => testEngine(service, systemClock))
+test('writers, a follower, a waiting reader and a receiver do not notice a move', {
+  timeout: 300_000,
+}, async () => {
+  await using several = await severalDatabases()
+  const [one, two] = several.databases as [TestDatabase, TestDatabase]
+  const databases = databasesOf(one.pool, two.pool)
+  const api = await several.startApi()
+  const desk = await several.newOrganization(0, api.address)
+  const { organizationId, token } = desk
+  const app = { server: { log: pino({ level: 'silent' }) } }
+  const engines = [one, two].map((database) => testEngine({ database, app } as TestService, systemClock))
   for (const { engine } of engines) engine.start()
-  await makeWebhook(one.api, { events: ['customer.created', 'customer.updated'] })
-  await makeCustomer(one.api)
+  await makeWebhook(desk, { events: ['customer.created', 'customer.updated'] })
 
-  // Whoever is told that it is elsewhere asks there, as the API does that has both.
-  const apis = [one.api, two.withToken(token)] as const
-  let at = 0
-  const answered = async (ask: (api: Api) => Promise<Answer>): Promise<Answer> => {
-    for (let tries = 0; tries < 400; tries++) {
-      const answer = await ask(apis[at] as Api)
-      if (answer.status < 500 && answer.status !== 401) return answer
-      at = 1 - at
-      await delay(5)
-    }
-    throw new Error('nobody serves the organization')
-  }
   const written = new Map<string, string>()
-  let longest = 0
+  const refused: string[] = []
   let writing = true
-  const writers = Array.from({ length: 4 }, async (_, writer) => {
-    for (let n = 0; writing; n++) {
-      const began = performance.now()
-      const key = { 'idempotency-key': `${writer}-${n}` }
-      const made = await answered((api) => api.post('/v1/customers', { name: `${writer} ${n}` }, key))
-      expect(made.status).toBe(201)
-      // The same again is the same answer, wherever it is asked.
-      const again = await answered((api) => api.post('/v1/customers', { name: `${writer} ${n}` }, key))
-      expect(again.text).toBe(made.text)
-      const changed = await answered((api) =>
-        api.patch(`/v1/customers/${made.json.id}`, { name: `${writer} ${n} changed` }, {
-          'if-match': made.headers.get('etag') ?? '',
-        }),
-      )
-      expect(changed.status).toBe(200)
-      written.set(made.json.id, changed.text)
-      longest = Math.max(longest, performance.now() - began)
-    }
-  })
-  const url = () => [one, two][at]?.url ?? ''
-  const read = httpReader({ url, token, kind: 'customers', limit: 50 })
-  const follower = follow<string>(async (cursor) => {
-    for (let tries = 0; ; tries++) {
-      try {
-        return await read(cursor)
-      } catch (error) {
-        if (tries === 400) throw error
-        await delay(5)
-      }
-    }
-  })
+  const write = async (writer: number, n: number) => {
+    const key = { 'idempotency-key': `${writer}-${n}` }
+    const made = await desk.post('/v1/customers', { name: `${writer} ${n}` }, key)
+    // The same again is the same answer, wherever it is asked.
+    const again = await desk.post('/v1/customers', { name: `${writer} ${n}` }, key)
+    const changed = await desk.patch(
+      `/v1/customers/${made.json.id}`,
+      { name: `${writer} ${n} changed` },
+      { 'if-match': made.headers.get('etag') ?? '' },
+    )
+    if (made.status !== 201 || again.text !== made.text || changed.status !== 200)
+      refused.push(`${made.text} ${again.text} ${changed.text}`)
+    written.set(made.json.id, changed.text)
+  }
+  const writers = Promise.all(
+    Array.from({ length: 4 }, async (_, writer) => {
+      for (let n = 0; writing; n++) await write(writer, n)
+    }),
+  )
+  const follower = follow(httpReader({ url: () => api.address, token, kind: 'customers', limit: 50 }))
   const following = (async () => {
     while (writing) await follower.poll()
   })()
+  // Of a kind of which nothing happens until the organization has moved.
+  const { json: first } = await desk.get('/v1/teammates/sync')
+  const waited = desk.get(`/v1/teammates/sync?cursor=${first.meta?.cursor ?? first.cursor}&wait=20`)
 
-  await eventually('something was written', () => written.size > 20)
-  const told = await moveOrganization(databases, organizationId, 'two', { rest: 0, rowsAStep: 50 })
+  await eventually('something was written', () => written.size > 10)
+  const told = await moveOrganization(databases, organizationId, 'two', { rest: 0, rowsAStep: 20, fence })
   const before = written.size
-  await eventually('as much was written there', () => written.size > before + 20)
+  await eventually('as much was written there', () => written.size > before + 10)
   writing = false
-  await Promise.all([...writers, following])
+  await Promise.all([writers, following])
   await follower.drain()
-
-  expect(told.outcome).toBe('moved')
+  const { status } = await waited
+  expect(status).toBe(200)
+  expect(refused).toEqual([])
+  expect(told).toMatchObject({ outcome: 'moved', from: 'one', to: 'two' })
   expect(follower.faults).toEqual([])
-  for (const [id, body] of written) expect(follower.copy.get(id)).toBe(body)
-  expect(follower.copy.size).toBe(written.size + 1)
-  expect(checkpointOf(follower.copy.values()).count).toBe(written.size + 1)
+  expect([...written].filter(([id, body]) => follower.copy.get(id) !== body)).toEqual([])
+  expect(follower.copy.size).toBe(written.size)
+
   // Each event is told of, and what was sent where it was is not sent again where it is.
   const sent = () => engines.flatMap(({ sent }) => sent.map(({ headers }) => headers['x-service-event-id']))
-  await eventually('everything is delivered', () => new Set(sent()).size === 2 * written.size + 1)
+  await eventually('everything is delivered', () => new Set(sent()).size === 2 * written.size)
   expect(sent().length).toBe(new Set(sent()).size)
-  expect(engines.every(({ sent }) => sent.length > 20)).toBe(true)
+  expect(engines.map(({ sent }) => sent.length > 10)).toEqual([true, true])
   for (const { engine } of engines) await engine.stop()
-  expect(told.paused).toBeGreaterThan(0)
 })

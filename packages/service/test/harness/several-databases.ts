@@ -1,0 +1,76 @@
+/** An API over several databases, with what a worker of all of them would be, over real HTTP. */
+import pino from 'pino'
+import { createHomeDirectory, type HomeDirectory } from '../../src/access/home-directory.ts'
+import { createOrganization } from '../../src/access/organizations.ts'
+import { hashToken } from '../../src/access/token.ts'
+import type { DeliverySettings } from '../../src/delivery/model.ts'
+import { logOptions } from '../../src/kernel/log.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
+import { startApi } from '../../src/roles/api.ts'
+import { type ServedDatabase, served } from '../../src/roles/prepare.ts'
+import { type TestDatabase, testDatabase } from './database.ts'
+import { deliverySettings } from './delivery-settings.ts'
+import { type Api, createApi } from './service.ts'
+
+export interface SeveralDatabases extends AsyncDisposable {
+  readonly databases: readonly TestDatabase[]
+  readonly served: readonly [ServedDatabase, ...ServedDatabase[]]
+  readonly directory: HomeDirectory
+  readonly logged: readonly Record<string, unknown>[]
+  /** Another API on the same databases. */
+  startApi(): Promise<{ readonly address: string; stop(): Promise<void> }>
+  /** An organization in the database with this place, as the API at this address answers it. */
+  newOrganization(place: number, address: string): Promise<Api>
+}
+
+/** The first is the directory's. */
+export const names = ['one', 'two', 'three'] as const
+
+export async function severalDatabases(settings: Partial<DeliverySettings> = {}): Promise<SeveralDatabases> {
+  const databases = await Promise.all(names.map(() => testDatabase()))
+  const each = databases.map(({ pool, connection }, place) =>
+    served({ name: names[place] ?? '', pool, address: connection }),
+  ) as [ServedDatabase, ...ServedDatabase[]]
+  const [first, ...others] = each
+  const directory = createHomeDirectory(first.pool, names[0])
+  const logged: Record<string, unknown>[] = []
+  const log = pino({ ...logOptions, level: 'debug' }, { write: (line) => logged.push(JSON.parse(line)) })
+  const stops: (() => Promise<void>)[] = []
+  return {
+    databases,
+    served: each,
+    directory,
+    logged,
+    async startApi() {
+      const api = await startApi(
+        { host: '127.0.0.1', port: 0 },
+        {
+          pool: first.pool,
+          address: first.address,
+          name: names[0],
+          others: others.map((database) => ({ ...database, worker: null })),
+          log,
+          settings: { ...deliverySettings, ...settings },
+          rateLimit: null,
+          searchTimeout: 30_000,
+          otherMetrics: async () => [],
+        },
+      )
+      stops.push(() => api.stop())
+      return api
+    },
+    async newOrganization(place, address) {
+      const home = each[place] as ServedDatabase
+      const made = await createOrganization(home.pool, systemClock, `of ${home.name}`, async (key) => {
+        if (place === 0) return
+        await directory.place(key.organizationId, home.name ?? '')
+        await directory.note(key.organizationId, [Buffer.from(hashToken(key.token), 'hex')])
+      })
+      return createApi(address, made.organizationId, made.token)
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(stops.map((stop) => stop()))
+      for (const database of databases) await database[Symbol.asyncDispose]()
+    },
+  }
+}
