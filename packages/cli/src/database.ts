@@ -1,14 +1,27 @@
 /** For commands that work on the database itself, beside a running service or without one. */
-import { type Config, createLog, openDatabaseBeside, readConfig } from '@deskwire/service/administration'
+import {
+  type Config,
+  createLog,
+  type Installation,
+  migrateDatabase,
+  openInstallation,
+  readConfig,
+} from '@deskwire/service/administration'
 import { parseFlags } from './flags.ts'
 import { UsageError } from './usage-error.ts'
 
-type Pool = Awaited<ReturnType<typeof openDatabaseBeside>>['pool']
+type Database = Installation['databases'][number]
+type Pool = Database['pool']
 
 /** The settings that say where the database is, for the help of each such command. */
 export const databaseHelp = `  --data-dir DIR         the embedded database's home (DESKWIRE_DATA_DIR, ./data)
-  --database-url URL     a PostgreSQL to use instead (DESKWIRE_DATABASE_URL)
+  --database-url URL     a PostgreSQL to use instead (DESKWIRE_DATABASE_URL), or
+  --databases FILE       several, by name (DESKWIRE_DATABASES)
 `
+
+/** The same for commands that work on one of several databases, whichever is named. */
+export const oneDatabaseHelp = `  --database NAME        which of the databases of DESKWIRE_DATABASES
+${databaseHelp}`
 
 /** What the command line of such a command says. */
 export interface DatabaseCommand<F extends string, S extends string> {
@@ -20,6 +33,8 @@ export interface DatabaseCommand<F extends string, S extends string> {
   readonly words: readonly string[]
   readonly json: boolean
   readonly config: Config
+  /** The name of the one that is meant of several; null where none is named. */
+  readonly database: string | null
 }
 
 /**
@@ -32,19 +47,25 @@ export function readCommand<const F extends string, const S extends string = nev
   most = 0,
   ownSwitches: readonly S[] = [],
 ): DatabaseCommand<F, S> {
-  const { texts, switches, words } = parseFlags<F | 'data-dir' | 'database-url', S | 'json'>(args, {
-    texts: [...own, 'data-dir', 'database-url'],
+  const { texts, switches, words } = parseFlags<
+    F | 'data-dir' | 'database-url' | 'databases' | 'database',
+    S | 'json'
+  >(args, {
+    texts: [...own, 'data-dir', 'database-url', 'databases', 'database'],
     switches: [...ownSwitches, 'json'],
     words: most,
   })
-  const { 'data-dir': dataDir, 'database-url': databaseUrl, ...given } = texts
+  const { 'data-dir': dataDir, 'database-url': databaseUrl, databases, database = null, ...given } = texts
   const environment = {
     ...process.env,
     ...(dataDir === undefined ? {} : { DESKWIRE_DATA_DIR: dataDir }),
     // The way past a pooler that the environment names leads to the database that the environment names.
     ...(databaseUrl === undefined
       ? {}
-      : { DESKWIRE_DATABASE_URL: databaseUrl, DESKWIRE_DATABASE_DIRECT_URL: '' }),
+      : { DESKWIRE_DATABASE_URL: databaseUrl, DESKWIRE_DATABASE_DIRECT_URL: '', DESKWIRE_DATABASES: '' }),
+    ...(databases === undefined
+      ? {}
+      : { DESKWIRE_DATABASES: databases, DESKWIRE_DATABASE_URL: '', DESKWIRE_DATABASE_DIRECT_URL: '' }),
   }
   const config = readConfig(environment)
   if (!config.ok) throw new UsageError(config.error)
@@ -55,20 +76,76 @@ export function readCommand<const F extends string, const S extends string = nev
     words,
     json: json === true,
     config: config.value,
+    database,
   }
 }
 
+/** The database that a command works on, and the installation that it is a part of. */
+export interface Work {
+  readonly pool: Pool
+  readonly database: Database
+  readonly installation: Installation
+}
+
+type Asked = Pick<DatabaseCommand<never, never>, 'config' | 'database'>
+
 /**
- * Opens the database that the settings name, and closes it when `work` is done. An embedded database that no
+ * Opens the databases that the settings name, and closes them when `work` is done. An embedded database that no
  * service runs just now is started for as long as that takes.
  */
-export async function withDatabase(config: Config, work: (pool: Pool) => Promise<void>): Promise<void> {
-  const database = await openDatabaseBeside(config, commandLog())
+export async function withInstallation(
+  { config }: Pick<Asked, 'config'>,
+  work: (installation: Installation) => Promise<void>,
+): Promise<void> {
+  const installation = await openInstallation(config, commandLog())
   try {
-    await work(database.pool)
+    await work(installation)
   } finally {
-    await database.close()
+    await installation.close()
   }
+}
+
+/** Of several databases the one that is named has to be. */
+export function withDatabase(asked: Asked, work: (on: Work) => Promise<void>): Promise<void> {
+  return withInstallation(asked, (installation) => {
+    const names = installation.databases.flatMap(({ name }) => name ?? [])
+    if (asked.database === null && names.length > 0)
+      throw new UsageError(`--database must say which one is meant, of ${names.join(', ')}`)
+    const [only] = installation.databases
+    const database = asked.database === null ? only : installation.named(asked.database)
+    return work({ pool: database.pool, database, installation })
+  })
+}
+
+/** All databases, brought up to date, one after the other; or the one that is named. */
+export function withEach(asked: Asked, work: (on: Work) => Promise<void>): Promise<void> {
+  return withInstallation(asked, async (installation) => {
+    const databases = asked.database === null ? installation.databases : [installation.named(asked.database)]
+    for (const database of databases) {
+      await migrateDatabase(database)
+      await work({ pool: database.pool, database, installation })
+    }
+  })
+}
+
+/** The database that has the organization, brought up to date. @throws UsageError where there is no such organization. */
+export function withHomeOf(
+  asked: Pick<Asked, 'config'>,
+  organizationId: string,
+  work: (on: Work) => Promise<void>,
+): Promise<void> {
+  return withInstallation(asked, async (installation) => {
+    await migrateDatabase(installation.databases[0])
+    const database = await installation.homeOf(organizationId)
+    if (database === null) throw new UsageError(`there is no organization ${organizationId}`)
+    if (database !== installation.databases[0]) await migrateDatabase(database)
+    await work({ pool: database.pool, database, installation })
+  })
+}
+
+/** Whether the database is the one in the data directory. */
+export function isEmbedded({ databaseUrl, databases }: Config): boolean {
+  return databaseUrl === null && databases === null
 }
 
 /** Where such a command says what its user has to know: warnings alone. */

@@ -65,6 +65,7 @@ async function explain(error: unknown): Promise<void> {
   const {
     BackupError,
     EmbeddedDatabaseError,
+    InstallationError,
     explainDatabaseFailure,
     ListenError,
     MigrationError,
@@ -75,6 +76,7 @@ async function explain(error: unknown): Promise<void> {
     error instanceof SettingError ||
     error instanceof MigrationError ||
     error instanceof BackupError ||
+    error instanceof InstallationError ||
     error instanceof EmbeddedDatabaseError
   ) {
     fail(error.message, exitCodes.failed)

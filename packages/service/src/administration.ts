@@ -7,6 +7,7 @@ export { restoreEmbedded } from './backup/restore-embedded.ts'
 export { tellRestored } from './backup/restored.ts'
 export { type Config, flagOf, readConfig, settings, settingsHelp } from './config.ts'
 export { askDatabaseClock } from './db/clock.ts'
+export { DatabasesError } from './db/databases.ts'
 export { EmbeddedDatabaseError, hasEmbeddedDatabase } from './db/embedded/index.ts'
 export { explainDatabaseFailure } from './db/failure.ts'
 export { MigrationError, migrate } from './db/migrate.ts'
@@ -15,6 +16,13 @@ export { kinds } from './desk/index.ts'
 export { type Examination, examine } from './doctor/examine.ts'
 export { type Finding, type Verdict, verdictOf } from './doctor/finding.ts'
 export { openInstallation } from './installation.ts'
+export {
+  type Installation,
+  InstallationError,
+  migrateDatabase,
+  openInstallation,
+  roomiest,
+} from './installation.ts'
 export { createLog } from './kernel/log.ts'
 export { systemClock } from './kernel/timestamps.ts'
 export type { KeyRecord } from './keys/api-key.ts'

@@ -1,6 +1,6 @@
 import { backUp, hasEmbeddedDatabase, systemClock } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { databaseHelp, readCommand, withDatabase } from '../database.ts'
+import { isEmbedded, oneDatabaseHelp, readCommand, withDatabase } from '../database.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -9,7 +9,7 @@ export const backupCommand: Command = {
 
   FILE                   must not exist yet; it is there once it is whole
   --json                 print JSON
-${databaseHelp}
+${oneDatabaseHelp}
 It works beside a running service, and nobody waits for it. Everything is in the file but the encryption key, which signing
 secrets are encrypted with: keep that apart from it, and keep it too.
 
@@ -20,19 +20,18 @@ Example:
   deskwire backup desk-2026-01-31.backup
 `,
   async run(args) {
-    const { words, json, config } = readCommand(args, [], 1)
+    const { words, json, config, database } = readCommand(args, [], 1)
     const [file] = words
     if (file === undefined) throw new UsageError('backup needs the name of a file to write')
     // A command would make an empty one otherwise.
-    if (config.databaseUrl === null && !hasEmbeddedDatabase(config.dataDir)) {
+    if (isEmbedded(config) && !hasEmbeddedDatabase(config.dataDir)) {
       throw new CommandFailure(`there is no database in ${config.dataDir}: name its home with --data-dir`)
     }
-    await withDatabase(config, async (pool) => {
+    await withDatabase({ config, database }, async ({ pool }) => {
       const { unproved, ...made } = await backUp(pool, systemClock, file)
-      const key =
-        config.databaseUrl === null
-          ? `${config.dataDir}/encryption.key (or DESKWIRE_ENCRYPTION_KEY, if you set it)`
-          : 'DESKWIRE_ENCRYPTION_KEY'
+      const key = isEmbedded(config)
+        ? `${config.dataDir}/encryption.key (or DESKWIRE_ENCRYPTION_KEY, if you set it)`
+        : 'DESKWIRE_ENCRYPTION_KEY'
       process.stdout.write(
         json
           ? `${JSON.stringify({ ...made, unproved })}\n`

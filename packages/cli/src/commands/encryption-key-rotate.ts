@@ -1,12 +1,6 @@
-import {
-  KeyRotationError,
-  loadEncryptionKey,
-  migrate,
-  rotateEncryptionKey,
-  schemaOf,
-} from '@deskwire/service/administration'
+import { KeyRotationError, loadEncryptionKey, rotateEncryptionKey } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { databaseHelp, readCommand, withDatabase } from '../database.ts'
+import { oneDatabaseHelp, readCommand, withEach } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
 
 export const encryptionKeyRotate: Command = {
@@ -15,8 +9,8 @@ export const encryptionKeyRotate: Command = {
 DESKWIRE_ENCRYPTION_KEY           the new key (or encryption.key in the data directory)
 DESKWIRE_ENCRYPTION_KEY_PREVIOUS  the one that it replaces
 
-  --json                 print JSON: {secrets, responses, unreadable}
-${databaseHelp}
+  --json                 print JSON: {secrets, responses, unreadable}, a line for each of several databases
+${oneDatabaseHelp}
 First start every process with both keys, in either order; then run this, beside them; then start them with the new key alone.
 Nothing waits for it, and deliveries go on. Killed at any moment it does no harm: run it again, and it goes on. With the keys
 changed about it goes back. Keep the old key for as long as you keep backups from before.
@@ -25,7 +19,8 @@ Example:
   DESKWIRE_ENCRYPTION_KEY_PREVIOUS="$OLD_KEY" DESKWIRE_ENCRYPTION_KEY="$NEW_KEY" deskwire encryption-key rotate
 `,
   async run(args) {
-    const { json, config } = readCommand(args, [])
+    const asked = readCommand(args, [])
+    const { json, config } = asked
     const current = config.encryptionKey ?? (await loadEncryptionKey(config.dataDir))
     const previous = config.encryptionKeyPrevious
     if (current === null)
@@ -36,8 +31,7 @@ Example:
       throw new CommandFailure(
         'DESKWIRE_ENCRYPTION_KEY_PREVIOUS: nothing is set; it must be the key that DESKWIRE_ENCRYPTION_KEY replaces',
       )
-    await withDatabase(config, async (pool) => {
-      await migrate(pool, schemaOf())
+    await withEach(asked, async ({ pool, database }) => {
       const done = await rotateEncryptionKey(
         pool,
         { current, previous },
@@ -50,7 +44,9 @@ Example:
         throw error instanceof KeyRotationError ? new CommandFailure(error.message) : error
       })
       if (process.stderr.isTTY) process.stderr.write('\n')
-      process.stdout.write(json ? `${JSON.stringify(done)}\n` : told(done))
+      const of = database.name === null ? {} : { database: database.name }
+      const prefix = database.name === null ? '' : `${database.name}: `
+      process.stdout.write(json ? `${JSON.stringify({ ...of, ...done })}\n` : `${prefix}${told(done)}`)
     })
   },
 }

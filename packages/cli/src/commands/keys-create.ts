@@ -1,13 +1,6 @@
-import {
-  createApiKey,
-  kinds,
-  migrate,
-  schemaOf,
-  scopeNames,
-  systemClock,
-} from '@deskwire/service/administration'
+import { createApiKey, kinds, scopeNames, systemClock } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { databaseHelp, readCommand, withDatabase } from '../database.ts'
+import { databaseHelp, readCommand, withHomeOf } from '../database.ts'
 import { readId } from '../ids.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -37,9 +30,9 @@ Example:
       const wrong = unknown.length > 0 ? `; there is no scope ${unknown.join(', ')}` : ''
       throw new UsageError(`keys create needs --scopes, comma-separated, from: ${scopes.join(', ')}${wrong}`)
     }
-    await withDatabase(config, async (pool) => {
-      await migrate(pool, schemaOf())
-      const key = await createApiKey(pool, systemClock, { organizationId, name, scopes: wanted })
+    await withHomeOf({ config }, organizationId, async ({ pool, database, installation }) => {
+      const made = { organizationId, name, scopes: wanted }
+      const key = await createApiKey(pool, systemClock, made, installation.tellOf(database, 'key'))
       if (key === null) throw new UsageError(`there is no organization ${organizationId}`)
       process.stdout.write(json ? `${JSON.stringify(key)}\n` : `API key, shown this once: ${key.token}\n`)
     })

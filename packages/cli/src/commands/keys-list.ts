@@ -1,6 +1,6 @@
-import { askDatabaseClock, listKeys, migrate, schemaOf } from '@deskwire/service/administration'
+import { askDatabaseClock, listKeys } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { databaseHelp, readCommand, withDatabase } from '../database.ts'
+import { databaseHelp, readCommand, withHomeOf } from '../database.ts'
 import { readId } from '../ids.ts'
 import { plain, table } from '../table.ts'
 import { UsageError } from '../usage-error.ts'
@@ -17,8 +17,7 @@ Example:
   async run(args) {
     const { given, json, config } = readCommand(args, ['org'])
     const organizationId = readId(given.org, 'keys list needs --org with the id of an organization')
-    await withDatabase(config, async (pool) => {
-      await migrate(pool, schemaOf())
+    await withHomeOf({ config }, organizationId, async ({ pool }) => {
       const apiKeys = await listKeys(pool, await askDatabaseClock(pool), organizationId)
       if (apiKeys === null) throw new UsageError(`there is no organization ${organizationId}`)
       if (json) {

@@ -1,21 +1,26 @@
-import { migrate, schemaOf } from '@deskwire/service/administration'
+import { migrateDatabase } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { databaseHelp, readCommand, withDatabase } from '../database.ts'
+import { oneDatabaseHelp, readCommand, withInstallation } from '../database.ts'
 
 export const migrateCommand: Command = {
   help: () => `deskwire migrate: bring the schema up to date.
 
-  --json                 print JSON
-${databaseHelp}
+  --json                 print JSON, a line for each of several databases
+${oneDatabaseHelp}
 Example:
   deskwire migrate --database-url postgres://desk@db.internal/desk
 `,
   async run(args) {
-    const { json, config } = readCommand(args, [])
-    await withDatabase(config, async (pool) => {
-      const applied = await migrate(pool, schemaOf())
-      const lines = applied.length === 0 ? ['up to date'] : applied.map((id) => `applied ${id}`)
-      process.stdout.write(json ? `${JSON.stringify({ applied })}\n` : `${lines.join('\n')}\n`)
+    const { json, config, database: wanted } = readCommand(args, [])
+    await withInstallation({ config }, async ({ databases, named }) => {
+      for (const database of wanted === null ? databases : [named(wanted)]) {
+        const { name } = database
+        const applied = await migrateDatabase(database)
+        const lines = applied.length === 0 ? ['up to date'] : applied.map((id) => `applied ${id}`)
+        const shown = name === null ? lines : lines.map((line) => `${name}: ${line}`)
+        const result = name === null ? { applied } : { database: name, applied }
+        process.stdout.write(json ? `${JSON.stringify(result)}\n` : `${shown.join('\n')}\n`)
+      }
     })
   },
 }

@@ -1,6 +1,11 @@
-import { askDatabaseClock, createOrganization, migrate, schemaOf } from '@deskwire/service/administration'
+import {
+  askDatabaseClock,
+  createOrganization,
+  migrateDatabase,
+  roomiest,
+} from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { databaseHelp, readCommand, withDatabase } from '../database.ts'
+import { databaseHelp, readCommand, withInstallation } from '../database.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const orgCreate: Command = {
@@ -8,27 +13,30 @@ export const orgCreate: Command = {
 
   --name NAME            what it is called, 1 to 255 characters
   --json                 print JSON
+  --database NAME        the database to make it in; of several the one with the fewest objects unless told
 ${databaseHelp}
 Example:
   deskwire org create --name 'Analytical Engines' --json
 `,
   async run(args) {
-    const { given, json, config } = readCommand(args, ['name'])
+    const { given, json, config, database } = readCommand(args, ['name'])
     const { name } = given
     if (name === undefined || name.length < 1 || name.length > 255) {
       throw new UsageError('org create needs --name with 1 to 255 characters')
     }
-    await withDatabase(config, async (pool) => {
-      await migrate(pool, schemaOf())
-      const { organizationId, apiKeyId, token } = await createOrganization(
-        pool,
-        await askDatabaseClock(pool),
-        name,
-      )
+    await withInstallation({ config }, async (installation) => {
+      const { databases, directory } = installation
+      await migrateDatabase(databases[0])
+      const home = database === null ? await roomiest(databases) : installation.named(database)
+      if (database !== null) await migrateDatabase(home)
+      const tell = installation.tellOf(home, 'organization')
+      const clock = await askDatabaseClock(home.pool)
+      const { organizationId, apiKeyId, token } = await createOrganization(home.pool, clock, name, tell)
+      const where = directory === null ? '' : ` in the database ${home.name}`
       process.stdout.write(
         json
-          ? `${JSON.stringify({ organizationId, apiKeyId, token })}\n`
-          : `organization ${organizationId}\nAPI key, shown this once: ${token}\n`,
+          ? `${JSON.stringify({ organizationId, apiKeyId, token, ...(home.name !== null && { database: home.name }) })}\n`
+          : `organization ${organizationId}${where}\nAPI key, shown this once: ${token}\n`,
       )
     })
   },

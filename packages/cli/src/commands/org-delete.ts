@@ -3,12 +3,10 @@ import {
   askDatabaseClock,
   deleteOrganization,
   listOrganizations,
-  migrate,
   type OrganizationStanding,
-  schemaOf,
 } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { databaseHelp, readCommand, withDatabase } from '../database.ts'
+import { databaseHelp, readCommand, withHomeOf } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
 import { readId } from '../ids.ts'
 import { plain } from '../table.ts'
@@ -40,8 +38,7 @@ Example:
       throw new UsageError(
         `org delete asks for the id on a terminal; without one give --yes ${organizationId}`,
       )
-    await withDatabase(config, async (pool) => {
-      await migrate(pool, schemaOf())
+    await withHomeOf({ config }, organizationId, async ({ pool, installation }) => {
       const [standing] = await listOrganizations(pool, organizationId)
       if (standing === undefined) throw new UsageError(`there is no organization ${organizationId}`)
       if (given.yes === undefined) await confirm(standing)
@@ -50,6 +47,7 @@ Example:
           if (process.stderr.isTTY) process.stderr.write(`\r${gone} rows are gone`)
         },
       })
+      await installation.directory?.forget(organizationId)
       if (process.stderr.isTTY) process.stderr.write('\n')
       process.stdout.write(
         json

@@ -6,18 +6,17 @@ import {
   dropSource,
   MoveError,
   moveOrganization,
-  openInstallation,
   proposeMoves,
   readLoad,
 } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { commandLog, readCommand } from '../database.ts'
+import { databaseHelp, readCommand, withInstallation } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
 import { readId } from '../ids.ts'
 import { plain, table } from '../table.ts'
 import { UsageError } from '../usage-error.ts'
 
-type Config = Parameters<typeof openInstallation>[0]
+type Asked = Parameters<typeof withInstallation>[0]
 
 export const orgMove: Command = {
   help: () => `deskwire org move ID --to NAME: move an organization to another database, while it works.
@@ -27,7 +26,7 @@ export const orgMove: Command = {
   --fast                 do not rest between the steps of the copy: others of both databases have less of them meanwhile
   --abort                take back what was begun, as long as the organization has not turned
   --json                 print JSON
-
+${databaseHelp}
 Everything of it is copied beside its writers, compared, and turned: for some hundredths of a second its writes wait. Cursors, entity
 tags, keys, endpoints, retries and recoveries go on there. Killed at any moment it does no harm: run it again, and it goes on. What is
 left behind is kept, and refuses whatever is written, until deskwire org drop-source removes it.
@@ -42,35 +41,34 @@ Example:
     const organizationId = readId(words[0], 'org move needs the id of an organization')
     const { to } = given
     if (switches.abort === true) {
-      const outcome = await withDatabases(config, (databases) => abortMove(databases, organizationId))
-      const line =
-        outcome === 'none'
-          ? `no move of organization ${organizationId} was begun`
-          : `the move of organization ${organizationId} was taken back`
-      process.stdout.write(json ? `${JSON.stringify({ organizationId, outcome })}\n` : `${line}\n`)
+      await withDatabases({ config }, async (databases) => {
+        const outcome = await abortMove(databases, organizationId)
+        const line =
+          outcome === 'none'
+            ? `no move of organization ${organizationId} was begun`
+            : `the move of organization ${organizationId} was taken back`
+        process.stdout.write(json ? `${JSON.stringify({ organizationId, outcome })}\n` : `${line}\n`)
+      })
       return
     }
     if (to === undefined) throw new UsageError('org move needs --to with the name of a database')
-    const moved = await withDatabases(config, (databases) =>
-      moveOrganization(databases, organizationId, to, {
+    await withDatabases({ config }, async (databases) => {
+      const { outcome, from, rows, paused } = await moveOrganization(databases, organizationId, to, {
         ...(switches.fast === true ? { rest: 0 } : {}),
         onProgress({ phase, rows }) {
           if (process.stderr.isTTY) process.stderr.write(`\r${phase}: ${rows} rows are copied `)
         },
-      }),
-    )
-    if (process.stderr.isTTY) process.stderr.write('\n')
-    if (json) {
-      process.stdout.write(`${JSON.stringify({ organizationId, ...moved })}\n`)
-      return
-    }
-    const { outcome, from, rows, paused } = moved
-    const waited = paused === null ? '' : `, and writes waited ${Math.ceil(paused)} ms`
-    process.stdout.write(
-      outcome === 'unchanged'
-        ? `organization ${organizationId} is in ${to} already\n`
-        : `organization ${organizationId} is in ${to}: ${rows} rows were copied${waited}\nwhat is left of it in ${from}: deskwire org drop-source ${organizationId} --from ${from}\n`,
-    )
+      })
+      if (process.stderr.isTTY) process.stderr.write('\n')
+      const waited = paused === null ? '' : `, and writes waited ${Math.ceil(paused)} ms`
+      const line =
+        outcome === 'unchanged'
+          ? `organization ${organizationId} is in ${to} already`
+          : `organization ${organizationId} is in ${to}: ${rows} rows were copied${waited}\nwhat is left of it in ${from}: deskwire org drop-source ${organizationId} --from ${from}`
+      process.stdout.write(
+        json ? `${JSON.stringify({ organizationId, outcome, from, to, rows, paused })}\n` : `${line}\n`,
+      )
+    })
   },
 }
 
@@ -80,7 +78,7 @@ export const orgDropSource: Command = {
   ID                     the organization
   --from NAME            the database that it has left, as DESKWIRE_DATABASES names it
   --json                 print JSON
-
+${databaseHelp}
 Refused for the database that has the organization. Killed at any moment it does no harm: run it again, and it goes on.
 
 Example:
@@ -91,12 +89,14 @@ Example:
     const organizationId = readId(words[0], 'org drop-source needs the id of an organization')
     const { from } = given
     if (from === undefined) throw new UsageError('org drop-source needs --from with the name of a database')
-    const rows = await withDatabases(config, (databases) => dropSource(databases, organizationId, from))
-    process.stdout.write(
-      json
-        ? `${JSON.stringify({ organizationId, from, rows })}\n`
-        : `nothing is left of organization ${organizationId} in ${from}: ${rows} rows were removed\n`,
-    )
+    await withDatabases({ config }, async (databases) => {
+      const rows = await dropSource(databases, organizationId, from)
+      process.stdout.write(
+        json
+          ? `${JSON.stringify({ organizationId, from, rows })}\n`
+          : `nothing is left of organization ${organizationId} in ${from}: ${rows} rows were removed\n`,
+      )
+    })
   },
 }
 
@@ -105,7 +105,7 @@ export const orgBalance: Command = {
 
   --most N               how many moves to propose at most (10)
   --json                 print JSON: {databases: […], moves: […]}
-
+${databaseHelp}
 Counted are the bytes of what organizations store, and their events of the last day. Nothing is moved.
 
 Example:
@@ -115,44 +115,45 @@ Example:
     const { given, json, config } = readCommand(args, ['most'])
     const most = Number(given.most ?? 10)
     if (!Number.isSafeInteger(most) || most < 1) throw new UsageError('--most must be a whole number from 1')
-    const loads = await withDatabases(config, ({ pools, clock }) =>
-      Promise.all([...pools].map(([name, pool]) => readLoad(name, pool, clock))),
-    )
-    const moves = proposeMoves(loads, most)
-    const databases = loads.map(({ name, organizations }) => ({
-      name,
-      organizations: organizations.length,
-      bytes: organizations.reduce((sum, { bytes }) => sum + bytes, 0),
-      changes: organizations.reduce((sum, { changes }) => sum + changes, 0),
-    }))
-    if (json) {
-      process.stdout.write(`${JSON.stringify({ databases, moves })}\n`)
-      return
-    }
-    const rows = databases.map((one) => [one.name, ...[one.organizations, one.bytes, one.changes].map(String)])
-    process.stdout.write(table([['DATABASE', 'ORGANIZATIONS', 'BYTES', 'CHANGES A DAY'], ...rows]))
-    process.stdout.write(moves.length === 0 ? '\nnothing is worth moving\n' : '\n')
-    for (const { organizationId, to, bytes, changes, name } of moves)
-      process.stdout.write(
-        `deskwire org move ${organizationId} --to ${to}  # ${bytes} bytes, ${changes} changes a day: ${plain(name)}\n`,
-      )
+    await withDatabases({ config }, async ({ pools, clock }) => {
+      const loads = await Promise.all([...pools].map(([name, pool]) => readLoad(name, pool, clock)))
+      const moves = proposeMoves(loads, most)
+      const databases = loads.map(({ name, organizations }) => ({
+        name,
+        organizations: organizations.length,
+        bytes: organizations.reduce((sum, { bytes }) => sum + bytes, 0),
+        changes: organizations.reduce((sum, { changes }) => sum + changes, 0),
+      }))
+      process.stdout.write(json ? `${JSON.stringify({ databases, moves })}\n` : shown(databases, moves))
+    })
   },
 }
 
+function shown(
+  databases: readonly { readonly name: string; organizations: number; bytes: number; changes: number }[],
+  moves: ReturnType<typeof proposeMoves>,
+): string {
+  const rows = databases.map((one) => [one.name, ...[one.organizations, one.bytes, one.changes].map(String)])
+  const lines = moves.map(
+    ({ organizationId, to, bytes, changes, name }) =>
+      `deskwire org move ${organizationId} --to ${to}  # ${bytes} bytes, ${changes} changes a day: ${plain(name)}\n`,
+  )
+  const heading = table([['DATABASE', 'ORGANIZATIONS', 'BYTES', 'CHANGES A DAY'], ...rows])
+  return `${heading}\n${moves.length === 0 ? 'nothing is worth moving\n' : lines.join('')}`
+}
+
 /** All databases of the installation, for as long as `work` takes. */
-async function withDatabases<A>(config: Config, work: (databases: Databases) => Promise<A>): Promise<A> {
-  const installation = await openInstallation(config, commandLog())
-  try {
-    const { databases, directory } = installation
+async function withDatabases(asked: Asked, work: (databases: Databases) => Promise<void>): Promise<void> {
+  await withInstallation(asked, async ({ databases, directory }) => {
     if (directory === null)
       throw new UsageError(
         'there is one database: DESKWIRE_DATABASES names several, each with a name (deskwire serve --help)',
       )
     const pools = new Map(databases.map(({ name, pool }) => [name ?? '', pool]))
-    return await work({ pools, directory, clock: await askDatabaseClock(databases[0].pool) })
-  } catch (error) {
-    throw error instanceof MoveError ? new CommandFailure(error.message) : error
-  } finally {
-    await installation.close()
-  }
+    try {
+      await work({ pools, directory, clock: await askDatabaseClock(databases[0].pool) })
+    } catch (error) {
+      throw error instanceof MoveError ? new CommandFailure(error.message) : error
+    }
+  })
 }

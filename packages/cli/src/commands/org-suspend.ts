@@ -1,14 +1,12 @@
 /** `org suspend` and its way back, `org resume`. */
 import {
   askDatabaseClock,
-  migrate,
   resumeOrganization,
   type SuspensionOutcome,
-  schemaOf,
   suspendOrganization,
 } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { databaseHelp, readCommand, withDatabase } from '../database.ts'
+import { databaseHelp, readCommand, withHomeOf } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
 import { readId } from '../ids.ts'
 import { UsageError } from '../usage-error.ts'
@@ -53,8 +51,7 @@ async function change(
 ): Promise<void> {
   const { words, json, config } = readCommand(args, [], 1)
   const organizationId = readId(words[0], `org ${word} needs the id of an organization`)
-  await withDatabase(config, async (pool) => {
-    await migrate(pool, schemaOf())
+  await withHomeOf({ config }, organizationId, async ({ pool }) => {
     const outcome: SuspensionOutcome = await to(pool, await askDatabaseClock(pool), organizationId)
     switch (outcome) {
       case 'unknown':

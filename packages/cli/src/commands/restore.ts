@@ -6,7 +6,7 @@ import {
   systemClock,
 } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { commandLog, databaseHelp, readCommand, withDatabase } from '../database.ts'
+import { commandLog, isEmbedded, oneDatabaseHelp, readCommand, withDatabase } from '../database.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const restoreCommand: Command = {
@@ -17,7 +17,7 @@ export const restoreCommand: Command = {
   --without-key          go on although the encryption key does not open the signing secrets of the backup
   --check                read the file from end to end, and do nothing
   --json                 print JSON
-${databaseHelp}
+${oneDatabaseHelp}
 Stop the service first. Killed at any moment, it leaves what was there; run it again.
 
 Afterwards every cursor from before is refused with 410 cursor_too_old, and so is an updatedAfter from the span of time that
@@ -28,11 +28,15 @@ Example:
   deskwire restore desk-2026-01-31.backup --check
 `,
   async run(args) {
-    const { words, switches, json, config } = readCommand(args, [], 1, ['replace', 'without-key', 'check'])
+    const { words, switches, json, config, database } = readCommand(args, [], 1, [
+      'replace',
+      'without-key',
+      'check',
+    ])
     const [file] = words
     if (file === undefined)
       throw new UsageError('restore needs the name of a file that deskwire backup wrote')
-    if (switches.replace && config.databaseUrl !== null) {
+    if (switches.replace && !isEmbedded(config)) {
       throw new UsageError(
         '--replace moves an embedded database aside; for a server make a new database and name that',
       )
@@ -45,7 +49,7 @@ Example:
       return
     }
     const withoutKey = switches['without-key'] === true
-    if (config.databaseUrl === null) {
+    if (isEmbedded(config)) {
       const replace = switches.replace === true
       const { movedTo, ...summary } = await restoreEmbedded(config, backup, {
         clock: systemClock,
@@ -57,7 +61,7 @@ Example:
       print({ ...summary, movedTo }, `${told(summary)}${moved}`)
       return
     }
-    await withDatabase(config, async (pool) => {
+    await withDatabase({ config, database }, async ({ pool }) => {
       const summary = await restore(pool, backup, {
         clock: await askDatabaseClock(pool),
         withoutKey,

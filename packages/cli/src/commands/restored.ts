@@ -1,6 +1,6 @@
-import { askDatabaseClock, migrate, schemaOf, tellRestored } from '@deskwire/service/administration'
+import { askDatabaseClock, migrateDatabase, tellRestored } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { databaseHelp, readCommand, withDatabase } from '../database.ts'
+import { oneDatabaseHelp, readCommand, withDatabase } from '../database.ts'
 
 export const restoredCommand: Command = {
   help: () => `deskwire restored: tell the service that its database went back to an older state.
@@ -12,17 +12,17 @@ Every cursor from before is then refused with 410 cursor_too_old, and so is an u
 lost: clients begin anew, instead of drifting. Run once too often, it costs them a fresh sync and nothing else.
 
   --json                 print JSON
-${databaseHelp}
+${oneDatabaseHelp}
 Example:
   deskwire restored --database-url postgres://desk@db.internal/desk
 `,
   async run(args) {
-    const { json, config } = readCommand(args, [])
-    await withDatabase(config, async (pool) => {
-      await migrate(pool, schemaOf())
+    const asked = readCommand(args, [])
+    await withDatabase(asked, async ({ pool, database }) => {
+      await migrateDatabase(database)
       const began = await tellRestored(pool, await askDatabaseClock(pool))
       process.stdout.write(
-        json
+        asked.json
           ? `${JSON.stringify(began)}\n`
           : `epoch ${began.epoch} begins; ${began.organizations} ${began.organizations === 1 ? 'organization is' : 'organizations are'} told\n`,
       )

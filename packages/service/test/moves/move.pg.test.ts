@@ -280,8 +280,8 @@ test('writers, a follower, a waiting reader and a receiver do not notice a move'
     while (writing) await follower.poll()
   })()
   // Of a kind of which nothing happens until the organization has moved.
-  const { json: first } = await desk.get('/v1/teammates/sync')
-  const waited = desk.get(`/v1/teammates/sync?cursor=${first.meta?.cursor ?? first.cursor}&wait=20`)
+  const { json: first } = await desk.get('/v1/teammates?updatedAfter=2000-01-01T00:00:00Z')
+  const waited = desk.get(`/v1/teammates?cursor=${first.pagination.nextCursor}&wait=20`)
 
   await eventually('something was written', () => written.size > 10)
   const told = await moveOrganization(databases, organizationId, 'two', { rest: 0, rowsAStep: 20, fence })

@@ -1,0 +1,231 @@
+/** An API over three databases: every kind of call is answered by the database that has the organization. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tellRestored } from '../../src/backup/restored.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
+import { makeCustomer, makeTicket } from '../harness/desk.ts'
+import { makeWebhook } from '../harness/hooks.ts'
+import { eventually } from '../harness/locks.ts'
+import { type Api, createApi } from '../harness/service.ts'
+import { names, type SeveralDatabases, severalDatabases } from '../harness/several-databases.ts'
+
+let several: SeveralDatabases
+/** Two APIs: what one is told, the other knows. */
+let addresses: readonly [string, string]
+let apis: readonly Api[]
+
+beforeAll(async () => {
+  several = await severalDatabases()
+  const started = await Promise.all([several.startApi(), several.startApi()])
+  addresses = started.map(({ address }) => address) as [string, string]
+  apis = await Promise.all(names.map((_, place) => several.newOrganization(place, addresses[0])))
+})
+
+afterAll(() => several[Symbol.asyncDispose]())
+
+const elsewhere = ({ organizationId, token }: Api) => createApi(addresses[1], organizationId, token)
+
+/** Rows of the table that each database has of the organization. */
+async function rowsOf(table: string, { organizationId }: Api): Promise<readonly number[]> {
+  const counted = await Promise.all(
+    several.databases.map(({ pool }) =>
+      pool.query<{ n: number }>(`select count(*)::int as n from ${table} t where t.organization_id = $1`, [
+        organizationId,
+      ]),
+    ),
+  )
+  return counted.map(({ rows }) => rows[0]?.n ?? 0)
+}
+
+const at = (place: number, count = 1) => names.map((_, n) => (n === place ? count : 0))
+
+describe.each(names)('an organization in %s', (name) => {
+  const place = names.indexOf(name)
+  const own = () => apis[place] as Api
+
+  test('has everything that it makes in its database, and in no other', async () => {
+    const api = own()
+    const customer = await makeCustomer(api, { name: 'Ada' })
+    await makeTicket(api, { customerId: customer.id })
+    await makeWebhook(api)
+    for (const table of ['customers', 'tickets', 'webhooks'])
+      expect(await rowsOf(table, api)).toEqual(at(place))
+    expect((await elsewhere(api).get(`/v1/customers/${customer.id}`)).json.name).toBe('Ada')
+    expect((await api.get('/v1/customers')).json.pagination.total).toBe(1)
+    const page = await api.get('/v1/changes?updatedAfter=1970-01-01T00:00:00Z')
+    expect(page.json.pagination.checkpoint.customers.count).toBe(1)
+    const patched = await api.patch(`/v1/customers/${customer.id}`, { name: 'Ada L.' })
+    expect(patched.json.name).toBe('Ada L.')
+    expect((await api.get('/v1/organization')).json.name).toBe(`of ${name}`)
+  })
+
+  test('repeats a POST once, and takes a body that goes to the thread', async () => {
+    const api = own()
+    const headers = { 'idempotency-key': 'once' }
+    const first = await api.post('/v1/customers', { name: 'Once' }, headers)
+    const again = await elsewhere(api).post('/v1/customers', { name: 'Once' }, headers)
+    expect(again.json).toEqual(first.json)
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    const items = Array.from({ length: 600 }, (_, n) => ({ name: `${n} ${'x'.repeat(60)}` }))
+    const batch = await api.post('/v1/customers/batch', { items })
+    expect(batch.status).toBe(200)
+    expect(await rowsOf('customers', api)).toEqual(at(place, 602))
+  })
+
+  test('a token that is made, rotated or revoked is known as that at once, everywhere', async () => {
+    const api = own()
+    const made = await api.post('/v1/api-keys', { name: 'Second', scopes: ['customers:read'] })
+    const key = createApi(addresses[1], api.organizationId, made.json.token)
+    expect((await key.get('/v1/customers')).status).toBe(200)
+    const rotated = await elsewhere(api).post(`/v1/api-keys/${made.json.id}/rotate`, undefined)
+    const newer = createApi(addresses[0], api.organizationId, rotated.json.token)
+    expect((await newer.get('/v1/customers')).status).toBe(200)
+    expect((await api.delete(`/v1/api-keys/${made.json.id}/previous-token`)).status).toBe(204)
+    expect((await key.get('/v1/customers')).status).toBe(401)
+    expect((await newer.get('/v1/customers')).status).toBe(200)
+    expect((await api.delete(`/v1/api-keys/${made.json.id}`)).status).toBe(204)
+    for (const gone of [newer, createApi(addresses[1], api.organizationId, rotated.json.token)])
+      expect((await gone.get('/v1/customers')).status).toBe(401)
+  })
+
+  test('a link to the console is exchanged once, by an API that it was not made by', async () => {
+    const api = own()
+    const link = await api.post('/v1/console-links', { scopes: ['customers:read'] })
+    const secret = new URL(link.json.url).hash.replace('#link=', '')
+    const anybody = createApi(addresses[1], '', null)
+    const session = await anybody.post('/v1/console-links/exchange', { link: secret })
+    expect(session.json).toMatchObject({ organizationId: api.organizationId, scopes: ['customers:read'] })
+    const visitor = createApi(addresses[0], api.organizationId, session.json.token)
+    expect((await visitor.get('/v1/customers')).status).toBe(200)
+    expect((await anybody.post('/v1/console-links/exchange', { link: secret })).status).toBe(404)
+    expect((await visitor.delete(`/v1/console-links/${session.json.id}`)).status).toBe(204)
+    expect((await visitor.get('/v1/customers')).status).toBe(401)
+  })
+
+  test('whoever waits for its changes hears of those that another API makes', async () => {
+    const api = own()
+    const { nextCursor } = (await api.get('/v1/tickets?updatedAfter=1970-01-01T00:00:00Z')).json.pagination
+    const waiting = api.get(`/v1/tickets?cursor=${nextCursor}&wait=50`)
+    await makeTicket(elsewhere(api))
+    expect((await waiting).json.data).toHaveLength(1)
+  })
+})
+
+test('a token that nobody made is refused, and so is a link', async () => {
+  const anybody = createApi(addresses[0], '', 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22')
+  expect((await anybody.get('/v1/customers')).status).toBe(401)
+  const link = 'dwl_0123456789ABCDEFGHIJKLMNOPQRST2Ia5MR'
+  expect((await anybody.post('/v1/console-links/exchange', { link })).status).toBe(404)
+  expect((await anybody.post('/v1/console-links/exchange', { link: 1 })).status).toBe(400)
+})
+
+test('figures tell the databases apart, and those of the process stand once', async () => {
+  const text = await (await fetch(`${addresses[0]}/metrics`)).text()
+  for (const name of names) {
+    expect(text).toContain(`deskwire_webhooks_active{process="api",database="${name}"}`)
+    expect(text).toContain(`deskwire_stream_commit_group_size_count{process="api",database="${name}"}`)
+  }
+  expect(text.match(/^deskwire_build_info\{.*process="api"\} \d+$/gm)).toHaveLength(1)
+  expect(text).not.toMatch(/^deskwire_http_request_duration_seconds_count\{.*database=/m)
+})
+
+test('one database restored ends the cursors of its organizations, and of no other', async () => {
+  const start = '/v1/customers?updatedAfter=1970-01-01T00:00:00Z&limit=1'
+  const cursors = await Promise.all(
+    apis.map(async (api) => (await api.get(start)).json.pagination.nextCursor),
+  )
+  await tellRestored(several.databases[1]!.pool, systemClock)
+  const statuses = apis.map(async (api, n) => (await api.get(`/v1/customers?cursor=${cursors[n]}`)).status)
+  expect(await Promise.all(statuses)).toEqual([200, 410, 200])
+})
+
+describe('an organization whose database is said to be another', () => {
+  /** As a move ends: the rows are in both, one of which says that it serves it. */
+  async function move(api: Api, from: number, to: number): Promise<void> {
+    const { organizationId } = api
+    const [source, target] = [several.databases[from]!.pool, several.databases[to]!.pool]
+    for (const table of [
+      'organizations',
+      'organization_clocks',
+      'api_keys',
+      'api_key_tokens',
+      'customers',
+      'kind_counters',
+    ]) {
+      const { rows } = await source.query(
+        `select to_jsonb(t) as row from ${table} t where t.organization_id = $1`,
+        [organizationId],
+      )
+      for (const { row } of rows)
+        await target.query(`insert into ${table} select * from jsonb_populate_record(null::${table}, $1)`, [
+          row,
+        ])
+    }
+    await several.directory.note(organizationId, await hashesOf(source, organizationId))
+    for (const table of ['organizations', 'organization_clocks'])
+      await source.query(`update ${table} set away = 'moved' where organization_id = $1`, [organizationId])
+    const moved = { from: names[from]!, to: names[to]!, moves: 1 }
+    expect(await several.directory.turn(organizationId, moved)).toBe(true)
+    expect(await several.directory.turn(organizationId, moved)).toBe(false)
+  }
+
+  async function hashesOf(pool: SeveralDatabases['databases'][number]['pool'], organizationId: string) {
+    const { rows } = await pool.query<{ token_hash: Buffer }>(
+      'select k.token_hash from api_key_tokens k where k.organization_id = $1',
+      [organizationId],
+    )
+    return rows.map((row) => row.token_hash)
+  }
+
+  test.each([
+    [0, 1],
+    [1, 2],
+    [2, 0],
+  ])('from %i to %i: goes on there at once, for APIs that knew it and that did not', async (from, to) => {
+    const api = await several.newOrganization(from, addresses[0])
+    const { id } = await makeCustomer(api, { name: 'before' })
+    const waiting = api.get('/v1/customers?updatedAfter=2999-01-01T00:00:00Z&wait=50')
+    await move(api, from, to)
+    const both = [api, elsewhere(api)]
+    for (const one of both) expect((await one.get(`/v1/customers/${id}`)).json.name).toBe('before')
+    expect((await api.patch(`/v1/customers/${id}`, { name: 'after' })).status).toBe(200)
+    expect((await elsewhere(api).get(`/v1/customers/${id}`)).json.name).toBe('after')
+    expect((await waiting).status).toBe(200)
+    // Made where it lives now, and known everywhere.
+    const made = await api.post('/v1/api-keys', { name: 'Later', scopes: ['customers:read'] })
+    const later = createApi(addresses[1], api.organizationId, made.json.token)
+    expect((await later.get(`/v1/customers/${id}`)).status).toBe(200)
+  })
+
+  test('while it is fenced, reads go on and writes wait', async () => {
+    const api = await several.newOrganization(1, addresses[0])
+    const { pool } = several.databases[1]!
+    await makeCustomer(api)
+    const fence = (away: string | null) =>
+      Promise.all(
+        ['organizations', 'organization_clocks'].map((table) =>
+          pool.query(`update ${table} set away = $2 where organization_id = $1`, [api.organizationId, away]),
+        ),
+      )
+    await fence('fenced')
+    let answered = false
+    const writing = api.post('/v1/customers', { name: 'waits' }).finally(() => {
+      answered = true
+    })
+    expect((await api.get('/v1/customers')).json.pagination.total).toBe(1)
+    const neighbour = await makeCustomer(apis[1] as Api)
+    expect(neighbour.id).toBeDefined()
+    expect(answered).toBe(false)
+    await fence(null)
+    expect((await writing).status).toBe(201)
+  })
+
+  test('a database that the process was not given is 503, and says when to come again', async () => {
+    const api = await several.newOrganization(1, addresses[0])
+    await several.directory.turn(api.organizationId, { from: 'two', to: 'nine', moves: 1 })
+    const refused = await eventually('the API hears of it', async () => {
+      const answer = await api.get('/v1/customers')
+      return answer.status === 503 && answer
+    })
+    expect(refused.headers.get('retry-after')).toBe('1')
+  })
+})
