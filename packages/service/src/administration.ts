@@ -15,7 +15,6 @@ export { openDatabaseBeside } from './db/open.ts'
 export { kinds } from './desk/index.ts'
 export { type Examination, examine } from './doctor/examine.ts'
 export { type Finding, type Verdict, verdictOf } from './doctor/finding.ts'
-export { openInstallation } from './installation.ts'
 export {
   type Installation,
   InstallationError,
