@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|memory|mirror|drift|neighbours|recover|cascade|waiters|stall|upgrade|import …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|memory|mirror|drift|neighbours|recover|cascade|waiters|stall|upgrade|import|move …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
@@ -13,6 +13,7 @@ import { list } from './cases/list.ts'
 import { log } from './cases/log.ts'
 import { memory } from './cases/memory.ts'
 import { mirror } from './cases/mirror.ts'
+import { move } from './cases/move.ts'
 import { neighbours } from './cases/neighbours.ts'
 import { pages } from './cases/pages.ts'
 import { peers } from './cases/peers.ts'
@@ -63,6 +64,7 @@ const groups = {
   stall,
   upgrade,
   import: imports,
+  move,
 }
 type Group = keyof typeof groups
 
