@@ -232,6 +232,8 @@ describe('SQL', () => {
       'journal/page-statement.ts: select s.updated_at, s.id, s.body from (${arms.map',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
       'kinds/browse.ts: select ${total} as total, (select count(*)::int fr',
+      // The catalogue.
+      'moves/capture.ts: select c.relname::text as name from pg_trigger t j',
       // Whether a week of all organizations may be dropped.
       "retention/log-weeks.ts: select 1 from deliveries d where d.log_day = 'infi",
       'retention/log-weeks.ts: select r.position from recoveries r where r.finish',

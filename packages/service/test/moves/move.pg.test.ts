@@ -249,7 +249,7 @@ test('writers, a follower, a waiting reader and a receiver do not notice a move'
   const desk = await several.newOrganization(0, api.address)
   const { organizationId, token } = desk
   const app = { server: { log: pino({ level: 'silent' }) } }
-  const engines = [one, two].map((database) => testEngine({ database, app } as TestService, systemClock))
+  const engines = [one, two].map((database) => testEngine({ database, app } as unknown as TestService, systemClock))
   for (const { engine } of engines) engine.start()
   await makeWebhook(desk, { events: ['customer.created', 'customer.updated'] })
 
