@@ -177,7 +177,7 @@ function openHomes(
       database,
       options,
       createRegistry(options.part, nameOf(database)),
-      database === first ? null : directory,
+      database === first ? null : { ...directory, pool: first.pool },
     )
   const homes = [open(first), ...databases.slice(1).map(open)] as const
   const known = createHomes({

@@ -8,6 +8,7 @@ import type { Registry } from 'prom-client'
 import { createLookUp, type HomeLookup } from './access/directory.ts'
 import type { HomeDirectory } from './access/home-directory.ts'
 import { scopeNames } from './access/scopes.ts'
+import { createDirectorySweep } from './access/settle-directory.ts'
 import { createUseRecorder, type UseRecorder } from './access/uses.ts'
 import { type Database, FairPool, unshared } from './db/fair-pool.ts'
 import { observePools, observeStatements } from './db/observe-statements.ts'
@@ -101,6 +102,9 @@ export interface Home {
   readonly register: Registry
 }
 
+/** The directory, for a database that is not its own. */
+export type DirectoryElsewhere = Pick<HomeDirectory, 'note' | 'noteBeside'> & { readonly pool: Pool }
+
 /**
  * `register` takes its figures; `directory` is told of tokens before they are made, where the database is not the directory's
  * own: null of one that is.
@@ -109,7 +113,7 @@ export function createHome(
   { name, pool, clock, worker, isReady }: HomeDatabase,
   options: HomeOptions,
   register: Registry,
-  directory: Pick<HomeDirectory, 'note' | 'noteBeside'> | null,
+  directory: DirectoryElsewhere | null,
 ): Home {
   const { log, settings, kinds, maxClockSkew, storage, part, telemetry } = options
   const of = name === null ? {} : { database: name }
@@ -172,6 +176,9 @@ export function createHome(
       log: name === null ? log : log.child(of),
       logRetention: settings.logRetention,
       ...(storage && { storage }),
+      ...(directory === null || name === null
+        ? {}
+        : { also: createDirectorySweep(directory.pool, { name, pool }) }),
     }),
     lookUp: createLookUp(pool, clock),
     uses: createUseRecorder({

@@ -2,6 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { createHomeDirectory, type HomeDirectory } from './access/home-directory.ts'
 import type { NewKey } from './access/organizations.ts'
+import { type NamedPool, type Settled, settleDirectory } from './access/settle-directory.ts'
 import { hashToken } from './access/token.ts'
 import { DatabasesError, databasesSetting } from './db/databases.ts'
 import { explainFailureOf } from './db/failure.ts'
@@ -26,6 +27,11 @@ export interface Installation {
   named(name: string): OpenDatabase
   /** What is to be told before an organization, or a key of one, is made in this database. */
   tellOf(database: OpenDatabase, made: 'organization' | 'key'): (key: NewKey) => Promise<void>
+  /**
+   * Brings the directory together with this database, or with all where it is the directory's own; null where there is one
+   * database.
+   */
+  settle(database: OpenDatabase): Promise<Settled | null>
   close(): Promise<void>
 }
 
@@ -41,7 +47,7 @@ export async function openInstallation(
   log: FastifyBaseLogger,
 ): Promise<Installation> {
   const databases = await openAll(config, log)
-  const [first] = databases
+  const [first, ...others] = databases
   const directory = databases.length === 1 ? null : createHomeDirectory(first.pool, first.name ?? '')
   const named = (name: string) => {
     const found = databases.find((database) => database.name === name)
@@ -65,8 +71,24 @@ export async function openInstallation(
         if (made === 'organization') await directory.place(organizationId, database.name ?? '')
         await directory.note(organizationId, [Buffer.from(hashToken(token), 'hex')])
       },
+    async settle(database) {
+      if (directory === null) return null
+      const settled = { organizations: 0, moved: 0, tokens: 0 }
+      for (const each of database === first ? others : [database]) {
+        await migrateDatabase(each)
+        const one = await settleDirectory(namedPool(first), namedPool(each))
+        settled.organizations += one.organizations
+        settled.moved += one.moved
+        settled.tokens += one.tokens
+      }
+      return settled
+    },
     close: async () => void (await Promise.all(databases.map((database) => database.close()))),
   }
+}
+
+function namedPool({ name, pool }: OpenDatabase): NamedPool {
+  return { name: name ?? '', pool }
 }
 
 async function openAll(

@@ -202,7 +202,11 @@ describe('SQL', () => {
       ({ sql }) => / from |insert into|update /.test(sql) && !/organization_id/.test(sql),
     )
     expect(anonymous.map(({ path, sql }) => `${path}: ${sql.trim().slice(0, 50)}`).sort()).toEqual([
-      'access/organizations.ts: select 1 from api_keys limit 1',
+      // Whether there is any key, in any database.
+      'access/organizations.ts: select 1 from (select 1 from api_keys union all se',
+      // By the hashes of tokens, as the directory is asked.
+      'access/settle-directory.ts: delete from directory_tokens t where t.token_hash ',
+      'access/settle-directory.ts: select a.token_hash from unnest($1::bytea[]) as a(',
       // The catalogue, and the list of migrations.
       'backup/tables.ts: select c.relname as name from pg_class c\n       wh',
       'backup/tables.ts: select c.relname::text as name, array_agg(a.attnam',
@@ -217,6 +221,9 @@ describe('SQL', () => {
       'doctor/database.ts: select m.id from schema_migrations m order by m.id',
       'doctor/receivers.ts: select w.id, w.url from webhooks w where w.id = $1',
       'http/health.ts: select i.singleton from installation i where i.sin',
+      // How full a database is.
+      'installation.ts: select coalesce(sum(c.live_count), 0)::float8 as r',
+      'installation.ts: select count(*)::int as count from organizations o',
       // No table of their own: what looks into one stands in a literal that names the organization.
       "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",
       "journal/commit-function.ts: select jsonb_agg(jsonb_build_object('id', r.id, 'o",

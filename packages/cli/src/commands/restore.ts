@@ -8,6 +8,7 @@ import {
 import type { Command } from '../commands.ts'
 import { commandLog, isEmbedded, oneDatabaseHelp, readCommand, withDatabase } from '../database.ts'
 import { UsageError } from '../usage-error.ts'
+import { toldOf } from './restored.ts'
 
 export const restoreCommand: Command = {
   help: () => `deskwire restore FILE: bring a backup back, whole or not at all.
@@ -61,14 +62,18 @@ Example:
       print({ ...summary, movedTo }, `${told(summary)}${moved}`)
       return
     }
-    await withDatabase({ config, database }, async ({ pool }) => {
+    await withDatabase({ config, database }, async ({ pool, database: target, installation }) => {
       const summary = await restore(pool, backup, {
         clock: await askDatabaseClock(pool),
         withoutKey,
         encryptionKey: config.encryptionKey,
         encryptionKeyPrevious: config.encryptionKeyPrevious,
       })
-      print(summary, told(summary))
+      const settled = await installation.settle(target)
+      print(
+        { ...summary, ...(settled !== null && { directory: settled }) },
+        `${told(summary)}${settled === null ? '' : `\n${toldOf(settled).trimEnd()}`}`,
+      )
     })
   },
 }

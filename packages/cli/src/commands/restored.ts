@@ -1,4 +1,9 @@
-import { askDatabaseClock, migrateDatabase, tellRestored } from '@deskwire/service/administration'
+import {
+  askDatabaseClock,
+  type Installation,
+  migrateDatabase,
+  tellRestored,
+} from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { oneDatabaseHelp, readCommand, withDatabase } from '../database.ts'
 
@@ -9,7 +14,8 @@ Run it once, after restoring with tools of PostgreSQL (pg_restore, a base backup
 directory), and before the service starts on it. deskwire restore does it by itself.
 
 Every cursor from before is then refused with 410 cursor_too_old, and so is an updatedAfter from the span of time that was
-lost: clients begin anew, instead of drifting. Run once too often, it costs them a fresh sync and nothing else.
+lost: clients begin anew, instead of drifting. Run once too often, it costs them a fresh sync and nothing else. Of several
+databases only the organizations of this one begin anew, and the directory is brought together with it.
 
   --json                 print JSON
 ${oneDatabaseHelp}
@@ -18,14 +24,22 @@ Example:
 `,
   async run(args) {
     const asked = readCommand(args, [])
-    await withDatabase(asked, async ({ pool, database }) => {
+    await withDatabase(asked, async ({ pool, database, installation }) => {
       await migrateDatabase(database)
       const began = await tellRestored(pool, await askDatabaseClock(pool))
+      const settled = await installation.settle(database)
       process.stdout.write(
         asked.json
-          ? `${JSON.stringify(began)}\n`
+          ? `${JSON.stringify({ ...began, ...(settled !== null && { directory: settled }) })}\n`
           : `epoch ${began.epoch} begins; ${began.organizations} ${began.organizations === 1 ? 'organization is' : 'organizations are'} told\n`,
       )
     })
   },
+}
+
+/** What came of bringing the directory of several databases together with one that was restored. */
+export function toldOf(settled: Awaited<ReturnType<Installation['settle']>>): string {
+  if (settled === null) return ''
+  const { organizations, moved, tokens } = settled
+  return `the directory knows of ${organizations} more organizations and ${tokens} more tokens; ${moved} organizations live elsewhere by now\n`
 }

@@ -40,8 +40,10 @@ export function createMaintenance(options: {
   readonly logRetention: number
   /** What an organization may store; as much as it likes unless told. */
   readonly storage?: StorageLimits
+  /** What is to happen besides, at the end. */
+  readonly also?: () => Promise<void>
 }): Maintenance {
-  const { pool, clock, log, logRetention, storage = noLimits } = options
+  const { pool, clock, log, logRetention, storage = noLimits, also = async () => {} } = options
 
   async function runOn(pool: Pool): Promise<void> {
     // First: nothing else here is waited for by commits.
@@ -57,6 +59,7 @@ export function createMaintenance(options: {
       const used = { rows, maxRows: storage.rows, bytes, maxBytes: storage.bytes }
       log.warn({ organizationId, ...used }, 'an organization has 80 % or more of what it may store')
     }
+    await also()
   }
 
   const loop = periodic({

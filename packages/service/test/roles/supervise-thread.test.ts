@@ -11,8 +11,10 @@ const address = { url: 'postgres://nobody@127.0.0.1:1/nothing' }
 function supervise(summaries: object, isNeeded = async () => true) {
   const logged: { msg: string }[] = []
   const log = pino({ ...logOptions, level: 'error' }, { write: (line) => logged.push(JSON.parse(line)) })
-  const orders = { address, summaries: summaries as never, maxAttempts: 6, workerId: randomUUID() }
-  return { logged, thread: superviseSummarizer(orders, log, { isNeeded, giveBack: async () => {} }) }
+  const orders = { summaries: summaries as never, maxAttempts: 6, workerId: randomUUID() }
+  const thread = superviseSummarizer(orders, log, { isNeeded, giveBack: async () => {} })
+  thread.serve(address)
+  return { logged, thread }
 }
 
 test('one that cannot run is replaced until it is told to stop, and the log says why', async () => {
