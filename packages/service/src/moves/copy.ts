@@ -13,6 +13,7 @@ import { sessionSettings } from '../backup/backup.ts'
 import { allowStatements } from '../db/silence.ts'
 import { type Tx, transaction } from '../db/transaction.ts'
 import { addKinds, differing, type KindSums, measureAll, measureChanged, servedKinds } from './compare.ts'
+import { MoveError, type Names } from './requirements.ts'
 import { changedRows, keysIn, type MovingTable, sameKey } from './tables.ts'
 
 /** Where an organization goes from, and to. */
@@ -21,6 +22,7 @@ export interface Sides {
   readonly source: Pool
   readonly target: Pool
   readonly tables: readonly MovingTable[]
+  readonly names: Names
   /** Whoever moves it now: another one that was thought dead changes nothing any more. */
   readonly runner: string
 }
@@ -59,9 +61,6 @@ export interface Step {
   /** The target was compared with the source. */
   readonly compared: boolean
 }
-
-/** The move cannot go on; the message says why and what to do. */
-export class MoveError extends Error {}
 
 /** Rows of one step that are copied for the first time: some tenths of a second. */
 const rowsAStep = 10_000

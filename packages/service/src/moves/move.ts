@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import type { HomeDirectory } from '../access/home-directory.ts'
-import { appliedMigrations } from '../backup/tables.ts'
 import { explainDatabaseFailure } from '../db/failure.ts'
 import { inTransaction } from '../db/migrate.ts'
 import type { Tx } from '../db/transaction.ts'
@@ -14,10 +13,10 @@ import { stopwatch } from '../kernel/timestamps.ts'
 import { deleteOrganization, removeRows } from '../organization/deletion.ts'
 import { logWeeks, makeLogWeek } from '../retention/log-weeks.ts'
 import type { Clock } from '../kernel/timestamps.ts'
-import { isSameCheck, readNamedKeys } from '../webhooks/installation-key.ts'
 import { beginCapture, endCapture } from './capture.ts'
 import { keptRows } from './compare.ts'
-import { compareStep, copyStep, MoveError, type Sides } from './copy.ts'
+import { compareStep, copyStep, type Sides } from './copy.ts'
+import { MoveError, type Names, requireMovable } from './requirements.ts'
 import { movingTables } from './tables.ts'
 import { arrive, type FenceLimits, type Hook, leave } from './turn.ts'
 
@@ -63,6 +62,8 @@ export interface Moved {
 const turnsTried = 60
 /** Changes that are few enough to be brought over while writers wait: some hundredths of a second. */
 const fewChanges = 500
+/** Writes that one step brings over at most: their keys are some tens of megabytes. */
+const mostChanges = 300_000
 /** Steps that are made at most to get there; whoever writes as fast as they go has a longer pause. */
 const stepsToFew = 20
 /** For so long, in milliseconds, attempts to deliver are waited for before the turn; what hangs for longer is sent again. */
@@ -134,13 +135,13 @@ async function goOn(
   await requireMovable(source, target, organizationId, { from, to })
   const client = await holdMove(source, organizationId)
   try {
-    const sides = await begin({ organizationId, source, target, runner: run.runner }, { from, to }, between)
+    const sides = await begin({ organizationId, source, target, runner: run.runner, names: { from, to } }, between)
     await copy(sides, databases.clock, options, run)
     onProgress({ phase: 'turning', rows: run.rows })
-    const paused = await turn(sides, run, between, options.fence)
+    const waited = await turn(sides, run, between, options.fence)
     await between('left')
-    await arrive(departed, between)
-    return { outcome: 'moved', from, to, rows: run.rows, paused }
+    await arrive(departed, between, sides.tables)
+    return { outcome: 'moved', from, to, rows: run.rows, paused: waited() }
   } finally {
     // The lock ends with its session.
     client.release(true)
@@ -168,72 +169,24 @@ async function readDeparture(source: Pool, organizationId: string) {
   return rows[0] ?? null
 }
 
-/** @throws MoveError with the reason why it may not be moved. */
-async function requireMovable(
-  source: Pool,
-  target: Pool,
-  organizationId: string,
-  { from, to }: { readonly from: string; readonly to: string },
-): Promise<void> {
-  const standingOf = async (pool: Pool) => {
-    const { rows } = await pool.query<{ suspended: boolean; deleting: boolean; away: string | null }>(
-      `select o.suspended_at is not null as suspended, o.deletion_began_at is not null as deleting, o.away
-         from organizations o where o.organization_id = $1`,
-      [organizationId],
-    )
-    return rows[0] ?? null
-  }
-  const here = await standingOf(source)
-  if (here === null)
-    throw new MoveError(`the directory has organization ${organizationId} in ${from}, which does not have it`)
-  if (here.deleting) throw new MoveError(`organization ${organizationId} is being deleted: finish that instead`)
-  if (here.suspended)
-    throw new MoveError(`organization ${organizationId} is suspended: resume it, move it, and suspend it again`)
-  if (here.away !== null)
-    throw new MoveError(
-      `${from} does not serve organization ${organizationId}, though the directory says so (${here.away}): see the guide on several databases`,
-    )
-  if ((await standingOf(target)) !== null)
-    throw new MoveError(
-      `${to} holds what an earlier move of organization ${organizationId} has left behind: remove it with deskwire org drop-source ${organizationId} --from ${to}`,
-    )
-  await requireSameSchema(source, target, { from, to })
-  const [ours, theirs] = await Promise.all([source, target].map(readNamedKeys))
-  const named = (keys: typeof ours) => keys?.current ?? Buffer.alloc(0)
-  if (ours?.previous != null || theirs?.previous != null)
-    throw new MoveError('the encryption key is being replaced: finish deskwire encryption-key rotate in both databases first')
-  if (!isSameCheck(named(ours), named(theirs)))
-    throw new MoveError(
-      `${from} and ${to} do not name the same encryption key, so what is sealed here could not be opened there: give the services of both the same key; one without organizations takes another with deskwire encryption-key rotate`,
-    )
-}
-
-async function requireSameSchema(
-  source: Pool,
-  target: Pool,
-  { from, to }: { readonly from: string; readonly to: string },
-): Promise<void> {
-  const [here, there] = [(await appliedMigrations(source)) ?? [], (await appliedMigrations(target)) ?? []]
-  for (const [name, missing] of [
-    [to, here.find((id) => !there.includes(id))],
-    [from, there.find((id) => !here.includes(id))],
-  ]) {
-    if (missing !== undefined)
-      throw new MoveError(`${name} has an older schema, without the migration ${missing}: run deskwire migrate on it`)
-  }
-}
-
 /** PostgreSQL's number for "who moves an organization". */
 const moverLock = 673_720_166
+
+/** For so long, in milliseconds, a mover that was killed may seem to be there. */
+const moverGoneWithin = 5_000
 
 /** So that there is one mover of an organization; the connection holds it. */
 async function holdMove(source: Pool, organizationId: string): Promise<PoolClient> {
   const client = await source.connect()
-  const { rows } = await client.query<{ mine: boolean }>(
-    `select pg_try_advisory_lock(${moverLock}, hashtext($1)) as mine`,
-    [organizationId],
-  )
-  if (rows[0]?.mine === true) return client
+  const elapsed = stopwatch()
+  while (elapsed() < moverGoneWithin) {
+    const { rows } = await client.query<{ mine: boolean }>(
+      `select pg_try_advisory_lock(${moverLock}, hashtext($1)) as mine`,
+      [organizationId],
+    )
+    if (rows[0]?.mine === true) return client
+    await delay(100)
+  }
   client.release()
   throw new MoveError(`somebody else is moving organization ${organizationId} just now`)
 }
@@ -241,10 +194,10 @@ async function holdMove(source: Pool, organizationId: string): Promise<PoolClien
 /** Has the source note what changes, and the target note how far the copy is; both from the beginning where there was nothing. */
 async function begin(
   parties: Omit<Sides, 'tables'>,
-  { from, to }: { readonly from: string; readonly to: string },
   between: Hook,
 ): Promise<Sides> {
   const { organizationId, source, target, runner } = parties
+  const { from, to }: Names = parties.names
   const tables = await movingTables(source)
   const sides = { ...parties, tables }
   await source.query(
@@ -259,9 +212,10 @@ async function begin(
     'update organization_arrivals set runner = $2 where organization_id = $1 and source = $3',
     [organizationId, runner, from],
   )
-  if (unbroken && rowCount === 1) return sides
+  if (unbroken && rowCount === 1 && (await fewEnough(sides))) return sides
   // What is there is of no moment that is known.
   await clear(target, organizationId)
+  await source.query('delete from move_changes where organization_id = $1', [organizationId])
   await between('cleared')
   await makeWeeks(source, target)
   await target.query('insert into organization_arrivals (organization_id, source, runner) values ($1, $2, $3)', [
@@ -270,6 +224,15 @@ async function begin(
     runner,
   ])
   return sides
+}
+
+/** Whether what has changed since the last run can be brought over in one step; where nobody went on for days, a new copy is sooner there. */
+async function fewEnough({ source, organizationId }: Sides): Promise<boolean> {
+  const { rows } = await source.query<{ few: boolean }>(
+    'select count(*) <= $2 as few from (select 1 from move_changes c where c.organization_id = $1 limit $2 + 1) c',
+    [organizationId, mostChanges],
+  )
+  return rows[0]?.few === true
 }
 
 /** Removes a copy that is not finished: one that nobody serves, as it has no organization. */
@@ -316,14 +279,19 @@ async function copy(sides: Sides, clock: Clock, options: MoveOptions, run: Run):
     step = await made(copyStep(sides))
 }
 
-/** Until the organization has left; answers how long writers waited, in milliseconds. */
-async function turn(sides: Sides, run: Run, between: Hook, fence: FenceLimits | undefined): Promise<number> {
+/** Until the organization has left; answers a watch that tells for how long writers have waited, in milliseconds. */
+async function turn(
+  sides: Sides,
+  run: Run,
+  between: Hook,
+  fence: FenceLimits | undefined,
+): Promise<() => number> {
   for (let tries = 1; ; tries++) {
     await drain(sides)
     await between('drained')
     await copyStep(sides)
-    const paused = await leave(sides, between, stopwatch(), fence)
-    if (paused !== 'busy') return paused
+    const waited = await leave(sides, between, fence)
+    if (waited !== 'busy') return waited
     if (tries === turnsTried)
       throw new MoveError('somebody has written for so long whenever the organization was to be turned: move it later')
     run.heard = stopwatch()

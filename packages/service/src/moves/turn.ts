@@ -16,8 +16,10 @@ import { sessionSettings } from '../backup/backup.ts'
 import { isHeldElsewhere } from '../db/failure.ts'
 import { type Tx, transaction } from '../db/transaction.ts'
 import { deliveriesChannel, encodeDeliveries } from '../journal/notifier.ts'
+import { stopwatch } from '../kernel/timestamps.ts'
 import { asMover, fenceOf } from './capture.ts'
-import { lastStep, MoveError, type Sides } from './copy.ts'
+import { lastStep, type Sides } from './copy.ts'
+import { MoveError, requireSameKey } from './requirements.ts'
 import { type MovingTable, movingTables } from './tables.ts'
 
 /** How long a fence may take, in milliseconds. */
@@ -35,27 +37,27 @@ export type Hook = (step: string) => Promise<void> | void
 
 /**
  * Fences the organization, brings over the rest, and lets it leave; 'busy' when somebody has written for so long that others would have
- * waited for too long: nothing has happened then. Answers how long writers waited, in milliseconds.
+ * waited for too long: nothing has happened then. Answers a watch that tells for how long writers have waited, in milliseconds.
  */
 export async function leave(
   sides: Sides,
   between: Hook,
-  elapsed: () => number,
   limits: FenceLimits = fenceLimits,
-): Promise<number | 'busy'> {
-  const { organizationId, source, target, tables, runner } = sides
+): Promise<(() => number) | 'busy'> {
+  const { organizationId, source, target, tables, runner, names } = sides
   const client = await source.connect()
   let failed = true
   try {
     await client.query('begin')
     await client.query([...sessionSettings, ...fenceSettings(limits)].map((setting) => `set local ${setting}`).join('; '))
     await client.query(asMover, [organizationId])
-    const began = elapsed()
+    const waited = stopwatch()
     if (!(await takeFence(client, organizationId))) return 'busy'
     await between('fenced')
     await requireRunner(client, organizationId, runner)
     await transaction(target, async (tx) => {
       await lastStep({ source: client, target: tx }, sides)
+      await requireSameKey(client, tx, names)
       await bringWhatWorks(client, tx, organizationId, tables)
     })
     await between('brought')
@@ -63,7 +65,7 @@ export async function leave(
     await between('leaving')
     await client.query('commit')
     failed = false
-    return elapsed() - began
+    return waited
   } catch (error) {
     if (isHeldElsewhere(error)) return 'busy'
     throw error
@@ -94,7 +96,8 @@ async function takeFence(client: PoolClient, organizationId: string): Promise<bo
 
 async function requireRunner(client: PoolClient, organizationId: string, runner: string): Promise<void> {
   const { rowCount } = await client.query(
-    `select 1 from organization_moves m where m.organization_id = $1 and m.runner = $2 and m.state = 'copying' for update`,
+    `select 1 from organization_moves m where m.organization_id = $1 and m.runner = $2 and m.state = 'copying'
+       and not exists (select 1 from organizations o where o.organization_id = $1 and o.deletion_began_at is not null) for update`,
     [organizationId, runner],
   )
   if (rowCount !== 1) throw new MoveError('somebody else has begun to move the organization: this run has ended')
@@ -159,16 +162,20 @@ export interface Departed {
 
 /**
  * Lets an organization arrive that has left: it is served by the target, and the directory knows. Any number of processes may do it at
- * once, and again.
+ * once, and again. `known`: the tables of the target, where somebody has just looked.
  */
-export async function arrive(departed: Departed, between: Hook = () => {}): Promise<void> {
+export async function arrive(
+  departed: Departed,
+  between: Hook = () => {},
+  known: readonly MovingTable[] | null = null,
+): Promise<void> {
   const { organizationId, source, target, from, to, directory } = departed
   const { rowCount } = await source.query(
     `select 1 from organization_moves m where m.organization_id = $1 and m.state <> 'copying' and m.target = $2`,
     [organizationId, to],
   )
   if (rowCount !== 1) throw new Error(`organization ${organizationId} has not left ${from} for ${to}`)
-  await open(target, organizationId)
+  await open(target, organizationId, known ?? (await movingTables(target)))
   await between('opened')
   const { rows } = await target.query<{ token_hash: Buffer }>(
     `select t.token_hash from api_key_tokens t where t.organization_id = $1
@@ -198,8 +205,7 @@ export async function arrive(departed: Departed, between: Hook = () => {}): Prom
 }
 
 /** Puts what waits into its tables. Whoever comes second finds nothing that waits. */
-async function open(target: Pool, organizationId: string): Promise<void> {
-  const tables = await movingTables(target)
+async function open(target: Pool, organizationId: string, tables: readonly MovingTable[]): Promise<void> {
   await transaction(target, async (tx) => {
     const { rows } = await tx.query<{ ready: boolean }>(
       'select a.ready from organization_arrivals a where a.organization_id = $1 for update',

@@ -1,5 +1,6 @@
 /** An organization moves from one database to another: all of it, once, wherever its mover is killed, beside whoever works with it. */
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import type { Pool } from 'pg'
 import pino from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -19,6 +20,7 @@ import { makeWebhook } from '../harness/hooks.ts'
 import { httpReader } from '../harness/http-follower.ts'
 import { eventually } from '../harness/locks.ts'
 import type { Api, TestService } from '../harness/service.ts'
+import { createServices, socketUrl } from '../harness/services.ts'
 import { severalDatabases } from '../harness/several-databases.ts'
 
 let desk: FullDesk
@@ -210,6 +212,7 @@ test('what cannot be moved is refused, and nothing of it changes; what was begun
     }),
   ).rejects.toThrow('broken off')
   await refused('three').toThrow('no database three')
+  await expect(deleteOrganization(pool, systemClock, organizationId)).rejects.toThrow('is being moved')
   expect((await rowsOf(there.pool, organizationId)).customers).toEqual(before.customers)
   expect(await abortMove(databases, organizationId)).toBe('aborted')
   expect(await abortMove(databases, organizationId)).toBe('none')
@@ -237,6 +240,45 @@ test('what cannot be moved is refused, and nothing of it changes; what was begun
   await abortMove(databases, organizationId)
   await deleteOrganization(pool, systemClock, organizationId)
   await refused().toThrow('there is no organization')
+})
+
+test('the command, killed while it copies, goes on when it is run again; its traces are removed by another', {
+  timeout: 300_000,
+}, async () => {
+  await using services = createServices()
+  const { pool, connection } = desk.service.database
+  const { organizationId } = await desk.service.newOrganization('Commanded')
+  const environment = {
+    DESKWIRE_DATABASES: `one ${socketUrl(connection)};two ${socketUrl(there.connection)}`,
+  }
+  const command = (...args: readonly string[]) => {
+    const child = services.spawn(['org', ...args, '--json'], environment)
+    let said = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        said += text
+      })
+    const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, said }))
+    return { child, ended }
+  }
+  const killed = command('move', organizationId, '--to', 'two')
+  await eventually('it has begun', async () => {
+    const { rowCount } = await pool.query('select 1 from organization_moves m where m.organization_id = $1', [
+      organizationId,
+    ])
+    return rowCount === 1
+  })
+  killed.child.kill('SIGKILL')
+  expect(await killed.ended).toEqual({ code: null, said: '' })
+  expect(await isServedBy(pool, organizationId)).toBe(true)
+  const { code, said } = await command('move', organizationId, '--to', 'two').ended
+  expect([code, said]).toEqual([0, expect.stringContaining('"outcome":"moved","from":"one","to":"two"')])
+  const dropped = await command('drop-source', organizationId, '--from', 'two').ended
+  expect(dropped).toEqual({
+    code: 1,
+    said: `deskwire: organization ${organizationId} lives in two\n`,
+  })
+  await dropSource(databasesOf(pool, there.pool), organizationId, 'one')
 })
 
 test('writers, a follower, a waiting reader and a receiver do not notice a move', {
