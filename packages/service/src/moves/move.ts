@@ -70,6 +70,8 @@ const stepsToFew = 20
 const drainWithin = 2_000
 /** Nothing begins to be delivered for so long after the wait began, whatever becomes of the mover. */
 const drainFor = 5_000
+/** What breaks off more often than this is broken. */
+const failuresAtMost = 200
 /** Between two tries while a database does not answer, in milliseconds. */
 const triesApart = 500
 
@@ -84,12 +86,12 @@ export async function moveOrganization(
   options: MoveOptions = {},
 ): Promise<Moved> {
   const { onProgress = () => {}, patience = 60_000 } = options
-  const run = { runner: randomUUID(), rows: 0, heard: stopwatch() }
+  const run: Run = { runner: randomUUID(), rows: 0, failures: 0, heard: stopwatch() }
   for (;;) {
     try {
       return await goOn(databases, organizationId, to, options, run)
     } catch (error) {
-      if (!isPassing(error) || run.heard() > patience) throw error
+      if (!isPassing(error) || run.heard() > patience || ++run.failures > failuresAtMost) throw error
       onProgress({ phase: 'waiting', rows: run.rows })
       await delay(triesApart)
     }
@@ -100,6 +102,7 @@ export async function moveOrganization(
 interface Run {
   readonly runner: string
   rows: number
+  failures: number
   /** Milliseconds since a step was made. */
   heard: () => number
 }
@@ -179,13 +182,18 @@ const moverGoneWithin = 5_000
 async function holdMove(source: Pool, organizationId: string): Promise<PoolClient> {
   const client = await source.connect()
   const elapsed = stopwatch()
-  while (elapsed() < moverGoneWithin) {
-    const { rows } = await client.query<{ mine: boolean }>(
-      `select pg_try_advisory_lock(${moverLock}, hashtext($1)) as mine`,
-      [organizationId],
-    )
-    if (rows[0]?.mine === true) return client
-    await delay(100)
+  try {
+    do {
+      const { rows } = await client.query<{ mine: boolean }>(
+        `select pg_try_advisory_lock(${moverLock}, hashtext($1)) as mine`,
+        [organizationId],
+      )
+      if (rows[0]?.mine === true) return client
+      await delay(100)
+    } while (elapsed() < moverGoneWithin)
+  } catch (error) {
+    client.release(true)
+    throw error
   }
   client.release()
   throw new MoveError(`somebody else is moving organization ${organizationId} just now`)

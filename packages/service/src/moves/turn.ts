@@ -81,11 +81,22 @@ const fenceSettings = ({ within, standsFor }: FenceLimits) => [
   `idle_in_transaction_session_timeout = '${standsFor}ms'`,
 ]
 
+/**
+ * The clock, and what the fence is to change itself, in the order in which others take them. Whoever is held up by the fence has locked
+ * the row that it was about to change: what is locked before, nobody is held up with.
+ */
+const lockedFirst = [
+  'select 1 from organization_clocks c where c.organization_id = $1 for update',
+  'select 1 from organizations o where o.organization_id = $1 for no key update',
+  'select 1 from lanes l where l.organization_id = $1 order by l.webhook_id for update',
+  `select 1 from api_keys k where k.organization_id = $1 and k.expires_at is not null and k.expiry_settled_at is null
+     order by k.id for no key update`,
+  'select 1 from summary_jobs j where j.organization_id = $1 order by j.conversation_id for update',
+]
+
 async function takeFence(client: PoolClient, organizationId: string): Promise<boolean> {
   try {
-    await client.query('select 1 from organization_clocks c where c.organization_id = $1 for update', [
-      organizationId,
-    ])
+    for (const locked of lockedFirst) await client.query(locked, [organizationId])
     await client.query(`select pg_advisory_xact_lock(${fenceOf('$1::text')})`, [organizationId])
     return true
   } catch (error) {
@@ -137,7 +148,8 @@ async function stopWork(source: PoolClient, organizationId: string): Promise<voi
   for (const statement of [
     `update lanes set due_at = null, lease_id = null, lease_until = null, worker_id = null, listening = false
        where organization_id = $1`,
-    'update api_keys set expiry_settled_at = expires_at where organization_id = $1 and expires_at is not null',
+    `update api_keys set expiry_settled_at = expires_at
+       where organization_id = $1 and expires_at is not null and expiry_settled_at is null`,
     'delete from summary_jobs where organization_id = $1',
     'delete from erasures where organization_id = $1',
     'delete from detachments where organization_id = $1',

@@ -186,13 +186,13 @@ test('what cannot be moved is refused, and nothing of it changes; what was begun
   const { pool } = desk.service.database
   const { organizationId } = desk.apis[1] as Api
   const databases = databasesOf(pool, there.pool)
-  const before = await rowsOf(pool, organizationId)
   const refused = (to = 'two') => expect(moveOrganization(databases, organizationId, to)).rejects
   await refused('three').toThrow('there is no database three: DESKWIRE_DATABASES names one, two')
   await expect(moveOrganization(databases, randomUUID(), 'two')).rejects.toThrow('there is no organization')
   await suspendOrganization(pool, systemClock, organizationId)
   await refused().toThrow('is suspended')
   await resumeOrganization(pool, systemClock, organizationId)
+  const before = await rowsOf(pool, organizationId)
   const named = (pool: Pool, key: string) =>
     pool.query('update installation set key_check = $1, previous_key_check = $2', [Buffer.from(key), null])
   const { rows } = await pool.query<{ key_check: Buffer | null }>('select i.key_check from installation i')
