@@ -44,7 +44,15 @@ for (const failure of new Set(report.failures)) process.stdout.write(`a mover en
 if (values['write-results']) await writeFile(new URL('./MOVES-RESULTS.md', import.meta.url), page(report))
 process.exitCode = isClean(report.verdict) && report.deliveries.lost === 0 ? 0 : 1
 
-function conditions({ seconds, kills, pauses, deliveries, tally, verdict, ...report }: MoveTortureReport): string[] {
+function conditions({
+  seconds,
+  kills,
+  pauses,
+  deliveries,
+  tally,
+  verdict,
+  ...report
+}: MoveTortureReport): string[] {
   const number = (value: number) => Math.ceil(value).toLocaleString('en')
   const sorted = pauses.toSorted((a, b) => a - b)
   const answers = Object.entries(tally).map(([answer, count]) => `${answer} ${number(count)}`)

@@ -173,7 +173,15 @@ async function record(
   const deliveries = await accountOf(pool, organizationId, hooks)
   for await (const line of storedLines(pool, organizationId)) recorder.write(line)
   await sink.close()
-  return { seconds, moves: moved, kills, pauses, tally: Object.fromEntries(writers.tally), deliveries, failures }
+  return {
+    seconds,
+    moves: moved,
+    kills,
+    pauses,
+    tally: Object.fromEntries(writers.tally),
+    deliveries,
+    failures,
+  }
 }
 
 /** What became of the events that the endpoint was to be told of, once it was told of all or nothing more comes. */
@@ -235,7 +243,9 @@ async function openServer(home: string): Promise<Server> {
       return pool
     },
     async kill() {
-      const pid = Number((await readFile(join(database.dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
+      const pid = Number(
+        (await readFile(join(database.dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0],
+      )
       process.kill(pid, 'SIGKILL')
       await database.lost
       await pool.end().catch(() => {})

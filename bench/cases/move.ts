@@ -11,7 +11,13 @@ import { createHomeDirectory } from '../../packages/service/src/access/home-dire
 import { hashToken } from '../../packages/service/src/access/token.ts'
 import { startEmbedded } from '../../packages/service/src/db/embedded/index.ts'
 import { createPool } from '../../packages/service/src/db/pool.ts'
-import { type Installation, type Organization, program, startService, temporaryDirectory } from '../harness/installation.ts'
+import {
+  type Installation,
+  type Organization,
+  program,
+  startService,
+  temporaryDirectory,
+} from '../harness/installation.ts'
 import { percentiles } from '../harness/load.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
 import { seed } from '../harness/seed.ts'
@@ -52,7 +58,11 @@ async function moving(rows: number) {
     const pool = createPool(database.connection, { max: 4, onIdleError: () => {} })
     stack.defer(() => pool.end())
     const { host, port, user, database: of } = database.connection
-    return { ...database, pool, url: `postgres://${user}@/${of}?host=${encodeURIComponent(host)}&port=${port}` }
+    return {
+      ...database,
+      pool,
+      url: `postgres://${user}@/${of}?host=${encodeURIComponent(host)}&port=${port}`,
+    }
   }
   const [one, two] = [await open('one'), await open('two')]
   const databases = `one ${one.url};two ${two.url}`
@@ -61,10 +71,15 @@ async function moving(rows: number) {
   const service = await startService(dataDir, flags)
   stack.defer(() => service.stop())
   const directory = createHomeDirectory(one.pool, 'one')
-  const inTwo = await createOrganization(two.pool, systemClock, 'Of two', async ({ organizationId, token }) => {
-    await directory.place(organizationId, 'two')
-    await directory.note(organizationId, [Buffer.from(hashToken(token), 'hex')])
-  })
+  const inTwo = await createOrganization(
+    two.pool,
+    systemClock,
+    'Of two',
+    async ({ organizationId, token }) => {
+      await directory.place(organizationId, 'two')
+      await directory.note(organizationId, [Buffer.from(hashToken(token), 'hex')])
+    },
+  )
   const inOne = await createOrganization(one.pool, systemClock, 'Of one')
   const newOrganization = () => createOrganization(one.pool, systemClock, 'To be moved')
   const seeded = await seed({ ...one, service, newOrganization } as unknown as Installation, { live: rows })
@@ -76,7 +91,16 @@ async function moving(rows: number) {
   const before = others.flatMap((other) => other.take())
   const own = await patching(service.url, seeded)
   const since = performance.now()
-  const said = await run(['org', 'move', seeded.organizationId, '--to', 'two', '--json', '--databases', databases])
+  const said = await run([
+    'org',
+    'move',
+    seeded.organizationId,
+    '--to',
+    'two',
+    '--json',
+    '--databases',
+    databases,
+  ])
   const milliseconds = performance.now() - since
   const during = others.flatMap((other) => other.take())
   await delay(500)

@@ -173,10 +173,7 @@ describe('SQL', () => {
   })
 
   test('only a restore, into an empty database, and a move, of what the journal wrote elsewhere, put rows in past the journal', () => {
-    expect(violations(/truncate |copy \S+ \(.*from stdin/)).toEqual([
-      'backup/restore.ts',
-      'moves/copy.ts',
-    ])
+    expect(violations(/truncate |copy \S+ \(.*from stdin/)).toEqual(['backup/restore.ts', 'moves/copy.ts'])
   })
 
   test('only the journal moves the clock of an organization; only its birth starts it', () => {

@@ -31,7 +31,9 @@ export interface NewEpoch {
  * twice when the same backup is restored twice, and one made of the time when a clock was set back.
  */
 export async function beginEpoch(tx: Pick<Tx, 'query'>, now: number): Promise<NewEpoch> {
-  await tx.query('select o.organization_id from organization_clocks o where o.away is null order by o.organization_id for update')
+  await tx.query(
+    'select o.organization_id from organization_clocks o where o.away is null order by o.organization_id for update',
+  )
   const epoch = await unusedEpoch(tx)
   const noted = await tx.query(
     `insert into restores (organization_id, epoch, restored_to, restored_at)

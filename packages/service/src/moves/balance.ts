@@ -44,8 +44,14 @@ export async function readLoad(name: string, pool: Pick<Pool, 'query'>, clock: C
 export function proposeMoves(databases: readonly DatabaseLoad[], most = 10): readonly ProposedMove[] {
   const all = databases.flatMap(({ organizations }) => organizations)
   const total = {
-    bytes: Math.max(1, all.reduce((sum, { bytes }) => sum + bytes, 0)),
-    changes: Math.max(1, all.reduce((sum, { changes }) => sum + changes, 0)),
+    bytes: Math.max(
+      1,
+      all.reduce((sum, { bytes }) => sum + bytes, 0),
+    ),
+    changes: Math.max(
+      1,
+      all.reduce((sum, { changes }) => sum + changes, 0),
+    ),
   }
   const held = new Map(databases.map(({ name, organizations }) => [name, [...organizations]]))
   const shareOf = (organizations: readonly OrganizationLoad[]) =>

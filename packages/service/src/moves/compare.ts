@@ -75,7 +75,8 @@ interface Found extends Sums {
 }
 
 /** SQL adds signed terms; a sum below 2^64 is what clients see. */
-const unsigned = (sum: string) => `(mod(mod(coalesce(${sum}, 0), ${digestModulus}) + ${digestModulus}, ${digestModulus}))::text`
+const unsigned = (sum: string) =>
+  `(mod(mod(coalesce(${sum}, 0), ${digestModulus}) + ${digestModulus}, ${digestModulus}))::text`
 
 async function measure(
   db: Queryable,
@@ -118,7 +119,7 @@ export function addKinds(sums: KindSums, before: KindSums, after: KindSums): Kin
   const modulus = BigInt(digestModulus)
   const moved = (kind: string, part: keyof Sums) => {
     const [was, less, more] = [sums, before, after].map((one) => BigInt((one[kind] ?? none)[part]))
-    return String((((was ?? 0n) - (less ?? 0n) + (more ?? 0n)) % modulus + modulus) % modulus)
+    return String(((((was ?? 0n) - (less ?? 0n) + (more ?? 0n)) % modulus) + modulus) % modulus)
   }
   const kinds = new Set([...Object.keys(sums), ...Object.keys(after), ...Object.keys(before)])
   return Object.fromEntries(
@@ -140,7 +141,9 @@ export async function servedKinds(
        from kind_counters k where k.organization_id = $1`,
     [organizationId],
   )
-  return Object.fromEntries(rows.map(({ kind, count, digest, content }) => [kind, { count, digest, content }]))
+  return Object.fromEntries(
+    rows.map(({ kind, count, digest, content }) => [kind, { count, digest, content }]),
+  )
 }
 
 /** The first thing in which rows, or the kinds that are served, are not those that were copied; null where all is alike. */
@@ -159,13 +162,12 @@ export function differing(
  * Conditions on the rows that both databases keep for certain: maintenance of either one drops weeks of the log, and forgets stored
  * responses after a day.
  */
-export function keptRows(
-  now: number,
-  weeks: readonly (readonly Week[])[],
-): Readonly<Record<string, string>> {
+export function keptRows(now: number, weeks: readonly (readonly Week[])[]): Readonly<Record<string, string>> {
   const oldest = (table: string) =>
     Math.max(
-      ...weeks.map((side) => Math.min(...side.filter((week) => week.table === table).map(({ begins }) => begins))),
+      ...weeks.map((side) =>
+        Math.min(...side.filter((week) => week.table === table).map(({ begins }) => begins)),
+      ),
     )
   const since: Readonly<Record<string, (week: number) => string>> = {
     events: (week) => `t.id >= '${firstIdAt(week)}'`,

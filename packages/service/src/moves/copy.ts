@@ -77,7 +77,12 @@ export function copyStep(sides: Sides, limit = rowsAStep): Promise<Step> {
     const portion = await nextPortion(connections.source, sides, arrival.copied, limit)
     if (portion === null) return { ...arrival, rows: 0, complete: true }
     const rows = await copyPortion(connections, sides, portion)
-    return { copied: { ...arrival.copied, [portion.table.name]: portion.then }, sums: null, rows, complete: false }
+    return {
+      copied: { ...arrival.copied, [portion.table.name]: portion.reached },
+      sums: null,
+      rows,
+      complete: false,
+    }
   })
 }
 
@@ -130,12 +135,12 @@ async function step(
       await prepareTarget(target, sides)
       const arrival = await readArrival(target, sides)
       const { rows, sums } = await copyChanges({ source, target }, sides, changes, arrival)
-      const then = await rest({ source, target }, { ...arrival, sums })
+      const ended = await rest({ source, target }, { ...arrival, sums })
       await target.query(
         'update organization_arrivals set copied = $2, sums = $3 where organization_id = $1',
-        [organizationId, JSON.stringify(then.copied), then.sums === null ? null : JSON.stringify(then.sums)],
+        [organizationId, JSON.stringify(ended.copied), ended.sums === null ? null : JSON.stringify(ended.sums)],
       )
-      return { rows: rows + then.rows, complete: then.complete, compared: then.sums !== null }
+      return { rows: rows + ended.rows, complete: ended.complete, compared: ended.sums !== null }
     })
     return { ...made, ids: changes.flatMap(({ ids }) => ids) }
   })
@@ -177,7 +182,9 @@ async function prepareTarget(target: Tx, { organizationId, runner }: Sides): Pro
     [organizationId, runner],
   )
   if (rowCount !== 1)
-    throw new MoveError('somebody else has begun to move the organization: this run has ended, and that one goes on')
+    throw new MoveError(
+      'somebody else has begun to move the organization: this run has ended, and that one goes on',
+    )
 }
 
 async function readArrival(target: Tx, { organizationId }: Sides): Promise<Arrival> {
@@ -188,7 +195,10 @@ async function readArrival(target: Tx, { organizationId }: Sides): Promise<Arriv
   return rows[0] ?? { copied: {}, sums: null }
 }
 
-async function readChanges(source: PoolClient, { organizationId, tables }: Sides): Promise<readonly Changes[]> {
+async function readChanges(
+  source: PoolClient,
+  { organizationId, tables }: Sides,
+): Promise<readonly Changes[]> {
   const { rows } = await source.query<{ name: string; keys: string; ids: string[] }>(
     `select c.table_name as name, jsonb_agg(distinct c.key)::text as keys, array_agg(c.id) as ids
        from move_changes c where c.organization_id = $1 group by c.table_name`,
@@ -261,7 +271,7 @@ interface Portion {
   readonly after: Key | undefined
   /** Null for all that are left. */
   readonly upTo: Key | null
-  readonly then: Copied
+  readonly reached: Copied
 }
 
 async function nextPortion(
@@ -282,7 +292,7 @@ async function nextPortion(
     [organizationId],
   )
   const last = rows[0]?.key ?? null
-  return { table, after, upTo: last, then: last === null ? { done: true } : { after: last } }
+  return { table, after, upTo: last, reached: last === null ? { done: true } : { after: last } }
 }
 
 function copyPortion(

@@ -9,10 +9,10 @@ import type { HomeDirectory } from '../access/home-directory.ts'
 import { explainDatabaseFailure } from '../db/failure.ts'
 import { inTransaction } from '../db/migrate.ts'
 import type { Tx } from '../db/transaction.ts'
+import type { Clock } from '../kernel/timestamps.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { deleteOrganization, removeRows } from '../organization/deletion.ts'
 import { logWeeks, makeLogWeek } from '../retention/log-weeks.ts'
-import type { Clock } from '../kernel/timestamps.ts'
 import { beginCapture, endCapture } from './capture.ts'
 import { keptRows } from './compare.ts'
 import { compareStep, copyStep, type Sides } from './copy.ts'
@@ -138,7 +138,10 @@ async function goOn(
   await requireMovable(source, target, organizationId, { from, to })
   const client = await holdMove(source, organizationId)
   try {
-    const sides = await begin({ organizationId, source, target, runner: run.runner, names: { from, to } }, between)
+    const sides = await begin(
+      { organizationId, source, target, runner: run.runner, names: { from, to } },
+      between,
+    )
     await copy(sides, databases.clock, options, run)
     onProgress({ phase: 'turning', rows: run.rows })
     const waited = await turn(sides, run, between, options.fence)
@@ -200,10 +203,7 @@ async function holdMove(source: Pool, organizationId: string): Promise<PoolClien
 }
 
 /** Has the source note what changes, and the target note how far the copy is; both from the beginning where there was nothing. */
-async function begin(
-  parties: Omit<Sides, 'tables'>,
-  between: Hook,
-): Promise<Sides> {
+async function begin(parties: Omit<Sides, 'tables'>, between: Hook): Promise<Sides> {
   const { organizationId, source, target, runner } = parties
   const { from, to }: Names = parties.names
   const tables = await movingTables(source)
@@ -226,11 +226,10 @@ async function begin(
   await source.query('delete from move_changes where organization_id = $1', [organizationId])
   await between('cleared')
   await makeWeeks(source, target)
-  await target.query('insert into organization_arrivals (organization_id, source, runner) values ($1, $2, $3)', [
-    organizationId,
-    from,
-    runner,
-  ])
+  await target.query(
+    'insert into organization_arrivals (organization_id, source, runner) values ($1, $2, $3)',
+    [organizationId, from, runner],
+  )
   return sides
 }
 
@@ -301,7 +300,9 @@ async function turn(
     const waited = await leave(sides, between, fence)
     if (waited !== 'busy') return waited
     if (tries === turnsTried)
-      throw new MoveError('somebody has written for so long whenever the organization was to be turned: move it later')
+      throw new MoveError(
+        'somebody has written for so long whenever the organization was to be turned: move it later',
+      )
     run.heard = stopwatch()
     await delay(1_000)
     await copyStep(sides)
@@ -375,14 +376,19 @@ export async function dropSource(
     'select o.away from organizations o where o.organization_id = $1',
     [organizationId],
   )
-  if (rows[0] === undefined) throw new MoveError(`${database} holds nothing of organization ${organizationId}`)
+  if (rows[0] === undefined)
+    throw new MoveError(`${database} holds nothing of organization ${organizationId}`)
   if (rows[0].away === null)
     throw new MoveError(
       `${database} would serve organization ${organizationId} too, which lives in ${home?.database ?? 'no database'}: see the guide on several databases`,
     )
   await endCapture(pool, organizationId)
   return (
-    (await deleteOrganization(pool, databases.clock, organizationId, onPiece === undefined ? {} : { onPiece })) ?? 0
+    (await deleteOrganization(
+      pool,
+      databases.clock,
+      organizationId,
+      onPiece === undefined ? {} : { onPiece },
+    )) ?? 0
   )
 }
-

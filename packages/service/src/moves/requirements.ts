@@ -30,9 +30,12 @@ export async function requireMovable(
   const here = await standingOf(source)
   if (here === null)
     throw new MoveError(`the directory has organization ${organizationId} in ${from}, which does not have it`)
-  if (here.deleting) throw new MoveError(`organization ${organizationId} is being deleted: finish that instead`)
+  if (here.deleting)
+    throw new MoveError(`organization ${organizationId} is being deleted: finish that instead`)
   if (here.suspended)
-    throw new MoveError(`organization ${organizationId} is suspended: resume it, move it, and suspend it again`)
+    throw new MoveError(
+      `organization ${organizationId} is suspended: resume it, move it, and suspend it again`,
+    )
   if (here.away !== null)
     throw new MoveError(
       `${from} does not serve organization ${organizationId}, though the directory says so (${here.away}): see the guide on several databases`,
@@ -45,18 +48,16 @@ export async function requireMovable(
   await requireSameKey(source, target, { from, to })
 }
 
-async function requireSameSchema(
-  source: Pool,
-  target: Pool,
-  { from, to }: Names,
-): Promise<void> {
+async function requireSameSchema(source: Pool, target: Pool, { from, to }: Names): Promise<void> {
   const [here, there] = [(await appliedMigrations(source)) ?? [], (await appliedMigrations(target)) ?? []]
   for (const [name, missing] of [
     [to, here.find((id) => !there.includes(id))],
     [from, there.find((id) => !here.includes(id))],
   ]) {
     if (missing !== undefined)
-      throw new MoveError(`${name} has an older schema, without the migration ${missing}: run deskwire migrate on it`)
+      throw new MoveError(
+        `${name} has an older schema, without the migration ${missing}: run deskwire migrate on it`,
+      )
   }
 }
 
@@ -69,7 +70,9 @@ export async function requireSameKey(
   const [ours, theirs] = await Promise.all([source, target].map(readNamedKeys))
   const named = (keys: typeof ours) => keys?.current ?? Buffer.alloc(0)
   if (ours?.previous != null || theirs?.previous != null)
-    throw new MoveError('the encryption key is being replaced: finish deskwire encryption-key rotate in both databases first')
+    throw new MoveError(
+      'the encryption key is being replaced: finish deskwire encryption-key rotate in both databases first',
+    )
   if (!isSameCheck(named(ours), named(theirs)))
     throw new MoveError(
       `${from} and ${to} do not name the same encryption key, so what is sealed here could not be opened there: give the services of both the same key; one without organizations takes another with deskwire encryption-key rotate`,

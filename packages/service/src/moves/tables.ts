@@ -69,7 +69,9 @@ export function sameKey({ key }: MovingTable): string {
 /** SQL: `from` and `where` of the rows `t` that changes are noted of and that are still there. */
 export function changedRows(table: MovingTable, organizationId: string): string {
   const { name, key } = table
-  const keys = key.map((column) => `(c.key->>'${column.name}')::${column.type} as ${escapeIdentifier(column.name)}`)
+  const keys = key.map(
+    (column) => `(c.key->>'${column.name}')::${column.type} as ${escapeIdentifier(column.name)}`,
+  )
   const organization = escapeLiteral(organizationId)
   return `from (select distinct ${keys.join(', ')} from move_changes c
       where c.organization_id = ${organization} and c.table_name = '${name}') k

@@ -49,7 +49,9 @@ export async function leave(
   let failed = true
   try {
     await client.query('begin')
-    await client.query([...sessionSettings, ...fenceSettings(limits)].map((setting) => `set local ${setting}`).join('; '))
+    await client.query(
+      [...sessionSettings, ...fenceSettings(limits)].map((setting) => `set local ${setting}`).join('; '),
+    )
     await client.query(asMover, [organizationId])
     const waited = stopwatch()
     if (!(await takeFence(client, organizationId))) return 'busy'
@@ -111,7 +113,8 @@ async function requireRunner(client: PoolClient, organizationId: string, runner:
        and not exists (select 1 from organizations o where o.organization_id = $1 and o.deletion_began_at is not null) for update`,
     [organizationId, runner],
   )
-  if (rowCount !== 1) throw new MoveError('somebody else has begun to move the organization: this run has ended')
+  if (rowCount !== 1)
+    throw new MoveError('somebody else has begun to move the organization: this run has ended')
 }
 
 /** What makes the organization work, as it is, waits in the target in the order in which it is put in. */
@@ -137,7 +140,9 @@ async function bringWhatWorks(
     )
     place += rows.length
   }
-  await target.query('update organization_arrivals set ready = true where organization_id = $1', [organizationId])
+  await target.query('update organization_arrivals set ready = true where organization_id = $1', [
+    organizationId,
+  ])
 }
 
 /**

@@ -2,7 +2,10 @@
 import { expect, test } from 'vitest'
 import { type DatabaseLoad, proposeMoves } from '../../src/moves/balance.ts'
 
-function databaseOf(name: string, organizations: Readonly<Record<string, readonly [number, number]>>): DatabaseLoad {
+function databaseOf(
+  name: string,
+  organizations: Readonly<Record<string, readonly [number, number]>>,
+): DatabaseLoad {
   return {
     name,
     organizations: Object.entries(organizations).map(([organizationId, [bytes, changes]]) => ({
@@ -20,7 +23,10 @@ const told = (databases: readonly DatabaseLoad[], most?: number) =>
 test('the fullest database gives to the emptiest what brings both nearest to each other', () => {
   const full = databaseOf('full', { a: [50, 10], b: [30, 10], c: [15, 10], d: [5, 10] })
   expect(told([full, databaseOf('empty', {})])).toEqual(['a: full to empty', 'c: full to empty'])
-  expect(told([full, databaseOf('one', {}), databaseOf('two', {})])).toEqual(['a: full to two', 'b: full to one'])
+  expect(told([full, databaseOf('one', {}), databaseOf('two', {})])).toEqual([
+    'a: full to two',
+    'b: full to one',
+  ])
   expect(told([full, databaseOf('one', {}), databaseOf('two', {})], 1)).toEqual(['a: full to two'])
 })
 

@@ -8,7 +8,13 @@ import { createHomeDirectory } from '../../src/access/home-directory.ts'
 import { awayCode } from '../../src/journal/away.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { finishMoves } from '../../src/moves/finish.ts'
-import { abortMove, type Databases, dropSource, type MoveOptions, moveOrganization } from '../../src/moves/move.ts'
+import {
+  abortMove,
+  type Databases,
+  dropSource,
+  type MoveOptions,
+  moveOrganization,
+} from '../../src/moves/move.ts'
 import { movingTables } from '../../src/moves/tables.ts'
 import { deleteOrganization } from '../../src/organization/deletion.ts'
 import { resumeOrganization, suspendOrganization } from '../../src/organization/suspension.ts'
@@ -138,7 +144,9 @@ test('a whole desk, its mover killed at one statement after another, is there wi
   ])
     await expect(pool.query(write, [moved])).rejects.toMatchObject({ code: awayCode, detail: 'moved' })
   await desk.service.app.maintenance.run()
-  await expect(moveOrganization(databasesOf(pool, there.pool), moved, 'one')).rejects.toThrow('org drop-source')
+  await expect(moveOrganization(databasesOf(pool, there.pool), moved, 'one')).rejects.toThrow(
+    'org drop-source',
+  )
   expect(await dropSource(databasesOf(pool, there.pool), moved, 'one')).toBeGreaterThan(1_000)
   expect(Object.values(await rowsOf(pool, moved)).flat()).toEqual([])
   await expect(dropSource(databasesOf(pool, there.pool), moved, 'one')).rejects.toThrow('holds nothing')
@@ -200,7 +208,9 @@ test('what cannot be moved is refused, and nothing of it changes; what was begun
   await refused().toThrow('do not name the same encryption key')
   await there.pool.query('update installation set key_check = $1', [rows[0]?.key_check])
   await there.pool.query(`delete from schema_migrations where id = '20261123-66-moves'`)
-  await refused().toThrow('two has an older schema, without the migration 20261123-66-moves: run deskwire migrate')
+  await refused().toThrow(
+    'two has an older schema, without the migration 20261123-66-moves: run deskwire migrate',
+  )
   await there.pool.query(`insert into schema_migrations (id) values ('20261123-66-moves')`)
 
   await expect(
@@ -291,7 +301,9 @@ test('writers, a follower, a waiting reader and a receiver do not notice a move'
   const desk = await several.newOrganization(0, api.address)
   const { organizationId, token } = desk
   const app = { server: { log: pino({ level: 'silent' }) } }
-  const engines = [one, two].map((database) => testEngine({ database, app } as unknown as TestService, systemClock))
+  const engines = [one, two].map((database) =>
+    testEngine({ database, app } as unknown as TestService, systemClock),
+  )
   for (const { engine } of engines) engine.start()
   await makeWebhook(desk, { events: ['customer.created', 'customer.updated'] })
 
