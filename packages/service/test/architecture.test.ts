@@ -211,7 +211,6 @@ describe('SQL', () => {
       // All of them are told of a restore, before anybody works on the database.
       'delivery/leases.ts: update lanes set lease_id = null, lease_until = nu',
       'delivery/leases.ts: update recoveries set lease_id = null, lease_until',
-      'delivery/leases.ts: update webhook_health set failing_since = $1 where',
       // The server, the catalogue, and the list of migrations; an endpoint that the operator names.
       "doctor/database.ts: select current_setting('max_connections')::int - c",
       'doctor/database.ts: select current_user::text as role, current_setting',
