@@ -11,6 +11,8 @@ interface Panel {
   readonly stat?: true
 }
 
+/** A figure that is the same whoever is asked, of all databases together. */
+const ofDatabases = (figure: string) => `sum(max by (database) (${figure}))`
 const rate = (figure: string, by: string) => `sum by (${by}) (rate(${figure}[$__rate_interval]))`
 const percentiles = (histogram: string) =>
   Object.fromEntries(
@@ -38,7 +40,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       title: 'Deliveries that are due',
       unit: 'short',
       stat: true,
-      lines: { due: 'max(deskwire_deliveries_due)' },
+      lines: { due: ofDatabases('deskwire_deliveries_due') },
     },
     {
       title: 'Longest due',
@@ -50,7 +52,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       title: 'Endpoints disabled',
       unit: 'short',
       stat: true,
-      lines: { disabled: 'max(deskwire_webhooks_disabled)' },
+      lines: { disabled: ofDatabases('deskwire_webhooks_disabled') },
     },
     {
       title: 'Releases',
@@ -134,9 +136,9 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       title: 'Due, and for how long',
       unit: 'short',
       lines: {
-        deliveries: 'max(deskwire_deliveries_due)',
-        endpoints: 'max(deskwire_delivery_lanes_due)',
-        'being sent to': 'max(deskwire_delivery_lanes_leased)',
+        deliveries: ofDatabases('deskwire_deliveries_due'),
+        endpoints: ofDatabases('deskwire_delivery_lanes_due'),
+        'being sent to': ofDatabases('deskwire_delivery_lanes_leased'),
         'seconds, the oldest': 'max(deskwire_delivery_oldest_due_seconds)',
       },
     },
@@ -149,8 +151,8 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       title: 'Endpoints',
       unit: 'short',
       lines: {
-        active: 'max(deskwire_webhooks_active)',
-        disabled: 'max(deskwire_webhooks_disabled)',
+        active: ofDatabases('deskwire_webhooks_active'),
+        disabled: ofDatabases('deskwire_webhooks_disabled'),
         'disabled in an hour: {{reason}}': 'sum by (reason) (increase(deskwire_webhooks_disabled_total[1h]))',
       },
     },
@@ -187,6 +189,23 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       title: 'Rows still to be upgraded',
       unit: 'short',
       lines: { '{{kind}}': 'max by (kind) (deskwire_rows_outdated)' },
+    },
+  ],
+  'Several databases': [
+    {
+      title: 'Commits a second',
+      unit: 'reqps',
+      lines: { '{{database}}': rate('deskwire_stream_commit_duration_seconds_count', 'database') },
+    },
+    {
+      title: 'Deliveries that are due',
+      unit: 'short',
+      lines: { '{{database}}': 'max by (database) (deskwire_deliveries_due)' },
+    },
+    {
+      title: 'Answers',
+      unit: 'short',
+      lines: { '{{database}}': 'min by (database) (deskwire_database_answers)' },
     },
   ],
   Processes: [

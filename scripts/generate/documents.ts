@@ -83,6 +83,11 @@ const listed: Readonly<Record<string, { readonly task: Task | null; readonly abo
     task: 'operate',
     about: 'Run an installation: settings, PostgreSQL, workers, backups, upgrades, metrics.',
   },
+  'guides/databases.md': {
+    task: 'operate',
+    about:
+      'Organizations spread over several PostgreSQL servers: setting them, adding one, losing one, restoring one.',
+  },
   'guides/observing.md': {
     task: 'operate',
     about: 'What to look at, alerts and a dashboard, and OpenTelemetry: from a request to its receivers.',

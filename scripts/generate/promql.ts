@@ -19,7 +19,7 @@ export function promql(expression: string): string {
   const named = [...bare.matchAll(/\b(?:deskwire|nodejs|process)_\w+(?=\W|$)/g)].map(([name]) => name)
   if (named.length === 0 && !scraped.some((name) => bare.includes(name)))
     throw new Error(`${expression} reads nothing`)
-  const known = new Set<string>(['process', ...scrapedLabels])
+  const known = new Set<string>(['process', 'database', ...scrapedLabels])
   for (const name of named) {
     if (usual.has(name)) continue
     const figure = figureOf(name)

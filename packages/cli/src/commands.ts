@@ -155,6 +155,11 @@ export const commands: readonly NamedCommand[] = [
     load: async () => (await import('./commands/restored.ts')).restoredCommand,
   },
   {
+    name: 'databases settle',
+    summary: 'tell the directory of several databases what they have',
+    load: async () => (await import('./commands/databases-settle.ts')).databasesSettle,
+  },
+  {
     name: 'doctor',
     summary: 'look whether everything is there that the service needs',
     load: async () => (await import('./commands/doctor.ts')).doctorCommand,

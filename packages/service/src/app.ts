@@ -180,21 +180,14 @@ function openHomes(
       database === first ? null : { ...directory, pool: first.pool },
     )
   const homes = [open(first), ...databases.slice(1).map(open)] as const
-  const known = createHomes({
-    directory,
-    clock: first.clock,
-    homes: homes.map(({ lookUp, answers }, place) => ({
-      name: nameOf(databases[place]),
-      lookUp,
-      answers,
-      isReady: () => databases[place]?.isReady() === true,
-    })),
-  })
+  const [asked, ...others] = homes.map((home) => ({ ...home, name: nameOf(home) }))
+  if (asked === undefined) throw new Error('there is no database')
+  const known = createHomes({ directory, clock: first.clock, homes: [asked, ...others] })
   return { homes, known }
 }
 
-function nameOf(database: Pick<HomeDatabase, 'name'> | undefined): string {
-  if (database?.name == null) throw new Error('one of several databases has no name')
+function nameOf(database: Pick<HomeDatabase, 'name'>): string {
+  if (database.name === null) throw new Error('one of several databases has no name')
   return database.name
 }
 

@@ -34,6 +34,7 @@ import { createKeyStore } from './keys/store.ts'
 import { outdatedRows } from './kinds/backfill.ts'
 import type { Kind } from './kinds/kind.ts'
 import { deskParts } from './kinds/register.ts'
+import { gauge } from './metrics/instruments.ts'
 import { createCommitMetrics } from './metrics/requests.ts'
 import { createConnectionMetrics, createPoolMetrics } from './metrics/shares.ts'
 import { createOutdatedMetrics, createStandingMetrics, createStorageMetrics } from './metrics/standing.ts'
@@ -149,7 +150,9 @@ export function createHome(
     worker,
     tracer: telemetry?.tracer ?? null,
   })
+  const answers = whetherAnswers(pool, clock)
   if (part === 'api') {
+    gauge(register, 'deskwire_database_answers', async (it) => it.set(isReady() && (await answers()) ? 1 : 0))
     createStandingMetrics(register, pool, clock)
     createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
     createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
@@ -187,7 +190,7 @@ export function createHome(
       onError: (error) =>
         log.warn({ ...of, err: loggable(error) }, 'the last use of a key could not be recorded'),
     }),
-    answers: whetherAnswers(pool, clock),
+    answers,
     isReady,
     pending,
     register,

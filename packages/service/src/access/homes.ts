@@ -52,10 +52,11 @@ interface Known extends Pick<Owner, 'database' | 'moves'> {
 export function createHomes(options: {
   readonly directory: Pick<HomeDirectory, 'ownerOf' | 'homeOf'>
   /** In their order, the directory's first. */
-  readonly homes: readonly HomeOfMany[]
+  readonly homes: readonly [HomeOfMany, ...HomeOfMany[]]
   readonly clock: Clock
 }): Homes {
   const { directory, homes, clock } = options
+  const [first] = homes
   const places = new Map(homes.map(({ name }, place) => [name, place]))
   const organizations = new Map<string, string>()
   const residences = new Map<string, Known>()
@@ -65,25 +66,26 @@ export function createHomes(options: {
   async function ownerOf(hash: string): Promise<Owner | null> {
     const organizationId = organizations.get(hash)
     const known = organizationId === undefined ? undefined : residences.get(organizationId)
-    if (organizationId !== undefined && known !== undefined) {
-      keep(organizations, hash, organizationId)
-      keep(residences, organizationId, known)
-      const age = clock.now() - known.readAt
-      if (age >= 0 && age < goodFor) return { organizationId, ...known }
+    if (organizationId === undefined || known === undefined) return learnOwner(hash)
+    keep(organizations, hash, organizationId)
+    keep(residences, organizationId, known)
+    const age = clock.now() - known.readAt
+    if (age < 0 || age >= goodFor) {
+      // Looked at again beside the request: who is known goes on without the directory.
+      keep(residences, organizationId, { ...known, readAt: clock.now() })
+      void learnOwner(hash).catch(() => {})
     }
-    try {
-      const owner = await directory.ownerOf(hash)
-      if (owner === null) organizations.delete(hash)
-      else {
-        keep(organizations, hash, owner.organizationId)
-        learn(owner.organizationId, owner)
-      }
-      return owner
-    } catch (error) {
-      // Whoever is known goes on without the directory.
-      if (organizationId === undefined || known === undefined) throw error
-      return { organizationId, ...known }
+    return { organizationId, ...known }
+  }
+
+  async function learnOwner(hash: string): Promise<Owner | null> {
+    const owner = await answered(usable(first.name).home, directory.ownerOf(hash))
+    if (owner === null) organizations.delete(hash)
+    else {
+      keep(organizations, hash, owner.organizationId)
+      learn(owner.organizationId, owner)
     }
+    return owner
   }
 
   function learn(organizationId: string, { database, moves }: Pick<Owner, 'database' | 'moves'>): void {
@@ -106,14 +108,15 @@ export function createHomes(options: {
     return { home, place }
   }
 
-  async function ask(home: HomeOfMany, token: string): Promise<HomeLookup> {
-    const over = new AbortController()
-    const late = delay(answersWithin, null, { signal: over.signal }).catch(() => null)
-    const found = await Promise.race([home.lookUp(token), late])
-    over.abort()
-    if (found !== null) return found
-    silent.add(home)
-    throw new HomeUnavailable(`the database ${home.name} does not answer`)
+  /** What it answers, in time. @throws HomeUnavailable, as a rejection */
+  function answered<A>(home: HomeOfMany, answer: Promise<A>): Promise<A> {
+    const { promise, resolve, reject } = Promise.withResolvers<A>()
+    const late = setTimeout(() => {
+      silent.add(home)
+      reject(new HomeUnavailable(`the database ${home.name} does not answer`))
+    }, answersWithin)
+    answer.then(resolve, reject).finally(() => clearTimeout(late))
+    return promise
   }
 
   return {
@@ -124,7 +127,7 @@ export function createHomes(options: {
         const owner = await ownerOf(hash)
         if (owner === null) return { outcome: 'unknown' }
         const { home, place } = usable(owner.database)
-        const found = await ask(home, token)
+        const found = await answered(home, home.lookUp(token))
         if (found.outcome === 'elsewhere') {
           if (n === tries) throw new HomeUnavailable('no database serves the organization')
           residences.delete(owner.organizationId)
@@ -149,7 +152,7 @@ export function createHomes(options: {
 
     async follow(caller) {
       const { organizationId } = caller
-      const residence = await directory.homeOf(organizationId)
+      const residence = await answered(usable(first.name).home, directory.homeOf(organizationId))
       if (residence === null) throw new HomeUnavailable('no database has the organization')
       residences.delete(organizationId)
       learn(organizationId, residence)

@@ -9,8 +9,9 @@ import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { type Config, unknownVariables } from '../config.ts'
 import { askDatabaseClock } from '../db/clock.ts'
+import { DatabasesError, databasesSetting } from '../db/databases.ts'
 import { EmbeddedDatabaseError, hasEmbeddedDatabase } from '../db/embedded/index.ts'
-import { type OpenDatabase, openDatabaseBeside } from '../db/open.ts'
+import { namedDatabases, type OpenDatabase, openDatabaseBeside } from '../db/open.ts'
 import { systemClock } from '../kernel/timestamps.ts'
 import {
   requireEncryptionKey,
@@ -57,23 +58,66 @@ export async function examine({
     return null
   })
   if (settings !== null) findings.push(settingsFinding(config))
-  const database = await open(config, log, (finding) => findings.push(finding))
   let receivers: readonly Receiver[] =
     endpoint !== null && isUrl(endpoint) ? [{ id: 'URL', url: endpoint }] : []
-  if (database !== null) {
-    try {
-      findings.push(...(await examineDatabase(database.pool, config)))
-      if (await isReadable(database.pool)) receivers = await receiversFrom(database.pool, endpoint, receivers)
-    } finally {
-      await database.close()
+  for (const each of await eachDatabase(config, (finding) => findings.push(finding))) {
+    const found: Finding[] = []
+    const database = await open(each.config, log, (finding) => found.push(finding))
+    if (database !== null) {
+      try {
+        found.push(...(await examineDatabase(database.pool, each.config)))
+        if (await isReadable(database.pool))
+          receivers = [...receivers, ...(await receiversFrom(database.pool, endpoint, receivers))]
+      } finally {
+        await database.close()
+      }
     }
+    findings.push(...(each.name === null ? found : found.map((finding) => inWordsOf(each.name, finding))))
   }
   if (settings !== null) {
     findings.push(await checkDns(settings, systemClock))
     findings.push(...(await examineReceivers(receivers, settings, endpoint)))
   }
-  if (config.databaseUrl === null) findings.push(await checkDisk(nearest(config.dataDir)))
+  if (config.databaseUrl === null && config.databases === null)
+    findings.push(await checkDisk(nearest(config.dataDir)))
   return findings
+}
+
+interface DatabaseOf {
+  /** Among several. */
+  readonly name: string
+  readonly config: Config
+}
+
+/** Each of the databases as the only one, or why there is none, told to `tell`. */
+async function eachDatabase(
+  config: Config,
+  tell: (finding: Finding) => void,
+): Promise<readonly (DatabaseOf | { readonly name: null; readonly config: Config })[]> {
+  try {
+    const named = await namedDatabases(config)
+    if (named === null) return [{ name: null, config }]
+    return named.map(({ name, url, directUrl }) => ({
+      name,
+      config: { ...config, databases: null, databaseUrl: url, databaseDirectUrl: directUrl },
+    }))
+  } catch (error) {
+    if (!(error instanceof DatabasesError)) throw error
+    tell(failedAsTheStart('settings', error.message))
+    return []
+  }
+}
+
+/** What was found of one of several databases, with its name, and in the words of the setting that names it. */
+function inWordsOf(name: string, { check, verdict, found, advice }: Finding): Finding {
+  const named = `the URL of ${name} in ${databasesSetting}`
+  const spelled = (text: string) => text.replaceAll(/DESKWIRE_DATABASE_(?:DIRECT_)?URL/g, named)
+  return {
+    check: `${check} ${name}`,
+    verdict,
+    found: spelled(found),
+    advice: advice === null ? null : spelled(advice),
+  }
 }
 
 function checkVariables(environment: Examination['environment']): readonly Finding[] {
@@ -93,8 +137,9 @@ async function settingsOf(config: Config): Promise<SendingSettings> {
   return sendingSettingsOf(config)
 }
 
-function settingsFinding({ role, databaseUrl, dataDir, trustedTargets }: Config): Finding {
-  const where = databaseUrl === null ? `the embedded database in ${dataDir}` : 'a PostgreSQL of your own'
+function settingsFinding({ role, databaseUrl, databases, dataDir, trustedTargets }: Config): Finding {
+  const alone = databaseUrl === null ? `the embedded database in ${dataDir}` : 'a PostgreSQL of your own'
+  const where = databases === null ? alone : 'several databases'
   const trust =
     trustedTargets.ranges.length === 0
       ? ''
@@ -174,7 +219,7 @@ async function receiversFrom(
   given: readonly Receiver[],
 ): Promise<readonly Receiver[]> {
   if (endpoint === null) return receiversOf(pool)
-  if (given.length > 0) return given
+  if (given.length > 0) return []
   const found = await receiverOf(pool, endpoint)
   return found === null ? [] : [found]
 }

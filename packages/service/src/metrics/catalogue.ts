@@ -1,7 +1,7 @@
 /**
  * Every figure of the service's own, once. What counts takes name, help, labels and buckets from here; the reference, the
  * dashboard and the alerts are made from it, so that none of them can name what is not there. Each series has the label `process`
- * as well. No label names an organization, an endpoint or an id.
+ * as well, and of several databases what is one's the label `database`, its name. No label names an organization, an endpoint or an id.
  */
 
 interface Described {
@@ -120,6 +120,12 @@ export const catalogue = {
     labels: none,
     buckets: statementWaitBuckets,
     help: "How long statements waited that found their organization's share of the connections in use",
+  },
+  deskwire_database_answers: {
+    type: 'gauge',
+    of: 'api',
+    labels: none,
+    help: 'Whether the database answers, 1 or 0, as it was at most a second ago',
   },
   deskwire_database_connections: {
     type: 'gauge',

@@ -1,4 +1,5 @@
 /** An API over three databases: every kind of call is answered by the database that has the organization. */
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tellRestored } from '../../src/backup/restored.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
@@ -108,6 +109,44 @@ describe.each(names)('an organization in %s', (name) => {
     await makeTicket(elsewhere(api))
     expect((await waiting).json.data).toHaveLength(1)
   })
+})
+
+test('whatever is made, rotated and revoked in whichever database and by whichever API: a token is good exactly while it should be', async () => {
+  const step = fc.record({
+    place: fc.nat(names.length - 1),
+    by: fc.nat(1),
+    what: fc.constantFrom('create', 'rotate', 'drop', 'revoke'),
+    which: fc.nat(),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 16 }), async (steps) => {
+      const keys: { place: number; id: string; good: string[]; bad: string[] }[] = []
+      for (const { place, by, what, which } of steps) {
+        const living = keys.filter(({ good }) => good.length > 0)
+        const key = living[which % living.length]
+        const api = (of: number) => createApi(addresses[by] ?? '', '', apis[of]?.token ?? '')
+        if (what === 'create' || key === undefined) {
+          const { json } = await api(place).post('/v1/api-keys', { name: 'k', scopes: ['tickets:read'] })
+          keys.push({ place, id: json.id, good: [json.token], bad: [] })
+        } else if (what === 'rotate') {
+          key.good.push((await api(key.place).post(`/v1/api-keys/${key.id}/rotate`, undefined)).json.token)
+        } else {
+          const path = what === 'drop' ? `/v1/api-keys/${key.id}/previous-token` : `/v1/api-keys/${key.id}`
+          expect((await api(key.place).delete(path)).status).toBe(204)
+          key.bad.push(...key.good.splice(0, what === 'drop' ? key.good.length - 1 : key.good.length))
+        }
+        for (const address of addresses) {
+          const status = async (token: string) =>
+            (await createApi(address, '', token).get('/v1/tickets')).status
+          for (const { good, bad } of keys) {
+            expect(await Promise.all(good.map(status))).toEqual(good.map(() => 200))
+            expect(await Promise.all(bad.map(status))).toEqual(bad.map(() => 401))
+          }
+        }
+      }
+    }),
+    { numRuns: 2 },
+  )
 })
 
 test('a token that nobody made is refused, and so is a link', async () => {

@@ -1,0 +1,31 @@
+import type { Command } from '../commands.ts'
+import { oneDatabaseHelp, readCommand, withInstallation } from '../database.ts'
+import { CommandFailure } from '../failure.ts'
+import { toldOf } from './restored.ts'
+
+export const databasesSettle: Command = {
+  help: () => `deskwire databases settle: tell the directory of several databases what they have.
+
+  --json                 print JSON: {organizations, moved, tokens}
+${oneDatabaseHelp}
+The directory, in the first database, gets the organizations and tokens that it does not know of, and a database that says it
+serves an organization which has moved on since says so no more. All databases are asked, or the one that is named. To be run once a
+database is added that had organizations before; deskwire restored and deskwire restore do it by themselves. It changes nothing else, can be
+repeated, and nobody waits for it.
+
+Example:
+  deskwire databases settle --database two
+`,
+  async run(args) {
+    const { json, config, database } = readCommand(args, [])
+    await withInstallation({ config }, async (installation) => {
+      const [first] = installation.databases
+      const settled = await installation.settle(database === null ? first : installation.named(database))
+      if (settled === null)
+        throw new CommandFailure(
+          'there is one database, which needs no directory: DESKWIRE_DATABASES names several',
+        )
+      process.stdout.write(json ? `${JSON.stringify(settled)}\n` : toldOf(settled))
+    })
+  },
+}
