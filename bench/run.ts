@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|newcomers|memory|mirror|drift|neighbours|recover|cascade|waiters|stall|upgrade|import|console …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|newcomers|memory|mirror|drift|neighbours|recover|cascade|waiters|stall|upgrade|import|console|move …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
@@ -14,6 +14,7 @@ import { list } from './cases/list.ts'
 import { log } from './cases/log.ts'
 import { memory } from './cases/memory.ts'
 import { mirror } from './cases/mirror.ts'
+import { move } from './cases/move.ts'
 import { neighbours } from './cases/neighbours.ts'
 import { pages } from './cases/pages.ts'
 import { peers } from './cases/peers.ts'
@@ -66,6 +67,7 @@ const groups = {
   upgrade,
   import: imports,
   console: consoleScreens,
+  move,
 }
 type Group = keyof typeof groups
 

@@ -659,6 +659,47 @@ create table summary_jobs (
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
 create index summary_jobs_due on summary_jobs (organization_id, due_at);
 
+-- In the database that an organization leaves: where it goes, and how far it has come. Triggers on its rows, made meanwhile, are the rest of it (decision 66).
+create table organization_moves (
+  organization_id uuid not null,
+  target text not null,
+  state text not null,
+  draining_until timestamptz(3) not null default '-infinity'::timestamptz,
+  runner uuid not null,
+  began_at timestamptz(3) not null,
+  primary key (organization_id),
+  check (state = any (array['copying'::text, 'left'::text, 'arrived'::text]))
+);
+
+-- In the database that it leaves: keys of rows that have changed and are still to be copied.
+create table move_changes (
+  organization_id uuid not null,
+  id uuid not null default gen_random_uuid(),
+  table_name text not null,
+  key jsonb not null,
+  primary key (organization_id, id)
+);
+
+-- In the database that it comes to: how far each table is copied, and the counts and digests of what is there.
+create table organization_arrivals (
+  organization_id uuid not null,
+  source text not null,
+  runner uuid not null,
+  copied jsonb not null default '{}'::jsonb,
+  sums jsonb,
+  ready boolean not null default false,
+  primary key (organization_id)
+);
+
+-- In the database that it comes to: what makes the organization work, until the turn puts it into its tables.
+create table moved_rows (
+  organization_id uuid not null,
+  place integer not null,
+  table_name text not null,
+  content jsonb not null,
+  primary key (organization_id, place)
+);
+
 -- Functions that migrations made.
 
 CREATE OR REPLACE FUNCTION public.bookings_words_translate()

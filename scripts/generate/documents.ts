@@ -100,6 +100,10 @@ const listed: Readonly<Record<string, { readonly task: Task | null; readonly abo
     task: 'operate',
     about: 'What it runs on: PostgreSQL, its role, poolers.',
   },
+  'guides/moving-organizations.md': {
+    task: 'operate',
+    about: 'Move an organization from one database to another while it works, and even databases out.',
+  },
   'reference/settings.md': {
     task: 'operate',
     about: 'Every setting with its default.',

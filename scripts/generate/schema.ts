@@ -73,6 +73,13 @@ const tables: Readonly<Record<string, string>> = {
     'What large commits have left to be made: deliveries to an endpoint that was active and subscribed then.',
   removed_webhooks: 'Endpoints that are gone and whose deliveries have still to go.',
   summary_jobs: 'Resolutions that wait for their summary.',
+  organization_moves:
+    'In the database that an organization leaves: where it goes, and how far it has come. Triggers on its rows, made meanwhile, are the rest of it (decision 66).',
+  move_changes: 'In the database that it leaves: keys of rows that have changed and are still to be copied.',
+  organization_arrivals:
+    'In the database that it comes to: how far each table is copied, and the counts and digests of what is there.',
+  moved_rows:
+    'In the database that it comes to: what makes the organization work, until the turn puts it into its tables.',
 }
 
 /** Makes a database, migrates it, shows its schema and removes it. */

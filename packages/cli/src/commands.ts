@@ -40,6 +40,21 @@ export const commands: readonly NamedCommand[] = [
     load: async () => (await import('./commands/org-list.ts')).orgList,
   },
   {
+    name: 'org move',
+    summary: 'move an organization to another database, while it works',
+    load: async () => (await import('./commands/org-move.ts')).orgMove,
+  },
+  {
+    name: 'org drop-source',
+    summary: 'remove what a move has left behind',
+    load: async () => (await import('./commands/org-move.ts')).orgDropSource,
+  },
+  {
+    name: 'org balance',
+    summary: 'say which organizations to move between databases',
+    load: async () => (await import('./commands/org-move.ts')).orgBalance,
+  },
+  {
     name: 'org suspend',
     summary: 'refuse the keys of an organization and hold its deliveries',
     load: async () => (await import('./commands/org-suspend.ts')).orgSuspend,

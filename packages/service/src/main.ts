@@ -2,6 +2,7 @@
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import { createHomeDirectory } from './access/home-directory.ts'
 import { bootstrapOrganization, type NewKey } from './access/organizations.ts'
 import { type Config, unknownVariables } from './config.ts'
 import { askDatabaseClock } from './db/clock.ts'
@@ -15,6 +16,7 @@ import type { WorkerBeside } from './journal/notifier.ts'
 import { createLog } from './kernel/log.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
+import { createMoveFinisher } from './moves/finish.ts'
 import { startApi } from './roles/api.ts'
 import {
   deliverySettingsOf,
@@ -112,7 +114,7 @@ async function startRoles(
   if (config.role === 'worker') {
     warnOfTrust(settings, log)
     const workers = startWorkers(databases, { log, settings, summaries, telemetry })
-    return await startWorkerAlone(config, workers, databases, log)
+    return [...(await startWorkerAlone(config, workers, databases, log)), ...startFinishing(databases, log)]
   }
   const [{ pool, address, name }, ...others] = databases
   // Where a stream begins it may not be ahead either.
@@ -152,7 +154,20 @@ async function startRoles(
       giveBack: (workerId) => giveBackLeases(databases, workerId),
     })
   process.stdout.write(`listening on ${api.address}\nguides and reference at ${api.address}/\n`)
-  return [api, ...metrics, ...(worker === null ? [] : [worker])]
+  return [...startFinishing(databases, log), api, ...metrics, ...(worker === null ? [] : [worker])]
+}
+
+/** Where there are several databases, whoever has two of them finishes moves between them that were broken off. */
+function startFinishing(databases: readonly ServedDatabase[], log: Logger): readonly Running[] {
+  const [first] = databases
+  if (first?.name == null) return []
+  const pools = new Map(databases.map(({ name, pool }) => [name ?? '', pool]))
+  const finisher = createMoveFinisher(
+    { pools, directory: createHomeDirectory(first.pool, first.name) },
+    { log, isReady: (name) => databases.find((one) => one.name === name)?.isReady() === true },
+  )
+  finisher.start()
+  return [finisher]
 }
 
 function refuseTelemetry(error: unknown): never {

@@ -7,6 +7,7 @@ import {
   keyMigrations,
   restoreMigrations,
 } from './db/migrations/core.ts'
+import { moveMigrations } from './db/migrations/moves.ts'
 import { searchMigrations } from './db/migrations/search.ts'
 import {
   deliveryMigrations,
@@ -57,6 +58,7 @@ export function schemaOf(
       ...statsMigrations,
       ...searchMigrations,
       ...directoryMigrations,
+      ...moveMigrations,
       ...kinds.flatMap((kind) => kind.migrations),
     ],
     functions: [

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import {
   askDatabaseClock,
+  DeletionError,
   deleteOrganization,
   listOrganizations,
   type OrganizationStanding,
@@ -46,7 +47,7 @@ Example:
         onPiece(gone) {
           if (process.stderr.isTTY) process.stderr.write(`\r${gone} rows are gone`)
         },
-      })
+      }).catch(refuse)
       await installation.directory?.forget(organizationId)
       if (process.stderr.isTTY) process.stderr.write('\n')
       process.stdout.write(
@@ -56,6 +57,11 @@ Example:
       )
     })
   },
+}
+
+/** What was to be done first is said in one line. */
+function refuse(error: unknown): never {
+  throw error instanceof DeletionError ? new CommandFailure(error.message) : error
 }
 
 async function confirm({ organizationId, name, rows, keys }: OrganizationStanding): Promise<void> {

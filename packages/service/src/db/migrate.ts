@@ -135,7 +135,7 @@ async function runAll(client: Pick<Client, 'query'>, statements: readonly string
 }
 
 /** Runs `work` in a transaction that waits for each lock for a moment only, as often as it takes. */
-async function inTransaction(client: Pick<Client, 'query'>, work: () => Promise<void>): Promise<void> {
+export async function inTransaction(client: Pick<Client, 'query'>, work: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     await client.query('begin')
     try {

@@ -234,7 +234,7 @@ function claimStatement(tables: readonly StreamTable[], limit: number, traced: b
       case when coalesce(d.place, 1) = 1 and 'standard' = any(w.signatures) then true end as standard,
       ${once('l.alone_left')} as alone_left, ${once('l.alone_id')} as alone_id,
       ${once(milliseconds('l.alone_since'))} as alone_since,
-      ${once('(select true from organizations o where o.organization_id = $1 and o.suspended_at is not null)')} as suspended,
+      ${once('(select true from organizations o where o.organization_id = $1 and (o.suspended_at is not null or o.away is not null))')} as suspended,
       d.id, d.attempt_count, d.attempts_before, d.max_attempts, d.lost_worker, ${milliseconds('d.next_attempt_at')} as due_at,
       ${milliseconds('d.updated_at')} as updated_at, d.event_id, d.event_type,
       ${timestampText('d.event_created_at')} as event_created_at, d.subject_kind, d.payload,

@@ -49,7 +49,7 @@ export interface EndpointQueues extends SweptQueues {
     now: number,
     failingBefore: number,
   ): Promise<boolean | 'busy'>
-  /** Lets nobody look at the queue while its organization is suspended; a resumption has somebody look again. */
+  /** Lets nobody look at the queue while its organization is suspended, or is served elsewhere; a resumption has somebody look again. */
   holdSuspended(endpoint: EndpointKey): Promise<void>
   /** Fails what is pending on a disabled endpoint, pings apart. */
   failPending(endpoint: EndpointKey, reason: string, now: number): Promise<void>
@@ -114,7 +114,7 @@ export function createEndpointQueues(
       // The organization's row is locked, so that a resumption comes wholly before this or wholly after it.
       await database.of(organizationId).query({
         text: `with suspended as (select o.organization_id from organizations o
-                   where o.organization_id = $1 and o.suspended_at is not null for share)
+                   where o.organization_id = $1 and (o.suspended_at is not null or o.away is not null) for share)
                  update lanes set due_at = null
                    where organization_id = $1 and webhook_id = $2 and lease_id is null
                      and exists (select 1 from suspended)`,

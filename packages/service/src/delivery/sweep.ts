@@ -135,9 +135,12 @@ const behind = 'infinity'
 const noId = '00000000-0000-0000-0000-000000000000'
 const firstPlace: Place = { organizationId: noId, webhookId: noId, dueAt: behind, id: noId }
 
-/** SQL of the organizations whose queues nobody looks at until they are resumed, as an array: read once a statement. */
+/**
+ * SQL of the organizations whose queues nobody looks at until they are resumed, and of those that are not served here, as an array: read
+ * once a statement.
+ */
 export const suspendedOrganizations =
-  'array(select o.organization_id from organizations o where o.suspended_at is not null)'
+  'array(select o.organization_id from organizations o where o.suspended_at is not null or o.away is not null)'
 
 /** One step down an index a queue: at 10,000 queues and 1,000,000 pending deliveries some 50 ms by estimate, not measured. */
 export async function sweepQueues(pool: Queryable, now: number, longestLease: number): Promise<number> {

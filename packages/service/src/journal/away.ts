@@ -9,6 +9,13 @@ export const awayCode = 'DW003'
 /** `fenced`: by none for a moment, after which it is to be asked again. Others: by another, which the directory knows. */
 export type Away = 'arriving' | 'fenced' | 'moved'
 
+/**
+ * SQL of the organizations that this database holds and does not serve, as an array: read once a statement. What searches all of them for
+ * work passes these by.
+ */
+export const awayOrganizations =
+  'array(select o.organization_id from organizations o where o.away is not null)'
+
 /** The organization is away from the database that was asked. */
 export class OrganizationAway extends Error {
   readonly away: Away

@@ -21,6 +21,7 @@ import { queryWithin } from '../db/pool.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
+import { awayOrganizations } from './away.ts'
 import { digestModulus } from './body.ts'
 import type { StreamTable } from './stream-table.ts'
 
@@ -95,7 +96,7 @@ export function createContentRecount(services: {
   async function readUncounted(): Promise<readonly Uncounted[]> {
     const { rows } = await pool.query<Uncounted>(
       `select k.organization_id as "organizationId", k.kind from kind_counters k
-         where k.kind = any($1) and (k.content_of_digest is distinct from k.digest or k.content_recount is not null)
+         where k.kind = any($1) and k.organization_id <> all(${awayOrganizations}) and (k.content_of_digest is distinct from k.digest or k.content_recount is not null)
          order by k.organization_id, k.kind`,
       [tables.map(({ kind }) => kind)],
     )

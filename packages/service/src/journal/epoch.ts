@@ -24,19 +24,21 @@ export interface NewEpoch {
 }
 
 /**
- * Begins a new epoch of every organization in the database at `now`, in milliseconds, as part of the caller's transaction. The
+ * Begins a new epoch of every organization that the database serves at `now`, in milliseconds, as part of the caller's transaction. The
  * clocks are locked first, as every commit does: one that comes in between stands before the span that is noted, or after it.
  *
  * The epoch is drawn by lot from 2^30 numbers and is none that this database knows. A number that counts would be had
  * twice when the same backup is restored twice, and one made of the time when a clock was set back.
  */
 export async function beginEpoch(tx: Pick<Tx, 'query'>, now: number): Promise<NewEpoch> {
-  await tx.query('select o.organization_id from organization_clocks o order by o.organization_id for update')
+  await tx.query(
+    'select o.organization_id from organization_clocks o where o.away is null order by o.organization_id for update',
+  )
   const epoch = await unusedEpoch(tx)
   const noted = await tx.query(
     `insert into restores (organization_id, epoch, restored_to, restored_at)
        select o.organization_id, $1, o.last_stamp,
-           greatest(o.last_stamp, $2) + interval '${lostSpanMargin} milliseconds' from organization_clocks o`,
+           greatest(o.last_stamp, $2) + interval '${lostSpanMargin} milliseconds' from organization_clocks o where o.away is null`,
     [epoch, formatTimestamp(now)],
   )
   await tx.query(

@@ -14,7 +14,7 @@ export interface OutdatedRow extends StoredRow {
 /** The version stands in the text: the planner takes the index for a constant alone. */
 const outdated = ({ version }: StreamTable) => `t.body_version < ${version} and t.removed_at is null`
 
-/** The organizations that have some. One look-up each: it costs the same however many rows they have. */
+/** The organizations that have some, and are served here. One look-up each: it costs the same however many rows they have. */
 export async function organizationsWithOutdated(
   database: Queryable,
   table: StreamTable,
@@ -26,7 +26,7 @@ export async function organizationsWithOutdated(
        select (select t.organization_id from ${table.name} t
            where t.organization_id > o.organization_id and ${outdated(table)} order by t.organization_id limit 1)
          from o where o.organization_id is not null)
-     select o.organization_id from o where o.organization_id is not null`,
+     select o.organization_id from o join organizations g on g.organization_id = o.organization_id and g.away is null`,
   )
   return rows.map(({ organization_id }) => organization_id)
 }

@@ -16,6 +16,9 @@ const undefinedTable = '42P01'
 /** How long to wait for the organization's clock, which no commit holds for longer. */
 const clockWithin = '30s'
 
+/** The organization cannot be deleted now; the message says why and what to do. */
+export class DeletionError extends Error {}
+
 export interface DeletionOptions {
   readonly onPiece?: (rows: number) => void
   readonly rowsAPiece?: number
@@ -38,10 +41,22 @@ export async function deleteOrganization(
     gone += rows
     onPiece(gone)
   }
+  await removeRows(pool, organizationId, { rowsAPiece, told })
+  return gone
+}
+
+/**
+ * Removes every row that the database has of an organization, or of what is left of one, that nobody serves there; `told` of the rows of
+ * each piece.
+ */
+export async function removeRows(
+  pool: Pool,
+  organizationId: string,
+  { rowsAPiece = pieceOfRows, told = () => {} }: { rowsAPiece?: number; told?: (rows: number) => void } = {},
+): Promise<void> {
   for (const table of await tablesWithRows(pool))
     if (!heldToTheEnd.includes(table)) await removeFrom(pool, table, organizationId, { rowsAPiece, told })
   told(await transaction(pool, (tx) => removeRest(tx, organizationId)))
-  return gone
 }
 
 /** What others lock or refer to as long as the organization stands. */
@@ -50,6 +65,14 @@ const heldToTheEnd = ['organization_clocks', 'organizations']
 /** Notes that it is being deleted, and removes keys and endpoints with all that hangs on them; null when there is no such organization. */
 async function close(tx: Tx, clock: Clock, organizationId: string): Promise<number | null> {
   await lockClock(tx, organizationId)
+  const moving = await tx.query(
+    `select 1 from organization_moves m where m.organization_id = $1 and m.state = 'copying'`,
+    [organizationId],
+  )
+  if (moving.rowCount !== 0)
+    throw new DeletionError(
+      `organization ${organizationId} is being moved to another database: finish that, or take it back with deskwire org move ${organizationId} --abort`,
+    )
   const { rowCount } = await tx.query(
     `update organizations set suspended_at = coalesce(suspended_at, $2), deletion_began_at = coalesce(deletion_began_at, $2)
        where organization_id = $1`,

@@ -207,13 +207,17 @@ const findAny = `
   select exists (select 1 from conversations c where c.resolved_at is not null and c.summarized_at is null)
     or exists (select 1 from summary_jobs j) as needed`
 
-/** Those that have no job, and the last of a full page: where the next one begins. */
+/**
+ * Those that have no job, and the last of a full page: where the next one begins. What is on its way to this database has no organization
+ * yet, and what has left it is somebody else's.
+ */
 const findUnsummarized = `
   select p.organization_id, p.id, p.resolved_at, p.place, j.conversation_id is null as missing
     from (
       select c.organization_id, c.id, c.resolved_at,
           (row_number() over (order by c.resolved_at, c.organization_id, c.id))::int as place
         from conversations c
+        join organizations o on o.organization_id = c.organization_id and o.away is null
         where c.resolved_at is not null and c.summarized_at is null
           and c.resolved_at <= $1 and c.resolved_at >= $2
           and (c.resolved_at, c.organization_id, c.id) > ($2::timestamptz, $3::uuid, $4::uuid)

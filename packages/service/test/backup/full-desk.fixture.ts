@@ -1,5 +1,6 @@
 /** A desk that has a row in every table, its log spread over weeks. */
 
+import type { Pool } from 'pg'
 import { createHomeDirectory } from '../../src/access/home-directory.ts'
 import { tellRestored } from '../../src/backup/restored.ts'
 import { createRecoverer, createRecoveries } from '../../src/delivery/recoveries.ts'
@@ -43,6 +44,7 @@ export async function fullDesk(): Promise<FullDesk> {
   const directory = createHomeDirectory(service.database.pool, 'one')
   await directory.place(elsewhere, 'two')
   await directory.note(elsewhere, [Buffer.alloc(32, 7)])
+  await halfMoved(service.database.pool, elsewhere)
   await createJobs(service.database.pool).enqueue(clock.now(), firstPlace)
   const recoverer = createRecoverer({
     recoveries: createRecoveries(service.database.pool, 6),
@@ -52,6 +54,17 @@ export async function fullDesk(): Promise<FullDesk> {
   })
   await recoverer.runDue()
   return { service, clock, apis, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() }
+}
+
+/** What is noted of moves, as if both databases of one were this. */
+async function halfMoved(pool: Pool, organizationId: string): Promise<void> {
+  for (const text of [
+    `insert into organization_moves (organization_id, target, state, runner, began_at) values ($1, 'two', 'copying', $1, now())`,
+    `insert into move_changes (organization_id, table_name, key) values ($1, 'customers', '{"id": 1}')`,
+    `insert into organization_arrivals (organization_id, source, runner) values ($1, 'one', $1)`,
+    `insert into moved_rows (organization_id, place, table_name, content) values ($1, 1, 'organizations', '{}')`,
+  ])
+    await pool.query(text, [organizationId])
 }
 
 async function oneOfEach(api: Api, n: number): Promise<void> {

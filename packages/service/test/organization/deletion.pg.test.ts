@@ -91,7 +91,7 @@ test('from its first commit on nobody comes in and nothing is sent; it can only 
   await makeWebhook(api)
   await makeCustomer(api)
   // The first statement after that commit.
-  await expect(deleteOrganization(killedAt(pool, 9).pool, systemClock, api.organizationId)).rejects.toThrow()
+  await expect(deleteOrganization(killedAt(pool, 10).pool, systemClock, api.organizationId)).rejects.toThrow()
   expect((await api.get('/v1/customers')).status).toBe(401)
   const { engine, sent } = testEngine(service, systemClock)
   await engine.runDue()

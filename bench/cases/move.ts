@@ -1,0 +1,160 @@
+/**
+ * Moving an organization from one database to another, while it is written to and an organization of each database goes on: how
+ * fast rows are copied, how long its writer waited at the longest, and what the others had of it.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createOrganization, systemClock } from '@deskwire/service'
+import { createHomeDirectory } from '../../packages/service/src/access/home-directory.ts'
+import { hashToken } from '../../packages/service/src/access/token.ts'
+import { startEmbedded } from '../../packages/service/src/db/embedded/index.ts'
+import { createPool } from '../../packages/service/src/db/pool.ts'
+import {
+  type Installation,
+  type Organization,
+  program,
+  startService,
+  temporaryDirectory,
+} from '../harness/installation.ts'
+import { percentiles } from '../harness/load.ts'
+import { type Result, type Run, summarize } from '../harness/report.ts'
+import { seed } from '../harness/seed.ts'
+import type { Scale } from '../run.ts'
+
+/** From the end of an ask to the next, in milliseconds: others work, and do not take all there is. */
+const pause = 20
+/** How long others are measured before the move, in seconds. */
+const beforehand = 10
+
+export async function* move({ runs, full }: Scale): AsyncGenerator<Result> {
+  for (const rows of full ? [100_000, 1_000_000] : [100_000]) {
+    const [speeds, waits, turns, others]: Run[][] = [[], [], [], []]
+    for (let run = 0; run < runs; run++) {
+      const measured = await moving(rows)
+      speeds?.push({ value: (rows / measured.milliseconds) * 1_000 })
+      waits?.push({ value: measured.own.longest, ...percentiles(measured.own.waits) })
+      turns?.push({ value: measured.paused })
+      const [before, during] = [percentiles(measured.before), percentiles(measured.during)]
+      others?.push({ value: during.p99, baseline: before.p99, ...during })
+    }
+    const conditions = { rows, 'asks of another a second': 1_000 / pause }
+    const name = `move: an organization of ${rows / 1_000}k customers`
+    yield summarize(name, 'rows/s', conditions, speeds ?? [])
+    yield summarize(`${name}: longest wait of its writer`, 'ms', conditions, waits ?? [])
+    yield summarize(`${name}: the fence`, 'ms', conditions, turns ?? [])
+    yield summarize(`${name}: p99 of organizations of both databases`, 'ms', conditions, others ?? [])
+  }
+}
+
+async function moving(rows: number) {
+  await using stack = new AsyncDisposableStack()
+  const { dataDir, remove } = await temporaryDirectory()
+  stack.defer(remove)
+  const open = async (name: string) => {
+    const database = await startEmbedded({ dataDir: join(dataDir, name), log: () => {} })
+    stack.defer(() => database.stop())
+    const pool = createPool(database.connection, { max: 4, onIdleError: () => {} })
+    stack.defer(() => pool.end())
+    const { host, port, user, database: of } = database.connection
+    return {
+      ...database,
+      pool,
+      url: `postgres://${user}@/${of}?host=${encodeURIComponent(host)}&port=${port}`,
+    }
+  }
+  const [one, two] = [await open('one'), await open('two')]
+  const databases = `one ${one.url};two ${two.url}`
+  const key = Buffer.alloc(32, 7).toString('base64')
+  const flags = ['--databases', databases, '--encryption-key', key, '--role', 'all']
+  const service = await startService(dataDir, flags)
+  stack.defer(() => service.stop())
+  const directory = createHomeDirectory(one.pool, 'one')
+  const inTwo = await createOrganization(
+    two.pool,
+    systemClock,
+    'Of two',
+    async ({ organizationId, token }) => {
+      await directory.place(organizationId, 'two')
+      await directory.note(organizationId, [Buffer.from(hashToken(token), 'hex')])
+    },
+  )
+  const inOne = await createOrganization(one.pool, systemClock, 'Of one')
+  const newOrganization = () => createOrganization(one.pool, systemClock, 'To be moved')
+  const seeded = await seed({ ...one, service, newOrganization } as unknown as Installation, { live: rows })
+
+  const others = [await patching(service.url, inOne), await patching(service.url, inTwo)]
+  await delay(2_000)
+  for (const other of others) other.take()
+  await delay(beforehand * 1_000)
+  const before = others.flatMap((other) => other.take())
+  const own = await patching(service.url, seeded)
+  const since = performance.now()
+  const said = await run([
+    'org',
+    'move',
+    seeded.organizationId,
+    '--to',
+    'two',
+    '--json',
+    '--databases',
+    databases,
+  ])
+  const milliseconds = performance.now() - since
+  const during = others.flatMap((other) => other.take())
+  await delay(500)
+  const waits = own.take()
+  for (const one of [own, ...others]) await one.stop()
+  const { paused } = JSON.parse(said) as { paused: number }
+  return { milliseconds, paused, before, during, own: { waits, longest: Math.max(...waits) } }
+}
+
+async function run(args: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
+  if (code !== 0) throw new Error(`deskwire ${args[0]} ${args[1]} ended with ${code}`)
+  return said
+}
+
+/** Changes one customer again and again. */
+async function patching(url: string, { token }: Organization) {
+  const ask = async (method: string, path: string, body: unknown) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+    return (await response.json()) as { id: string }
+  }
+  const { id } = await ask('POST', '/v1/customers', { name: 'Ada' })
+  let waits: number[] = []
+  let stopped = false
+  const done = (async () => {
+    for (let n = 0; !stopped; n++) {
+      const since = performance.now()
+      await ask('PATCH', `/v1/customers/${id}`, { name: `Ada ${n}` })
+      waits.push(performance.now() - since)
+      await delay(pause)
+    }
+  })()
+  // Reported by stop.
+  done.catch(() => {})
+  return {
+    /** What has been waited since this was asked last, in milliseconds. */
+    take() {
+      const taken = waits
+      waits = []
+      return taken
+    },
+    async stop() {
+      stopped = true
+      await done
+    },
+  }
+}

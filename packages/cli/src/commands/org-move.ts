@@ -1,0 +1,159 @@
+/** `org move`, and what belongs to it: `org drop-source` and `org balance`. */
+import {
+  abortMove,
+  askDatabaseClock,
+  type Databases,
+  dropSource,
+  MoveError,
+  moveOrganization,
+  proposeMoves,
+  readLoad,
+} from '@deskwire/service/administration'
+import type { Command } from '../commands.ts'
+import { databaseHelp, readCommand, withInstallation } from '../database.ts'
+import { CommandFailure } from '../failure.ts'
+import { readId } from '../ids.ts'
+import { plain, table } from '../table.ts'
+import { UsageError } from '../usage-error.ts'
+
+type Asked = Parameters<typeof withInstallation>[0]
+
+export const orgMove: Command = {
+  help: () => `deskwire org move ID --to NAME: move an organization to another database, while it works.
+
+  ID                     the organization
+  --to NAME              the database, as DESKWIRE_DATABASES names it
+  --fast                 do not rest between the steps of the copy: others of both databases have less of them meanwhile
+  --abort                take back what was begun, as long as the organization has not turned
+  --json                 print JSON
+${databaseHelp}
+Everything of it is copied beside its writers, compared, and turned: for some hundredths of a second its writes wait. Cursors, entity
+tags, keys, endpoints, retries and recoveries go on there. Killed at any moment it does no harm: run it again, and it goes on. What is
+left behind is kept, and refuses whatever is written, until deskwire org drop-source removes it.
+
+Exit codes: 0 when it is there, now or already; 1 when it could not be moved, and the line says why; 2 for a wrong command line.
+
+Example:
+  deskwire org move 01980000-0000-7000-8000-000000000001 --to second
+`,
+  async run(args) {
+    const { words, given, switches, json, config } = readCommand(args, ['to'], 1, ['fast', 'abort'])
+    const organizationId = readId(words[0], 'org move needs the id of an organization')
+    const { to } = given
+    if (switches.abort === true) {
+      await withDatabases({ config }, async (databases) => {
+        const outcome = await abortMove(databases, organizationId)
+        const line =
+          outcome === 'none'
+            ? `no move of organization ${organizationId} was begun`
+            : `the move of organization ${organizationId} was taken back`
+        process.stdout.write(json ? `${JSON.stringify({ organizationId, outcome })}\n` : `${line}\n`)
+      })
+      return
+    }
+    if (to === undefined) throw new UsageError('org move needs --to with the name of a database')
+    await withDatabases({ config }, async (databases) => {
+      const { outcome, from, rows, paused } = await moveOrganization(databases, organizationId, to, {
+        ...(switches.fast === true ? { rest: 0 } : {}),
+        onProgress({ phase, rows }) {
+          if (process.stderr.isTTY) process.stderr.write(`\r${phase}: ${rows} rows are copied `)
+        },
+      })
+      if (process.stderr.isTTY) process.stderr.write('\n')
+      const waited = paused === null ? '' : `, and writes waited ${Math.ceil(paused)} ms`
+      const line =
+        outcome === 'unchanged'
+          ? `organization ${organizationId} is in ${to} already`
+          : `organization ${organizationId} is in ${to}: ${rows} rows were copied${waited}\nwhat is left of it in ${from}: deskwire org drop-source ${organizationId} --from ${from}`
+      process.stdout.write(
+        json ? `${JSON.stringify({ organizationId, outcome, from, to, rows, paused })}\n` : `${line}\n`,
+      )
+    })
+  },
+}
+
+export const orgDropSource: Command = {
+  help: () => `deskwire org drop-source ID --from NAME: remove what a move has left behind in a database.
+
+  ID                     the organization
+  --from NAME            the database that it has left, as DESKWIRE_DATABASES names it
+  --json                 print JSON
+${databaseHelp}
+Refused for the database that has the organization. Killed at any moment it does no harm: run it again, and it goes on.
+
+Example:
+  deskwire org drop-source 01980000-0000-7000-8000-000000000001 --from first
+`,
+  async run(args) {
+    const { words, given, json, config } = readCommand(args, ['from'], 1)
+    const organizationId = readId(words[0], 'org drop-source needs the id of an organization')
+    const { from } = given
+    if (from === undefined) throw new UsageError('org drop-source needs --from with the name of a database')
+    await withDatabases({ config }, async (databases) => {
+      const rows = await dropSource(databases, organizationId, from)
+      process.stdout.write(
+        json
+          ? `${JSON.stringify({ organizationId, from, rows })}\n`
+          : `nothing is left of organization ${organizationId} in ${from}: ${rows} rows were removed\n`,
+      )
+    })
+  },
+}
+
+export const orgBalance: Command = {
+  help: () => `deskwire org balance: say which organizations to move, so that databases have about as much to hold and to do.
+
+  --most N               how many moves to propose at most (10)
+  --json                 print JSON: {databases: […], moves: […]}
+${databaseHelp}
+Counted are the bytes of what organizations store, and their events of the last day. Nothing is moved.
+
+Example:
+  deskwire org balance --json | jq -r '.moves[] | "deskwire org move \\(.organizationId) --to \\(.to)"'
+`,
+  async run(args) {
+    const { given, json, config } = readCommand(args, ['most'])
+    const most = Number(given.most ?? 10)
+    if (!Number.isSafeInteger(most) || most < 1) throw new UsageError('--most must be a whole number from 1')
+    await withDatabases({ config }, async ({ pools, clock }) => {
+      const loads = await Promise.all([...pools].map(([name, pool]) => readLoad(name, pool, clock)))
+      const moves = proposeMoves(loads, most)
+      const databases = loads.map(({ name, organizations }) => ({
+        name,
+        organizations: organizations.length,
+        bytes: organizations.reduce((sum, { bytes }) => sum + bytes, 0),
+        changes: organizations.reduce((sum, { changes }) => sum + changes, 0),
+      }))
+      process.stdout.write(json ? `${JSON.stringify({ databases, moves })}\n` : shown(databases, moves))
+    })
+  },
+}
+
+function shown(
+  databases: readonly { readonly name: string; organizations: number; bytes: number; changes: number }[],
+  moves: ReturnType<typeof proposeMoves>,
+): string {
+  const rows = databases.map((one) => [one.name, ...[one.organizations, one.bytes, one.changes].map(String)])
+  const lines = moves.map(
+    ({ organizationId, to, bytes, changes, name }) =>
+      `deskwire org move ${organizationId} --to ${to}  # ${bytes} bytes, ${changes} changes a day: ${plain(name)}\n`,
+  )
+  const heading = table([['DATABASE', 'ORGANIZATIONS', 'BYTES', 'CHANGES A DAY'], ...rows])
+  return `${heading}\n${moves.length === 0 ? 'nothing is worth moving\n' : lines.join('')}`
+}
+
+/** All databases of the installation, for as long as `work` takes. */
+async function withDatabases(asked: Asked, work: (databases: Databases) => Promise<void>): Promise<void> {
+  await withInstallation(asked, async ({ databases, directory }) => {
+    if (directory === null)
+      throw new UsageError(
+        'there is one database: DESKWIRE_DATABASES names several, each with a name (deskwire serve --help)',
+      )
+    const pools = new Map(databases.map(({ name, pool }) => [name ?? '', pool]))
+    try {
+      await work({ pools, directory, clock: await askDatabaseClock(databases[0].pool) })
+    } catch (error) {
+      throw error instanceof MoveError ? new CommandFailure(error.message) : error
+    }
+  })
+}

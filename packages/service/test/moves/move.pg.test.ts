@@ -1,0 +1,361 @@
+/** An organization moves from one database to another: all of it, once, wherever its mover is killed, beside whoever works with it. */
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import type { Pool } from 'pg'
+import pino from 'pino'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createHomeDirectory } from '../../src/access/home-directory.ts'
+import { awayCode } from '../../src/journal/away.ts'
+import { systemClock } from '../../src/kernel/timestamps.ts'
+import { finishMoves } from '../../src/moves/finish.ts'
+import {
+  abortMove,
+  type Databases,
+  dropSource,
+  type MoveOptions,
+  moveOrganization,
+} from '../../src/moves/move.ts'
+import { movingTables } from '../../src/moves/tables.ts'
+import { deleteOrganization } from '../../src/organization/deletion.ts'
+import { resumeOrganization, suspendOrganization } from '../../src/organization/suspension.ts'
+import { type FullDesk, fullDesk } from '../backup/full-desk.fixture.ts'
+import { type TestDatabase, testDatabase } from '../harness/database.ts'
+import { testEngine } from '../harness/engine.ts'
+import { follow } from '../harness/follower.ts'
+import { makeWebhook } from '../harness/hooks.ts'
+import { httpReader } from '../harness/http-follower.ts'
+import { eventually } from '../harness/locks.ts'
+import type { Api, TestService } from '../harness/service.ts'
+import { createServices, socketUrl } from '../harness/services.ts'
+import { severalDatabases } from '../harness/several-databases.ts'
+
+let desk: FullDesk
+let there: TestDatabase
+beforeAll(async () => {
+  desk = await fullDesk()
+  there = await testDatabase()
+}, 120_000)
+afterAll(async () => {
+  await there[Symbol.asyncDispose]()
+  await desk[Symbol.asyncDispose]()
+})
+
+/** A fence that stands however busy the machine is. */
+const fence = { within: 30_000, standsFor: 60_000 }
+const asFastAsCanBe: MoveOptions = { rest: 0, rowsAStep: 500, fence }
+
+function databasesOf(one: Pool, two: Pool): Databases {
+  return {
+    pools: new Map([
+      ['one', one],
+      ['two', two],
+    ]),
+    directory: createHomeDirectory(one, 'one'),
+    clock: systemClock,
+  }
+}
+
+/** All rows of the organization, by table, but for what a move changes of it. */
+async function rowsOf(pool: Pool, organizationId: string): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {}
+  for (const { name, columns } of await movingTables(pool)) {
+    const told = columns.filter((column) => column !== 'moves')
+    const { rows } = await pool.query<{ row: string }>(
+      `select row(${told.join(', ')})::text as row from ${name} t where t.organization_id = $1 order by 1`,
+      [organizationId],
+    )
+    found[name] = rows.map(({ row }) => row)
+  }
+  return found
+}
+
+async function isServedBy(pool: Pool, organizationId: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'select 1 from organizations o where o.organization_id = $1 and o.away is null',
+    [organizationId],
+  )
+  return rowCount === 1
+}
+
+/** The pools of a process that is killed at its n-th statement. */
+function killedAt(pools: readonly Pool[], n: number): readonly Pool[] {
+  let left = n
+  const dies = (call: readonly unknown[]) => {
+    if (call[0] !== 'rollback' && left-- === 0) throw new Error('killed')
+  }
+  return pools.map((pool) => {
+    const query = async (...call: unknown[]) => {
+      dies(call)
+      return Reflect.apply(pool.query, pool, call)
+    }
+    const connect = async () => {
+      const client = await pool.connect()
+      return new Proxy(client, {
+        get(target, name) {
+          if (name === 'query')
+            return (...call: unknown[]) => {
+              // A COPY is no promise that could be rejected.
+              if (typeof call[0] === 'string') dies(call)
+              return Reflect.apply(target.query, target, call)
+            }
+          const value: unknown = Reflect.get(target, name, target)
+          return typeof value === 'function' ? value.bind(target) : value
+        },
+      })
+    }
+    return { query, connect } as unknown as Pool
+  })
+}
+
+test('a whole desk, its mover killed at one statement after another, is there with every row, and one database serves it', {
+  timeout: 600_000,
+}, async () => {
+  const { pool } = desk.service.database
+  const [moved, stays] = desk.apis.map((api) => api.organizationId) as [string, string]
+  const before = await rowsOf(pool, moved)
+  const neighbour = await rowsOf(pool, stays)
+  expect(Object.values(before).filter((rows) => rows.length === 0)).toEqual([])
+  let killed = 0
+  for (let n = 3; ; n += 19) {
+    const [one, two] = killedAt([pool, there.pool], n) as [Pool, Pool]
+    const ended = await moveOrganization(databasesOf(one, two), moved, 'two', asFastAsCanBe).catch(
+      (error: Error) => error.message,
+    )
+    const served = await Promise.all([pool, there.pool].map((each) => isServedBy(each, moved)))
+    expect(served.filter(Boolean).length).toBeLessThan(2)
+    if (ended === 'killed') {
+      killed++
+      continue
+    }
+    expect(ended).toMatchObject({ from: expect.any(String), to: 'two' })
+    expect(served).toEqual([false, true])
+    break
+  }
+  expect(killed).toBeGreaterThan(8)
+  expect(await rowsOf(there.pool, moved)).toEqual(before)
+  expect(await rowsOf(pool, stays)).toEqual(neighbour)
+
+  // Nobody writes where it was, whatever the table; and nothing is left when it is dropped.
+  for (const write of [
+    'update customers set body = body where organization_id = $1',
+    'update lanes set due_at = now() where organization_id = $1',
+    `update organizations set name = 'x' where organization_id = $1`,
+    'delete from api_keys where organization_id = $1',
+  ])
+    await expect(pool.query(write, [moved])).rejects.toMatchObject({ code: awayCode, detail: 'moved' })
+  await desk.service.app.maintenance.run()
+  await expect(moveOrganization(databasesOf(pool, there.pool), moved, 'one')).rejects.toThrow(
+    'org drop-source',
+  )
+  expect(await dropSource(databasesOf(pool, there.pool), moved, 'one')).toBeGreaterThan(1_000)
+  expect(Object.values(await rowsOf(pool, moved)).flat()).toEqual([])
+  await expect(dropSource(databasesOf(pool, there.pool), moved, 'one')).rejects.toThrow('holds nothing')
+  await expect(dropSource(databasesOf(pool, there.pool), moved, 'two')).rejects.toThrow('lives in two')
+
+  // And back again, broken off between any two steps; then somebody else finishes.
+  const broken = new Set<string>()
+  const breaking: MoveOptions = {
+    ...asFastAsCanBe,
+    between(step) {
+      if (broken.has(step)) return
+      broken.add(step)
+      throw new Error(`broken off: ${step}`)
+    },
+  }
+  const databases = databasesOf(pool, there.pool)
+  while (!broken.has('left')) {
+    await expect(moveOrganization(databases, moved, 'one', breaking)).rejects.toThrow('broken off')
+    expect(await isServedBy(there.pool, moved)).toBe(!broken.has('left'))
+  }
+  expect([...broken]).toEqual([
+    'noted',
+    'capturing',
+    'cleared',
+    'copying',
+    'comparing',
+    'drained',
+    'fenced',
+    'brought',
+    'leaving',
+    'left',
+  ])
+  expect(await isServedBy(pool, moved)).toBe(false)
+  expect(await finishMoves('two', databases)).toBe(1)
+  expect(await finishMoves('two', databases)).toBe(0)
+  expect(await databases.directory.homeOf(moved)).toEqual({ database: 'one', moves: 2 })
+  expect(await rowsOf(pool, moved)).toEqual(before)
+  expect(await moveOrganization(databases, moved, 'one')).toMatchObject({ outcome: 'unchanged' })
+  await dropSource(databases, moved, 'two')
+})
+
+test('what cannot be moved is refused, and nothing of it changes; what was begun can be taken back', {
+  timeout: 300_000,
+}, async () => {
+  const { pool } = desk.service.database
+  const { organizationId } = desk.apis[1] as Api
+  const databases = databasesOf(pool, there.pool)
+  const refused = (to = 'two') => expect(moveOrganization(databases, organizationId, to)).rejects
+  await refused('three').toThrow('there is no database three: DESKWIRE_DATABASES names one, two')
+  await expect(moveOrganization(databases, randomUUID(), 'two')).rejects.toThrow('there is no organization')
+  await suspendOrganization(pool, systemClock, organizationId)
+  await refused().toThrow('is suspended')
+  await resumeOrganization(pool, systemClock, organizationId)
+  const before = await rowsOf(pool, organizationId)
+  const named = (pool: Pool, key: string) =>
+    pool.query('update installation set key_check = $1, previous_key_check = $2', [Buffer.from(key), null])
+  const { rows } = await pool.query<{ key_check: Buffer | null }>('select i.key_check from installation i')
+  await named(there.pool, 'another')
+  await refused().toThrow('do not name the same encryption key')
+  await there.pool.query('update installation set key_check = $1', [rows[0]?.key_check])
+  await there.pool.query(`delete from schema_migrations where id = '20261123-66-moves'`)
+  await refused().toThrow(
+    'two has an older schema, without the migration 20261123-66-moves: run deskwire migrate',
+  )
+  await there.pool.query(`insert into schema_migrations (id) values ('20261123-66-moves')`)
+
+  await expect(
+    moveOrganization(databases, organizationId, 'two', {
+      ...asFastAsCanBe,
+      between(step) {
+        if (step === 'comparing') throw new Error('broken off')
+      },
+    }),
+  ).rejects.toThrow('broken off')
+  await refused('three').toThrow('no database three')
+  await expect(deleteOrganization(pool, systemClock, organizationId)).rejects.toThrow('is being moved')
+  expect((await rowsOf(there.pool, organizationId)).customers).toEqual(before.customers)
+  expect(await abortMove(databases, organizationId)).toBe('aborted')
+  expect(await abortMove(databases, organizationId)).toBe('none')
+  expect(Object.values(await rowsOf(there.pool, organizationId)).flat()).toEqual([])
+  expect(await rowsOf(pool, organizationId)).toEqual(before)
+  const { rows: left } = await pool.query(`select t.tgname from pg_trigger t where t.tgname like 'moving%'`)
+  expect(left).toEqual([])
+
+  // What a copy has that its source has not is found before the turn.
+  await expect(
+    moveOrganization(databases, organizationId, 'two', {
+      ...asFastAsCanBe,
+      async between(step) {
+        if (step !== 'capturing') return
+        await there.pool.query('select 1')
+        await pool.query('alter table customers disable trigger user')
+        await pool.query(
+          `update customers set body = body || ' ' where organization_id = $1 and removed_at is null`,
+          [organizationId],
+        )
+        await pool.query('alter table customers enable trigger user')
+      },
+    }),
+  ).rejects.toThrow(/the copy is not what the source is \(customer: /)
+  await abortMove(databases, organizationId)
+  await deleteOrganization(pool, systemClock, organizationId)
+  await refused().toThrow('there is no organization')
+})
+
+test('the command, killed while it copies, goes on when it is run again; its traces are removed by another', {
+  timeout: 300_000,
+}, async () => {
+  await using services = createServices()
+  const { pool, connection } = desk.service.database
+  const { organizationId } = await desk.service.newOrganization('Commanded')
+  const environment = {
+    DESKWIRE_DATABASES: `one ${socketUrl(connection)};two ${socketUrl(there.connection)}`,
+  }
+  const command = (...args: readonly string[]) => {
+    const child = services.spawn(['org', ...args, '--json'], environment)
+    let said = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        said += text
+      })
+    const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, said }))
+    return { child, ended }
+  }
+  const killed = command('move', organizationId, '--to', 'two')
+  await eventually('it has begun', async () => {
+    const { rowCount } = await pool.query('select 1 from organization_moves m where m.organization_id = $1', [
+      organizationId,
+    ])
+    return rowCount === 1
+  })
+  killed.child.kill('SIGKILL')
+  expect(await killed.ended).toEqual({ code: null, said: '' })
+  expect(await isServedBy(pool, organizationId)).toBe(true)
+  const { code, said } = await command('move', organizationId, '--to', 'two').ended
+  expect([code, said]).toEqual([0, expect.stringContaining('"outcome":"moved","from":"one","to":"two"')])
+  const dropped = await command('drop-source', organizationId, '--from', 'two').ended
+  expect(dropped).toEqual({
+    code: 1,
+    said: `deskwire: organization ${organizationId} lives in two\n`,
+  })
+  await dropSource(databasesOf(pool, there.pool), organizationId, 'one')
+})
+
+test('writers, a follower, a waiting reader and a receiver do not notice a move', {
+  timeout: 300_000,
+}, async () => {
+  await using several = await severalDatabases()
+  const [one, two] = several.databases as [TestDatabase, TestDatabase]
+  const databases = databasesOf(one.pool, two.pool)
+  const api = await several.startApi()
+  const desk = await several.newOrganization(0, api.address)
+  const { organizationId, token } = desk
+  const app = { server: { log: pino({ level: 'silent' }) } }
+  const engines = [one, two].map((database) =>
+    testEngine({ database, app } as unknown as TestService, systemClock),
+  )
+  for (const { engine } of engines) engine.start()
+  await makeWebhook(desk, { events: ['customer.created', 'customer.updated'] })
+
+  const written = new Map<string, string>()
+  const refused: string[] = []
+  let writing = true
+  const write = async (writer: number, n: number) => {
+    const key = { 'idempotency-key': `${writer}-${n}` }
+    const made = await desk.post('/v1/customers', { name: `${writer} ${n}` }, key)
+    // The same again is the same answer, wherever it is asked.
+    const again = await desk.post('/v1/customers', { name: `${writer} ${n}` }, key)
+    const changed = await desk.patch(
+      `/v1/customers/${made.json.id}`,
+      { name: `${writer} ${n} changed` },
+      { 'if-match': made.headers.get('etag') ?? '' },
+    )
+    if (made.status !== 201 || again.text !== made.text || changed.status !== 200)
+      refused.push(`${made.text} ${again.text} ${changed.text}`)
+    written.set(made.json.id, changed.text)
+  }
+  const writers = Promise.all(
+    Array.from({ length: 4 }, async (_, writer) => {
+      for (let n = 0; writing; n++) await write(writer, n)
+    }),
+  )
+  const follower = follow(httpReader({ url: () => api.address, token, kind: 'customers', limit: 50 }))
+  const following = (async () => {
+    while (writing) await follower.poll()
+  })()
+  // Of a kind of which nothing happens until the organization has moved.
+  const { json: first } = await desk.get('/v1/teammates?updatedAfter=2000-01-01T00:00:00Z')
+  const waited = desk.get(`/v1/teammates?cursor=${first.pagination.nextCursor}&wait=20`)
+
+  await eventually('something was written', () => written.size > 10)
+  const told = await moveOrganization(databases, organizationId, 'two', { rest: 0, rowsAStep: 300, fence })
+  const before = written.size
+  await eventually('as much was written there', () => written.size > before + 10)
+  writing = false
+  await Promise.all([writers, following])
+  await follower.drain()
+  const { status } = await waited
+  expect(status).toBe(200)
+  expect(refused).toEqual([])
+  expect(told).toMatchObject({ outcome: 'moved', from: 'one', to: 'two' })
+  expect(follower.faults).toEqual([])
+  expect([...written].filter(([id, body]) => follower.copy.get(id) !== body)).toEqual([])
+  expect(follower.copy.size).toBe(written.size)
+
+  // Each event is told of, and what was sent where it was is not sent again where it is.
+  const sent = () => engines.flatMap(({ sent }) => sent.map(({ headers }) => headers['x-service-event-id']))
+  await eventually('everything is delivered', () => new Set(sent()).size === 2 * written.size)
+  expect(sent().length).toBe(new Set(sent()).size)
+  expect(engines.map(({ sent }) => sent.length > 10)).toEqual([true, true])
+  for (const { engine } of engines) await engine.stop()
+})
