@@ -49,13 +49,19 @@ export function postgresPrograms(): string {
 }
 
 /** Runs a program of PostgreSQL to its end. */
-export function runProgram(name: string, args: readonly string[], env: Record<string, string> = {}): void {
-  execFileSync(join(postgresPrograms(), name), args, {
+export async function runProgram(
+  name: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<void> {
+  const child = spawn(join(postgresPrograms(), name), args, {
     ...account(),
     env: { ...process.env, ...env, LC_ALL: 'C' },
     stdio: ['ignore', 'ignore', 'inherit'],
     cwd: '/',
   })
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${name} ended with ${code}`)
 }
 
 /** A port that was free a moment ago. */
@@ -90,7 +96,7 @@ export async function createServerIn(
   const secret = `${makeDirectory(`${directory}.secret`)}/password`
   writeFileSync(secret, owner.password)
   chownSync(secret, account().uid, account().gid)
-  runProgram('initdb', [
+  await runProgram('initdb', [
     ...['-D', makeDirectory(directory), '-U', owner.user, '--pwfile', secret, '--encoding=UTF8'],
     ...['--auth-local=scram-sha-256', '--auth-host=scram-sha-256', '--locale=C'],
   ])

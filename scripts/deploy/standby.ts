@@ -2,7 +2,7 @@
  * A primary and a standby that confirms each commit, with the standby promoted as the primary dies under load: what was acknowledged
  * is there, and copies are exact; and what is lost with one that confirms nothing. Needs Debian's `postgresql`.
  */
-import { execFileSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
@@ -83,7 +83,7 @@ export async function tryStandby(report: Report): Promise<string> {
     const died = performance.now()
     const before = acknowledged.size
     await primary.stop('SIGQUIT')
-    runProgram('pg_ctl', ['promote', '-D', standby.directory, '--wait', '--silent'])
+    await runProgram('pg_ctl', ['promote', '-D', standby.directory, '--wait', '--silent'])
     const promoted = performance.now()
     way.leadTo(standby.port)
     while (![...acknowledged.values()].some((at) => at > promoted) && performance.now() < promoted + 60_000)
@@ -173,13 +173,14 @@ export async function tryStandbyBehind(report: Report): Promise<string> {
     await primary.stop('SIGQUIT')
     await Promise.all(services.map((service) => service.stop()))
 
-    runProgram('pg_ctl', ['promote', '-D', standby.directory, '--wait', '--silent'])
+    await runProgram('pg_ctl', ['promote', '-D', standby.directory, '--wait', '--silent'])
     way.leadTo(standby.port)
     const main = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url))
-    execFileSync(process.execPath, [main, 'restored'], {
+    const restored = spawn(process.execPath, [main, 'restored'], {
       env: { ...process.env, ...environment },
       stdio: 'ignore',
     })
+    await once(restored, 'close')
     services = await start()
     const again = customersOf(services[0]?.url)
     const refusal = await again.customers
@@ -222,7 +223,10 @@ export async function tryStandbyBehind(report: Report): Promise<string> {
 async function followFrom(port: number, directory: string): Promise<PostgresServer> {
   const name = `host=127.0.0.1 port=${port} user=${owner.user} password=${owner.password} application_name=standby`
   makeDirectory(directory)
-  runProgram('pg_basebackup', ['-D', directory, '-d', name, '--write-recovery-conf', '--checkpoint=fast'])
+  // Not at once: the way to the primary may lead through this process.
+  await runProgram('pg_basebackup', [
+    ...['-D', directory, '-d', name, '--write-recovery-conf', '--checkpoint=fast'],
+  ])
   return startServer(directory)
 }
 
