@@ -33,7 +33,7 @@ export interface DatabaseCommand<F extends string, S extends string> {
   readonly words: readonly string[]
   readonly json: boolean
   readonly config: Config
-  /** The name of the one that is meant of several; null where none is named. */
+  /** The name of the one that is meant of several, of a command that has the flag `database`; null where none is named. */
   readonly database: string | null
 }
 
@@ -47,15 +47,15 @@ export function readCommand<const F extends string, const S extends string = nev
   most = 0,
   ownSwitches: readonly S[] = [],
 ): DatabaseCommand<F, S> {
-  const { texts, switches, words } = parseFlags<
-    F | 'data-dir' | 'database-url' | 'databases' | 'database',
-    S | 'json'
-  >(args, {
-    texts: [...own, 'data-dir', 'database-url', 'databases', 'database'],
-    switches: [...ownSwitches, 'json'],
-    words: most,
-  })
-  const { 'data-dir': dataDir, 'database-url': databaseUrl, databases, database = null, ...given } = texts
+  const { texts, switches, words } = parseFlags<F | 'data-dir' | 'database-url' | 'databases', S | 'json'>(
+    args,
+    {
+      texts: [...own, 'data-dir', 'database-url', 'databases'],
+      switches: [...ownSwitches, 'json'],
+      words: most,
+    },
+  )
+  const { 'data-dir': dataDir, 'database-url': databaseUrl, databases, ...given } = texts
   const environment = {
     ...process.env,
     ...(dataDir === undefined ? {} : { DESKWIRE_DATA_DIR: dataDir }),
@@ -76,7 +76,7 @@ export function readCommand<const F extends string, const S extends string = nev
     words,
     json: json === true,
     config: config.value,
-    database,
+    database: (given as { readonly database?: string }).database ?? null,
   }
 }
 

@@ -20,7 +20,7 @@ Example:
   deskwire backup desk-2026-01-31.backup
 `,
   async run(args) {
-    const { words, json, config, database } = readCommand(args, [], 1)
+    const { words, json, config, database } = readCommand(args, ['database'], 1)
     const [file] = words
     if (file === undefined) throw new UsageError('backup needs the name of a file to write')
     // A command would make an empty one otherwise.

@@ -17,7 +17,7 @@ Example:
   deskwire databases settle --database two
 `,
   async run(args) {
-    const { json, config, database } = readCommand(args, [])
+    const { json, config, database } = readCommand(args, ['database'])
     await withInstallation({ config }, async (installation) => {
       const [first] = installation.databases
       const settled = await installation.settle(database === null ? first : installation.named(database))

@@ -19,7 +19,7 @@ Example:
   DESKWIRE_ENCRYPTION_KEY_PREVIOUS="$OLD_KEY" DESKWIRE_ENCRYPTION_KEY="$NEW_KEY" deskwire encryption-key rotate
 `,
   async run(args) {
-    const asked = readCommand(args, [])
+    const asked = readCommand(args, ['database'])
     const { json, config } = asked
     const current = config.encryptionKey ?? (await loadEncryptionKey(config.dataDir))
     const previous = config.encryptionKeyPrevious

@@ -11,7 +11,7 @@ Example:
   deskwire migrate --database-url postgres://desk@db.internal/desk
 `,
   async run(args) {
-    const { json, config, database: wanted } = readCommand(args, [])
+    const { json, config, database: wanted } = readCommand(args, ['database'])
     await withInstallation({ config }, async ({ databases, named }) => {
       for (const database of wanted === null ? databases : [named(wanted)]) {
         const { name } = database

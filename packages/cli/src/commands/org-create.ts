@@ -19,7 +19,7 @@ Example:
   deskwire org create --name 'Analytical Engines' --json
 `,
   async run(args) {
-    const { given, json, config, database } = readCommand(args, ['name'])
+    const { given, json, config, database } = readCommand(args, ['name', 'database'])
     const { name } = given
     if (name === undefined || name.length < 1 || name.length > 255) {
       throw new UsageError('org create needs --name with 1 to 255 characters')

@@ -14,7 +14,7 @@ Example:
   deskwire org list --json | jq -r '.organizations[] | select(.status == "suspended") | .organizationId'
 `,
   async run(args) {
-    const asked = readCommand(args, [])
+    const asked = readCommand(args, ['database'])
     const organizations: (OrganizationStanding & { readonly database?: string })[] = []
     let several = false
     await withEach(asked, async ({ pool, database: { name } }) => {

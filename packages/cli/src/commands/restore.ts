@@ -29,7 +29,7 @@ Example:
   deskwire restore desk-2026-01-31.backup --check
 `,
   async run(args) {
-    const { words, switches, json, config, database } = readCommand(args, [], 1, [
+    const { words, switches, json, config, database } = readCommand(args, ['database'], 1, [
       'replace',
       'without-key',
       'check',

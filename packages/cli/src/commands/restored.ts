@@ -23,7 +23,7 @@ Example:
   deskwire restored --database-url postgres://desk@db.internal/desk
 `,
   async run(args) {
-    const asked = readCommand(args, [])
+    const asked = readCommand(args, ['database'])
     await withDatabase(asked, async ({ pool, database, installation }) => {
       await migrateDatabase(database)
       const began = await tellRestored(pool, await askDatabaseClock(pool))

@@ -34,7 +34,7 @@ export async function severalDatabases(settings: Partial<DeliverySettings> = {})
   const [first, ...others] = each
   const directory = createHomeDirectory(first.pool, names[0])
   const logged: Record<string, unknown>[] = []
-  const log = pino({ ...logOptions, level: 'debug' }, { write: (line) => logged.push(JSON.parse(line)) })
+  const log = pino({ ...logOptions, level: 'info' }, { write: (line) => logged.push(JSON.parse(line)) })
   const stops: (() => Promise<void>)[] = []
   return {
     databases,
