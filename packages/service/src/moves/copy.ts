@@ -138,7 +138,11 @@ async function step(
       const ended = await rest({ source, target }, { ...arrival, sums })
       await target.query(
         'update organization_arrivals set copied = $2, sums = $3 where organization_id = $1',
-        [organizationId, JSON.stringify(ended.copied), ended.sums === null ? null : JSON.stringify(ended.sums)],
+        [
+          organizationId,
+          JSON.stringify(ended.copied),
+          ended.sums === null ? null : JSON.stringify(ended.sums),
+        ],
       )
       return { rows: rows + ended.rows, complete: ended.complete, compared: ended.sums !== null }
     })
