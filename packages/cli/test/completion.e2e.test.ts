@@ -25,7 +25,16 @@ function offered(bash: string, ...words: string[]): string[] {
 test('bash offers commands, the rest of a name, words and flags', async () => {
   const bash = await script('bash')
   expect(offered(bash, 'res')).toEqual(['restore', 'restored'])
-  expect(offered(bash, 'org', '')).toEqual(['create', 'list', 'suspend', 'resume', 'delete'])
+  expect(offered(bash, 'org', '')).toEqual([
+    'create',
+    'list',
+    'move',
+    'drop-source',
+    'balance',
+    'suspend',
+    'resume',
+    'delete',
+  ])
   expect(offered(bash, 'org', 'delete', '--y')).toEqual(['--yes'])
   expect(offered(bash, 'keys', 'revoke', 'x', '--o')).toEqual(['--org'])
   expect(offered(bash, 'trigger', 'ticket.s')).toEqual(['ticket.status_changed'])

@@ -172,7 +172,10 @@ describe('a mistake is one line, exit code 2, and starts nothing', () => {
   ]
   /** As their commands take them: how a mistake is told and what the exit code is, is the same for all. */
   const others: readonly { words: string; line: RegExp }[] = [
-    { words: 'org create --nam x', line: /--nam.*; accepted: --name, --data-dir, --database-url, --json$/ },
+    {
+      words: 'org create --nam x',
+      line: /--nam.*; accepted: --name, --database, --data-dir, --database-url, --databases, --json$/,
+    },
     { words: 'org create --name --json', line: /--name.*; accepted: --name, / },
     {
       words: 'org create --name x --database-url mysql://x',

@@ -34,6 +34,8 @@ function partsOf(text) {
 
 function scoreOf(entry, words, query) {
   let score = entry.title.toLowerCase() === query ? 60 : 0
+  // Words that stand beside each other there too mean the same, and not each something of its own.
+  if (words.length > 1 && ` ${entry.words} `.includes(` ${words.join(' ')} `)) score += 20
   for (const word of words) {
     if (entry.titleParts.some((part) => part === word)) score += 14
     else if (entry.titleParts.some((part) => part.startsWith(word))) score += 10

@@ -43,7 +43,7 @@ export async function searchIndex(
         code,
         errorPath(code),
         `${status} ${title}`,
-        wordsOf(`${means} ${help} ${alsoCalled[code] ?? ''}`),
+        wordsOf(`${alsoCalled[code] ?? ''} ${means} ${help}`),
       ],
     ),
     ...sections.flat(),
@@ -54,7 +54,7 @@ function operationEntries({ operations }: Reference): SearchEntry[] {
   return [...operations.values()].flatMap((operation) => {
     const { id, method, path, summary, description } = operation
     const call = `${method.toUpperCase()} ${path}`
-    const words = wordsOf(`${id} ${summary} ${description} ${alsoCalled[id] ?? ''}`)
+    const words = wordsOf(`${alsoCalled[id] ?? ''} ${id} ${summary} ${description}`)
     return [['operation', plain(nameOf(operation)), operationAddress(id), call, words]]
   })
 }

@@ -80,7 +80,10 @@ test('a commit answers what is stored: of new rows, numbered ones, changed and r
   )
   const stored = new Map(rows.map(({ id, body }) => [id, body]))
   expect(told).toEqual(changes.map(({ id }) => stored.get(id)))
-  expect(told.map((body) => JSON.parse(body).number)).toEqual([undefined, undefined, undefined, 1, 2])
+  // Of two that were decided in the same millisecond either may be the first.
+  const numbers = told.map((body) => JSON.parse(body).number)
+  expect(numbers.slice(0, 3)).toEqual([undefined, undefined, undefined])
+  expect(numbers.slice(3).sort()).toEqual([1, 2])
 })
 
 test('values and keys that are taken refuse their change and not its neighbours', async () => {

@@ -37,7 +37,7 @@ test('organizations in one call wait less for a clock than one by itself, and fo
   // It tells the limits that it had at the clock and after it as the stamp.
   const told = (where: string) => `perform set_config('test.limits', concat_ws(' ',
     nullif(current_setting('test.limits', true), ''), current_setting('lock_timeout')), true);\n  ${where}`
-  const clockRow = 'select c.last_stamp into v_last from organization_clocks c'
+  const clockRow = 'select c.last_stamp, c.away into v_last, v_away from organization_clocks c'
   const stamp = "v_stamp := greatest(v_last + interval '1 millisecond', p_now);"
   const answer = "'stamp', v_text, 'done', to_jsonb(v_done), 'numbers'"
   for (const place of [clockRow, stamp, answer]) expect(definition).toContain(place)
