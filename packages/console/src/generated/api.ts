@@ -3435,6 +3435,7 @@ export interface operations {
     hastenDeliveries: {
         parameters: {
             header?: {
+                "Idempotency-Key"?: string;
                 "X-Request-Id"?: components["parameters"]["X-Request-Id"];
             };
             path: {

@@ -314,6 +314,7 @@ const hastenDeliveries = route({
   summary: 'Attempt now what waits for a later attempt',
   description:
     'For an endpoint that is well again: deliveries that are pending are attempted at once instead of at the end of their pause; their schedules go on from there. Up to 5,000 a call, those that are due soonest first: while `hasMore` is true, ask again. Needs the read scope of every subscribed type as well.',
+  once: true,
   answers: {
     200: {
       description: 'How many were made due.',
@@ -332,7 +333,9 @@ const hastenDeliveries = route({
     const hastened = await hasten({ organizationId, webhookId }, clock.now(), hastenedAtOnce)
     if (hastened === null) return refused(webhookDisabled(webhook.value, 'hasten'))
     wake()
-    return done({ object: 'hastening' as const, webhookId, hastened, hasMore: hastened === hastenedAtOnce })
+    const answer = { object: 'hastening', webhookId, hastened, hasMore: hastened === hastenedAtOnce }
+    // Kept after the fact: where it is lost, what was due stays due, and a repetition changes nothing.
+    return { outcome: 'unchanged', value: JSON.stringify(answer), about: webhookId }
   },
 })
 
