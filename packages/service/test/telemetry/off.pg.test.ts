@@ -85,6 +85,7 @@ test('where telemetry is off none of it runs for a request or an attempt; where 
   expect(off.receiver.requests).toHaveLength(1)
 
   const begun: string[] = []
+  const measured: string[] = []
   const span: Span = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, set() {}, end() {} }
   const telemetry: Telemetry = {
     tracer: {
@@ -96,7 +97,7 @@ test('where telemetry is off none of it runs for a request or an attempt; where 
       within: (_span, work) => work(),
     },
     meter: {
-      histogram: () => () => {},
+      histogram: (name) => () => void measured.push(name),
       counter: () => () => {},
       upDownCounter: () => () => {},
       observe() {},
@@ -107,9 +108,13 @@ test('where telemetry is off none of it runs for a request or an attempt; where 
   }
   await using on = await installation(telemetry)
   begun.length = 0
+  measured.length = 0
   const some = await countCalls(() => on.useAll())
   expect(some.get('begin')).toBe(4)
-  expect(some.get('ended')).toBeGreaterThanOrEqual(5)
+  // V8 may have fewer than there were of a method that is made for each statement, and never more than none where there were none.
+  expect(some.get('ended')).toBeGreaterThanOrEqual(1)
+  const statements = measured.filter((name) => name === 'db.client.operation.duration')
+  expect(statements.length).toBeGreaterThanOrEqual(5)
   expect(some.get('attempted')).toBe(1)
   expect(begun.filter((name) => name.startsWith('deliver '))).toEqual(['deliver customer.created'])
   expect(on.receiver.requests.map(({ headers }) => headers.traceparent)).toEqual([span.traceparent])
