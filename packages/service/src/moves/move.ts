@@ -9,8 +9,7 @@ import type { HomeDirectory } from '../access/home-directory.ts'
 import { explainDatabaseFailure } from '../db/failure.ts'
 import { inTransaction } from '../db/migrate.ts'
 import type { Tx } from '../db/transaction.ts'
-import type { Clock } from '../kernel/timestamps.ts'
-import { stopwatch } from '../kernel/timestamps.ts'
+import { type Clock, stopwatch } from '../kernel/timestamps.ts'
 import { deleteOrganization, removeRows } from '../organization/deletion.ts'
 import { logWeeks, makeLogWeek } from '../retention/log-weeks.ts'
 import { beginCapture, endCapture } from './capture.ts'
@@ -157,14 +156,15 @@ async function goOn(
 async function placesOf({ pools, directory }: Databases, organizationId: string, to: string) {
   const home = await directory.homeOf(organizationId)
   if (home === null) throw new MoveError(`there is no organization ${organizationId}`)
-  const poolOf = (name: string) => {
-    const pool = pools.get(name)
-    if (pool !== undefined) return pool
-    throw new MoveError(
-      `there is no database ${name}: DESKWIRE_DATABASES names ${[...pools.keys()].join(', ')}`,
-    )
-  }
-  return { from: home.database, source: poolOf(home.database), target: poolOf(to) }
+  return { from: home.database, source: poolOf(pools, home.database), target: poolOf(pools, to) }
+}
+
+function poolOf(pools: Databases['pools'], name: string): Pool {
+  const pool = pools.get(name)
+  if (pool !== undefined) return pool
+  throw new MoveError(
+    `there is no database ${name}: DESKWIRE_DATABASES names ${[...pools.keys()].join(', ')}`,
+  )
 }
 
 async function readDeparture(source: Pool, organizationId: string) {
@@ -331,8 +331,7 @@ async function drain({ source, organizationId }: Sides): Promise<void> {
 export async function abortMove(databases: Databases, organizationId: string): Promise<'aborted' | 'none'> {
   const home = await databases.directory.homeOf(organizationId)
   if (home === null) throw new MoveError(`there is no organization ${organizationId}`)
-  const source = databases.pools.get(home.database)
-  if (source === undefined) throw new MoveError(`there is no database ${home.database}`)
+  const source = poolOf(databases.pools, home.database)
   const departure = await readDeparture(source, organizationId)
   if (departure === null) return 'none'
   if (departure.state !== 'copying')
@@ -366,11 +365,7 @@ export async function dropSource(
   onPiece?: (rows: number) => void,
 ): Promise<number> {
   const home = await databases.directory.homeOf(organizationId)
-  const pool = databases.pools.get(database)
-  if (pool === undefined)
-    throw new MoveError(
-      `there is no database ${database}: DESKWIRE_DATABASES names ${[...databases.pools.keys()].join(', ')}`,
-    )
+  const pool = poolOf(databases.pools, database)
   if (home?.database === database) throw new MoveError(`organization ${organizationId} lives in ${database}`)
   const { rows } = await pool.query<{ away: string | null }>(
     'select o.away from organizations o where o.organization_id = $1',
