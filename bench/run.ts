@@ -1,11 +1,12 @@
 /**
- * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|newcomers|memory|mirror|drift|neighbours|recover|cascade|waiters|stall|upgrade|import|console|move …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
+ * `npm run bench -- [write|sync|pages|compressed|list|log|start|deliver|peers|latency|isolate|newcomers|memory|mirror|drift|neighbours|recover|cascade|waiters|stall|upgrade|import|console|move|databases …] [--full] [--runs N] [--only TEXT] [--deliveries N] [--write-results]`: measures the real
  * service, one JSON line a case. All it uses is on this machine, and gone when it is done.
  */
 import { parseArgs } from 'node:util'
 import { cascade } from './cases/cascade.ts'
 import { compressed } from './cases/compressed.ts'
 import { consoleScreens } from './cases/console.ts'
+import { databases } from './cases/databases.ts'
 import { deliver, latency } from './cases/deliver.ts'
 import { drift } from './cases/drift.ts'
 import { imports } from './cases/import.ts'
@@ -38,7 +39,7 @@ export interface Scale {
   readonly full: boolean
   /** The backlog that `deliver` and `peers` drain. */
   readonly deliveries: number
-  /** Of the attacks of `neighbours`, the stores of `mirror` and the parts of `console`, those whose names hold this; all where it is empty. */
+  /** Of the attacks of `neighbours`, the stores of `mirror` and the parts of `console` and `databases`, those whose names hold this; all where it is empty. */
   readonly only: string
   readonly shelf: Shelf
 }
@@ -68,6 +69,7 @@ const groups = {
   import: imports,
   console: consoleScreens,
   move,
+  databases,
 }
 type Group = keyof typeof groups
 

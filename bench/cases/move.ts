@@ -4,23 +4,12 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createOrganization, systemClock } from '@deskwire/service'
-import { createHomeDirectory } from '../../packages/service/src/access/home-directory.ts'
-import { hashToken } from '../../packages/service/src/access/token.ts'
-import { startEmbedded } from '../../packages/service/src/db/embedded/index.ts'
-import { createPool } from '../../packages/service/src/db/pool.ts'
-import {
-  type Installation,
-  type Organization,
-  program,
-  startService,
-  temporaryDirectory,
-} from '../harness/installation.ts'
+import { type Organization, program, startService, temporaryDirectory } from '../harness/installation.ts'
 import { percentiles } from '../harness/load.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
 import { seed } from '../harness/seed.ts'
+import { databasesFlag, keyFlag, newOrganizationIn, openNamed } from '../harness/several-databases.ts'
 import type { Scale } from '../run.ts'
 
 /** From the end of an ask to the next, in milliseconds: others work, and do not take all there is. */
@@ -52,37 +41,16 @@ async function moving(rows: number) {
   await using stack = new AsyncDisposableStack()
   const { dataDir, remove } = await temporaryDirectory()
   stack.defer(remove)
-  const open = async (name: string) => {
-    const database = await startEmbedded({ dataDir: join(dataDir, name), log: () => {} })
-    stack.defer(() => database.stop())
-    const pool = createPool(database.connection, { max: 4, onIdleError: () => {} })
-    stack.defer(() => pool.end())
-    const { host, port, user, database: of } = database.connection
-    return {
-      ...database,
-      pool,
-      url: `postgres://${user}@/${of}?host=${encodeURIComponent(host)}&port=${port}`,
-    }
-  }
-  const [one, two] = [await open('one'), await open('two')]
-  const databases = `one ${one.url};two ${two.url}`
-  const key = Buffer.alloc(32, 7).toString('base64')
-  const flags = ['--databases', databases, '--encryption-key', key, '--role', 'all']
-  const service = await startService(dataDir, flags)
+  const [one, two] = [await openNamed(stack, dataDir, 'one'), await openNamed(stack, dataDir, 'two')]
+  const databases = databasesFlag([one, two])
+  const service = await startService(dataDir, [...databases, ...keyFlag, '--role', 'all'])
   stack.defer(() => service.stop())
-  const directory = createHomeDirectory(one.pool, 'one')
-  const inTwo = await createOrganization(
-    two.pool,
-    systemClock,
-    'Of two',
-    async ({ organizationId, token }) => {
-      await directory.place(organizationId, 'two')
-      await directory.note(organizationId, [Buffer.from(hashToken(token), 'hex')])
-    },
+  const [inOne, inTwo] = [await newOrganizationIn([one], one), await newOrganizationIn([one], two)]
+  const { connection } = one.server
+  const seeded = await seed(
+    { connection, newOrganization: () => newOrganizationIn([one], one) },
+    { live: rows },
   )
-  const inOne = await createOrganization(one.pool, systemClock, 'Of one')
-  const newOrganization = () => createOrganization(one.pool, systemClock, 'To be moved')
-  const seeded = await seed({ ...one, service, newOrganization } as unknown as Installation, { live: rows })
 
   const others = [await patching(service.url, inOne), await patching(service.url, inTwo)]
   await delay(2_000)
@@ -91,16 +59,7 @@ async function moving(rows: number) {
   const before = others.flatMap((other) => other.take())
   const own = await patching(service.url, seeded)
   const since = performance.now()
-  const said = await run([
-    'org',
-    'move',
-    seeded.organizationId,
-    '--to',
-    'two',
-    '--json',
-    '--databases',
-    databases,
-  ])
+  const said = await run(['org', 'move', seeded.organizationId, '--to', 'two', '--json', ...databases])
   const milliseconds = performance.now() - since
   const during = others.flatMap((other) => other.take())
   await delay(500)

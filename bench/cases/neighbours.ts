@@ -3,12 +3,12 @@
  * 20 requests and has 20 deliveries a second; a request's time counts from when it was due.
  */
 import { constants } from 'node:os'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Pool as Connections } from 'undici'
 import { startAttacker } from '../harness/attacker.ts'
 import { type Arms, type AttackName, attackNames } from '../harness/attacks.ts'
 import { type DeliveringInstallation, installFor, type Organization } from '../harness/installation.ts'
 import { percentiles } from '../harness/load.ts'
+import { createNeighbour, deliveriesOf, live } from '../harness/neighbour.ts'
 import { type BenchReceiver, startReceiver } from '../harness/receiver.ts'
 import { register } from '../harness/register.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
@@ -94,11 +94,11 @@ async function measure(attacks: readonly AttackName[], seconds: number) {
     await register(service.url, one, receiver, { count: endpointsEach, events: ['customer.created'] })
   }
   const arms = await prepareAttacker(installation, theirs, attacks)
-  await live(installation, others, warmUpSeconds)
-  const without = await live(installation, others, seconds)
+  await observe(installation, others, warmUpSeconds)
+  const without = await observe(installation, others, seconds)
   await using attacker = await startAttacker(attacks, arms)
   // What the first second brings is measured too: neighbours are there when it begins.
-  const during = await live(installation, others, seconds)
+  const during = await observe(installation, others, seconds)
   const answers = Object.entries(await attacker.stop()).map(([what, times]) => `${what} ${times} times`)
   return { without, during, answers: answers.join(', ') }
 }
@@ -147,8 +147,8 @@ function caller(url: string, token: string) {
   }
 }
 
-/** The neighbours' life for so many seconds. */
-async function live(
+/** What the neighbours see in so many seconds. */
+async function observe(
   installation: DeliveringInstallation<BenchReceiver>,
   others: readonly Organization[],
   seconds: number,
@@ -162,18 +162,8 @@ async function live(
     memory = Math.max(memory, await service.residentMegabytes())
   }, 200)
   try {
-    const pending: Promise<void>[] = []
-    const every = 1_000 / (organizations * requestsEach)
-    const began = performance.now()
-    for (let n = 0; n < (seconds * 1_000) / every; n++) {
-      const due = began + n * every
-      await delay(Math.max(0, due - performance.now()))
-      const one = lives[n % lives.length] as Neighbour
-      pending.push(one.ask(Math.floor(n / lives.length), due))
-    }
-    await Promise.all(pending)
-    const created = new Map(lives.flatMap((one) => [...one.created]))
-    const delivery = await deliveriesOf(receiver, created)
+    await live(lives, requestsEach, seconds)
+    const delivery = await deliveriesOf(receiver, lives, endpointsEach)
     return {
       request: lives.flatMap((one) => one.waits),
       delivery,
@@ -183,86 +173,5 @@ async function live(
   } finally {
     clearInterval(watch)
     await connections.close()
-  }
-}
-
-type Neighbour = ReturnType<typeof createNeighbour>
-
-/** Half of its requests create a customer; the rest are what a desk does all day. */
-function createNeighbour(connections: Connections, token: string) {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  /** When each creation was answered, in milliseconds since the Unix epoch. */
-  const created = new Map<string, number>()
-  const waits: number[] = []
-  let refused = 0
-  let last: string | null = null
-  let cursor: string | null = null
-
-  function next(n: number): { method: 'GET' | 'POST' | 'PATCH'; path: string; body?: string } {
-    if (n % 2 === 0 || last === null) {
-      return { method: 'POST', path: '/v1/customers', body: JSON.stringify({ name: `Grace ${n}` }) }
-    }
-    if (n % 6 === 1) return { method: 'GET', path: `/v1/customers/${last}` }
-    if (n % 6 === 3) {
-      return { method: 'PATCH', path: `/v1/customers/${last}`, body: JSON.stringify({ company: `${n}` }) }
-    }
-    const from = cursor === null ? 'updatedAfter=1970-01-01T00:00:00Z' : `cursor=${cursor}`
-    return { method: 'GET', path: `/v1/customers?${from}` }
-  }
-
-  return {
-    created,
-    waits,
-    refused: () => refused,
-    async ask(n: number, due: number): Promise<void> {
-      const { method, path, body } = next(n)
-      try {
-        const answer = await connections.request({
-          method,
-          path,
-          headers,
-          body: body ?? null,
-          headersTimeout: 60_000,
-        })
-        const text = await answer.body.text()
-        const at = performance.now()
-        waits.push(at - due)
-        if (answer.statusCode === 429 || answer.statusCode >= 500) refused++
-        else if (answer.statusCode >= 400) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`)
-        if (answer.statusCode === 201) {
-          last = (JSON.parse(text) as { id: string }).id
-          created.set(last, performance.timeOrigin + at)
-        } else if (path.includes('?')) {
-          cursor = (JSON.parse(text) as { pagination: { nextCursor: string } }).pagination.nextCursor
-        }
-      } catch (error) {
-        if ((error as Error).message.startsWith(method)) throw error
-        waits.push(performance.now() - due)
-        refused++
-      }
-    },
-  }
-}
-
-/**
- * From the answer to a creation to its arrival at each endpoint. What has not come after a minute counts with the time for
- * which it was waited: no less than it would have been.
- */
-async function deliveriesOf(
-  receiver: BenchReceiver,
-  created: ReadonlyMap<string, number>,
-): Promise<number[]> {
-  const wanted = created.size * endpointsEach
-  const since = performance.now()
-  for (;;) {
-    const { arrivals } = await receiver.tell()
-    const waits = arrivals.flatMap(([id, at]) => {
-      const answered = created.get(id)
-      return answered === undefined ? [] : [at - answered]
-    })
-    const waited = performance.now() - since
-    if (waits.length >= wanted) return waits
-    if (waited > 60_000) return [...waits, ...Array<number>(wanted - waits.length).fill(waited)]
-    await delay(100)
   }
 }

@@ -1,15 +1,9 @@
 /** Changes over HTTP, held against the commit function called by itself on the same database. */
 import { maxClockSkew } from '../../packages/service/src/journal/clock-skew.ts'
-import {
-  bareBatch,
-  bareCalls,
-  bareCreations,
-  bareUpdates,
-  commitBare,
-  newPatch,
-} from '../harness/bare-commit.ts'
-import { type Installation, install, type Organization } from '../harness/installation.ts'
+import { bareBatch, bareCalls, bareCreations, bareUpdates, commitBare } from '../harness/bare-commit.ts'
+import { install, type Organization } from '../harness/installation.ts'
 import { drive } from '../harness/load.ts'
+import { customerIds, headersOf, patches } from '../harness/patches.ts'
 import type { PlainRequest } from '../harness/plain-client.ts'
 import { type Result, type Run, runOf, summarize } from '../harness/report.ts'
 import { type Seeded, seed } from '../harness/seed.ts'
@@ -26,7 +20,7 @@ export async function* write({ runs }: Scale): AsyncGenerator<Result> {
   const one = await seed(installation, { live: 40_000 })
   const many: Seeded[] = []
   for (let n = 0; n < 64; n++) many.push(await seed(installation, { live: 500 }))
-  const ids = await customerIds(installation)
+  const ids = await customerIds([installation.pool])
 
   for (const clients of [64, 16]) {
     const load = { url, clients, status: 200, request: patches([one], ids, clients) }
@@ -88,43 +82,9 @@ export async function* write({ runs }: Scale): AsyncGenerator<Result> {
   ])
 }
 
-/** The seeded ids by organization. */
-async function customerIds({ pool }: Installation): Promise<Map<string, string[]>> {
-  const { rows } = await pool.query<{ organization_id: string; ids: string[] }>(
-    'select c.organization_id, array_agg(c.id::text order by c.id) as ids from customers c group by 1',
-  )
-  return new Map(rows.map((row) => [row.organization_id, row.ids]))
-}
-
-/** Each client goes through rows of its own, in all the organizations in turn. */
-function patches(
-  organizations: readonly Organization[],
-  ids: ReadonlyMap<string, readonly string[]>,
-  clients: number,
-): (client: number) => PlainRequest {
-  const turns = Array.from({ length: clients }, (_, client) => client)
-  return (client) => {
-    const turn = turns[client] ?? 0
-    turns[client] = turn + clients
-    const organization = organizations[turn % organizations.length] as Organization
-    const own = ids.get(organization.organizationId) ?? []
-    const id = own[Math.floor(turn / organizations.length) % own.length]
-    return {
-      method: 'PATCH',
-      path: `/v1/customers/${id}`,
-      headers: headersOf(organization),
-      body: JSON.stringify(newPatch()),
-    }
-  }
-}
-
 function creation(organization: Organization): PlainRequest {
   const body = JSON.stringify(newCustomer())
   return { method: 'POST', path: '/v1/customers', headers: headersOf(organization), body }
-}
-
-function headersOf({ token }: Organization): Record<string, string> {
-  return { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
 }
 
 let customers = 0

@@ -55,15 +55,20 @@ export async function removeAll(): Promise<void> {
   for (const remove of [...standing].reverse()) await remove()
 }
 
+/** The same, which a run that is interrupted does too, unless it was done before. */
+export function standingUntil(remove: () => Promise<void>): () => Promise<void> {
+  const once = async () => {
+    await remove()
+    standing.delete(once)
+  }
+  standing.add(once)
+  return once
+}
+
 /** A new temporary directory for a database; the services on it are to be stopped before it is removed. */
 export async function temporaryDirectory(): Promise<{ dataDir: string; remove: () => Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'deskwire-bench-'))
-  const remove = async () => {
-    await rm(dataDir, { recursive: true, force: true })
-    standing.delete(remove)
-  }
-  standing.add(remove)
-  return { dataDir, remove }
+  return { dataDir, remove: standingUntil(() => rm(dataDir, { recursive: true, force: true })) }
 }
 
 /** Node's own flags for the service, from DESKWIRE_BENCH_NODE: `--cpu-prof --cpu-prof-dir=/tmp/profiles`. */
@@ -112,11 +117,7 @@ export async function startService(dataDir: string, flags: readonly string[] = [
       DESKWIRE_BOOTSTRAP_KEY: newToken(),
     },
   })
-  const end = async () => {
-    await stop(child)
-    standing.delete(end)
-  }
-  standing.add(end)
+  const end = standingUntil(() => stop(child))
   const url = await announced(child)
   const pid = child.pid as number
   return {

@@ -7,10 +7,19 @@ export async function processorSeconds(pid: number, withChildren = false): Promi
   const own = await statOf(pid)
   if (own === null) throw new Error(`process ${pid} has ended`)
   if (!withChildren) return own.seconds
-  const all = await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(statOf))
-  const children = all.filter((stat) => stat?.parent === pid)
+  const children = await childStats(pid)
   // Those that have ended meanwhile are counted with their parent.
-  return own.seconds + own.endedChildren + children.reduce((sum, stat) => sum + (stat?.seconds ?? 0), 0)
+  return own.seconds + own.endedChildren + children.reduce((sum, stat) => sum + stat.seconds, 0)
+}
+
+/** The processes that a process has started, and that are there. */
+export async function childrenOf(pid: number): Promise<readonly number[]> {
+  return (await childStats(pid)).map((stat) => stat.pid)
+}
+
+async function childStats(pid: number) {
+  const all = await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(statOf))
+  return all.filter((stat) => stat !== null).filter((stat) => stat.parent === pid)
 }
 
 /** The process that all of the server's processes are children of; the server is on this machine. */
@@ -33,5 +42,10 @@ async function statOf(pid: number | string) {
   const [parent = 0, user = 0, system = 0, childUser = 0, childSystem = 0] = [1, 11, 12, 13, 14].map(
     (n) => fields[n],
   )
-  return { parent, seconds: (user + system) / 100, endedChildren: (childUser + childSystem) / 100 }
+  return {
+    pid: Number(pid),
+    parent,
+    seconds: (user + system) / 100,
+    endedChildren: (childUser + childSystem) / 100,
+  }
 }

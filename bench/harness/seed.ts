@@ -38,7 +38,7 @@ const mostWorded = 2_000_000
 
 /** A new organization that holds `live` customers and as many removal records as `removed` says. */
 export async function seed(
-  installation: Installation,
+  installation: Pick<Installation, 'connection' | 'newOrganization'>,
   { live, removed = 0 }: { readonly live: number; readonly removed?: number },
 ): Promise<Seeded> {
   const organization = await installation.newOrganization()

@@ -1,0 +1,376 @@
+/**
+ * Organizations over several databases: what a second one brings, what those of one see when the other is killed, and what a hundred
+ * cost.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { Pool as Connections } from 'undici'
+import { plant } from '../../packages/service/test/harness/planted.ts'
+import {
+  type Organization,
+  type RunningService,
+  startService,
+  temporaryDirectory,
+} from '../harness/installation.ts'
+import { type Limited, type LimitedDatabases, openLimited } from '../harness/limited-databases.ts'
+import { drive, percentiles } from '../harness/load.ts'
+import { openMany } from '../harness/many-databases.ts'
+import { createNeighbour, deliveriesOf, live, type Neighbour } from '../harness/neighbour.ts'
+import { customerIds, headersOf, patches } from '../harness/patches.ts'
+import { connectPlain } from '../harness/plain-client.ts'
+import { NoControlGroup } from '../harness/processor-share.ts'
+import { processorSeconds } from '../harness/processor-time.ts'
+import { type BenchReceiver, startReceiver } from '../harness/receiver.ts'
+import { register } from '../harness/register.ts'
+import { median, type Result, type Run, type Skipped, summarize } from '../harness/report.ts'
+import { seed } from '../harness/seed.ts'
+import {
+  type DatabaseOfMany,
+  databasesFlag,
+  encryptionKey,
+  keyFlag,
+  newOrganizationIn,
+  openNamed,
+} from '../harness/several-databases.ts'
+import type { Scale } from '../run.ts'
+import { drained } from './deliver.ts'
+
+export async function* databases({ runs, only }: Scale): AsyncGenerator<Result | Skipped> {
+  if ('spread'.includes(only)) yield* spread(runs)
+  if ('killed'.includes(only)) yield* killed(runs)
+  if ('hundred'.includes(only)) yield* hundred(runs)
+}
+
+/** Of a core, in percent: so little that service, worker, load and receiver have all they ask for. */
+const share = 15
+const organizations = 64
+const rowsEach = 200
+const patchers = 64
+const patchSeconds = 10
+const backlogEach = 500
+const patchCase = 'databases: PATCH, 64 organizations on two databases instead of one'
+const deliveryCase = 'databases: deliveries, 64 organizations on two databases instead of one'
+
+/** All organizations on one of the two databases, or every other on each. */
+type Arrangement = 'together' | 'apart'
+
+async function* spread(runs: number): AsyncGenerator<Result | Skipped> {
+  await using stack = new AsyncDisposableStack()
+  let limited: LimitedDatabases
+  try {
+    limited = stack.use(await openLimited(share))
+  } catch (error) {
+    if (!(error instanceof NoControlGroup)) throw error
+    for (const name of [patchCase, deliveryCase]) yield { case: name, skipped: error.message }
+    return
+  }
+  const { one, two, dataDir } = limited
+  const receiver = stack.use(await startReceiver(dataDir))
+  const flags = [...databasesFlag([one, two]), ...keyFlag, ...targetFlags(receiver)]
+  const api = await startService(dataDir, [...flags, '--role', 'api'])
+  stack.defer(() => api.stop())
+  const homeOf = (n: number, arrangement: Arrangement) => (arrangement === 'apart' && n % 2 === 1 ? two : one)
+  const numbers = Array.from({ length: organizations }, (_, n) => n)
+
+  const seeded = { together: [] as Organization[], apart: [] as Organization[] }
+  for (const [arrangement, held] of Object.entries(seeded))
+    for (const n of numbers) {
+      const home = homeOf(n, arrangement as Arrangement)
+      const newOrganization = () => newOrganizationIn([one], home)
+      held.push(await seed({ connection: home.server.connection, newOrganization }, { live: rowsEach }))
+    }
+  const ids = await customerIds([one.server.pool, two.server.pool])
+  yield await compare(
+    patchCase,
+    'changes/s',
+    { clients: patchers, seconds: patchSeconds },
+    runs,
+    (arrangement) => {
+      const request = patches(seeded[arrangement], ids, patchers)
+      const load = { url: api.url, clients: patchers, status: 200, request }
+      return limited.limited(async () => {
+        const { perSecond, p50, p99 } = await drive({ ...load, seconds: patchSeconds })
+        return { value: perSecond, p50, p99 }
+      })
+    },
+  )
+
+  const deliveries = organizations * backlogEach
+  yield await compare(deliveryCase, 'deliveries/s', { deliveries, workers: 1 }, runs, async (arrangement) => {
+    for (const n of numbers) {
+      const home = homeOf(n, arrangement)
+      const { organizationId } = await newOrganizationIn([one], home)
+      const urls = [`${receiver.origin}/${organizationId}`]
+      const { pool } = home.server
+      await plant(pool, {
+        organizationId,
+        encryptionKey,
+        urls,
+        backlog: backlogEach,
+        now: Date.now(),
+        bytes: 800,
+      })
+    }
+    await receiver.reset(false)
+    return limited.limited(async () => {
+      const worker = await startService(dataDir, [...flags, '--role', 'worker'])
+      try {
+        return { value: await drained(receiver, deliveries) }
+      } finally {
+        await worker.stop()
+      }
+    })
+  })
+}
+
+/** Two databases beside one, under their shares. Now the one comes first and now the other, so that what the machine goes through meets both. */
+async function compare(
+  name: string,
+  unit: string,
+  conditions: Result['conditions'],
+  runs: number,
+  measure: (arrangement: Arrangement) => Promise<Limited<Run>>,
+): Promise<Result> {
+  const measured: Record<Arrangement, Limited<Run>[]> = { together: [], apart: [] }
+  for (let run = 0; run < runs; run++)
+    for (const each of run % 2 === 0 ? (['together', 'apart'] as const) : (['apart', 'together'] as const))
+      measured[each].push(await measure(each))
+  const { together, apart } = measured
+  const percent = (parts: readonly number[]) => `${Math.round(median(parts) * 100)} %`
+  const all = {
+    organizations,
+    ...conditions,
+    'share of each database': `${share} % of a core`,
+    'used of it': `${percent(together.map(({ used }) => used[0] ?? 0))} by one, ${percent(apart.map(({ used }) => Math.min(...used)))} by each of two`,
+    'idle of all cores': `${percent(together.map(({ idle }) => idle))} with one, ${percent(apart.map(({ idle }) => idle))} with two`,
+    bare: 'all of them on one of the two',
+  }
+  return summarize(
+    name,
+    unit,
+    all,
+    apart.map(({ done }, run) => ({ ...done, baseline: together[run]?.done.value ?? 0 })),
+  )
+}
+
+const organizationsEach = 4
+const requestsEach = 20
+const windowSeconds = 15
+const awaySeconds = 10
+/** Before what is measured, and before the kill within its window. */
+const warmUpSeconds = 3
+const killAfter = 1
+
+const windows = ['before', 'while the other is away', 'after it is back'] as const
+type Window = (typeof windows)[number]
+
+interface Seen {
+  readonly request: number[]
+  readonly delivery: number[]
+  readonly refused: number
+  /** Of requests to organizations of the database that is killed. */
+  readonly refusedThere: number
+}
+
+async function* killed(runs: number): AsyncGenerator<Result> {
+  const measured: Record<Window, Seen>[] = []
+  for (let run = 0; run < runs; run++) measured.push(await killing())
+  for (const what of ['request', 'delivery'] as const)
+    for (const window of windows) {
+      const conditions = {
+        'organizations of each database': organizationsEach,
+        'requests/s of each organization': requestsEach,
+        seconds: window === windows[1] ? killAfter + awaySeconds : windowSeconds,
+        'refused of the others': measured.map((run) => run[window].refused).join(', '),
+        'refused of those of the database that is killed': measured
+          .map((run) => run[window].refusedThere)
+          .join(', '),
+        bare: 'p99 before',
+      }
+      const found = measured.map((run) => {
+        const { p50, p99 } = percentiles(run[window][what])
+        return { value: p99, p50, p99, baseline: percentiles(run.before[what]).p99 }
+      })
+      yield summarize(`databases: one killed: a ${what} of the other's, ${window}`, 'ms', conditions, found)
+    }
+}
+
+async function killing(): Promise<Record<Window, Seen>> {
+  await using stack = new AsyncDisposableStack()
+  const { dataDir, remove } = await temporaryDirectory()
+  stack.defer(remove)
+  const [one, two] = [await openNamed(stack, dataDir, 'one'), await openNamed(stack, dataDir, 'two')]
+  const receiver = stack.use(await startReceiver(dataDir))
+  const flags = [...databasesFlag([one, two]), ...keyFlag, ...targetFlags(receiver)]
+  const service = await startService(dataDir, [...flags, '--role', 'all'])
+  stack.defer(() => service.stop())
+  const of = async (home: DatabaseOfMany) => {
+    const made: Organization[] = []
+    for (let n = 0; n < organizationsEach; n++) {
+      const organization = await newOrganizationIn([one], home)
+      await register(service.url, organization, receiver, { count: 2, events: ['customer.created'] })
+      made.push(organization)
+    }
+    return made
+  }
+  const [others, lost] = [await of(one), await of(two)]
+
+  const see = async (seconds: number, meanwhile: () => Promise<void> = async () => {}): Promise<Seen> => {
+    await receiver.reset(true)
+    // What waits for a database that is away holds up no request of others on its way there.
+    const connections = [others, lost].map(() => new Connections(service.url, { connections: 64 }))
+    const lives = [others, lost].map((some, at) =>
+      some.map(({ token }) => createNeighbour(connections[at] as Connections, token)),
+    ) as [Neighbour[], Neighbour[]]
+    const [here, there] = lives
+    try {
+      await Promise.all([live([...here, ...there], requestsEach, seconds), meanwhile()])
+      const refused = (some: readonly Neighbour[]) => some.reduce((sum, each) => sum + each.refused(), 0)
+      return {
+        request: here.flatMap(({ waits }) => waits),
+        delivery: await deliveriesOf(receiver, here, 2),
+        refused: refused(here),
+        refusedThere: refused(there),
+      }
+    } finally {
+      for (const each of connections) await each.close()
+    }
+  }
+  await see(warmUpSeconds)
+  return {
+    before: await see(windowSeconds),
+    'while the other is away': await see(killAfter + awaySeconds, async () => {
+      await delay(killAfter * 1_000)
+      await two.server.kill()
+    }),
+    'after it is back': await see(windowSeconds, () => two.server.start()),
+  }
+}
+
+const counts = [1, 10, 100]
+const restSeconds = 10
+const atRestSeconds = 20
+const tokens = 200
+
+/** Of a process of the service, of the worker and of the server at rest, and of who comes then. */
+interface Cost {
+  readonly listening: number
+  readonly memory: Readonly<Record<'API' | 'worker', number>>
+  /** In percent of a core. */
+  readonly processor: Readonly<Record<'API' | 'worker' | 'PostgreSQL', number>>
+  readonly connections: number
+  readonly firstLookUps: readonly number[]
+  readonly knownLookUps: readonly number[]
+}
+
+async function* hundred(runs: number): AsyncGenerator<Result> {
+  let ofOne: readonly Cost[] | null = null
+  for (const count of counts) {
+    const costs = await costsOf(count, runs)
+    ofOne ??= costs
+    const one = ofOne
+    const told = (what: string, unit: string, of: (cost: Cost) => Omit<Run, 'baseline'>) => {
+      const conditions = {
+        databases: count,
+        'PostgreSQL servers': 1,
+        ...(count === 1 ? {} : { bare: 'with one database' }),
+      }
+      const measured = costs.map((cost, run) =>
+        count === 1 ? of(cost) : { ...of(cost), baseline: of(one[run] as Cost).value },
+      )
+      return summarize(`databases: ${count === 1 ? 'one' : count}: ${what}`, unit, conditions, measured)
+    }
+    yield told('to listening', 's', (cost) => ({ value: cost.listening }))
+    for (const name of ['API', 'worker'] as const)
+      yield told(`resident memory of the ${name} at rest`, 'MB', (cost) => ({ value: cost.memory[name] }))
+    for (const name of ['API', 'worker', 'PostgreSQL'] as const)
+      yield told(
+        `processor time of ${name === 'PostgreSQL' ? name : `the ${name}`} at rest`,
+        '% of a core',
+        (cost) => ({
+          value: cost.processor[name],
+        }),
+      )
+    yield told('connections at rest', 'connections', (cost) => ({ value: cost.connections }))
+    const asked = (waits: readonly number[]) => ({ value: percentiles(waits).p50, ...percentiles(waits) })
+    yield told('a request with a token that is new to the process', 'ms', (cost) => asked(cost.firstLookUps))
+    yield told('a request with a token that it knows', 'ms', (cost) => asked(cost.knownLookUps))
+  }
+}
+
+async function costsOf(count: number, runs: number): Promise<Cost[]> {
+  await using many = await openMany(count)
+  const flags = [...databasesFlag(many.databases), ...keyFlag]
+  const startBoth = async () => {
+    const api = await startService(many.dataDir, [...flags, '--role', 'api'])
+    return { api, worker: await startService(many.dataDir, [...flags, '--role', 'worker']) }
+  }
+  const stop = ({ api, worker }: { api: RunningService; worker: RunningService }) =>
+    Promise.all([api.stop(), worker.stop()])
+  // The first start prepares each database.
+  await stop(await startBoth())
+  const costs: Cost[] = []
+  for (let run = 0; run < runs; run++) {
+    const both = await startBoth()
+    try {
+      costs.push(await costOf(many, both))
+    } finally {
+      await stop(both)
+    }
+  }
+  return costs
+}
+
+async function costOf(
+  { databases, connections, pid }: Awaited<ReturnType<typeof openMany>>,
+  { api, worker }: { readonly api: RunningService; readonly worker: RunningService },
+): Promise<Cost> {
+  await delay(restSeconds * 1_000)
+  const spent = () =>
+    Promise.all([processorSeconds(api.pid), processorSeconds(worker.pid), processorSeconds(pid, true)])
+  const before = await spent()
+  await delay(atRestSeconds * 1_000)
+  const after = await spent()
+  const [ofApi = 0, ofWorker = 0, ofServer = 0] = after.map(
+    (each, at) => ((each - (before[at] ?? 0)) / atRestSeconds) * 100,
+  )
+  const atRest = {
+    listening: api.startedIn / 1_000,
+    memory: { API: await api.residentMegabytes(), worker: await worker.residentMegabytes() },
+    processor: { API: ofApi, worker: ofWorker, PostgreSQL: ofServer },
+    connections: await connections(),
+  }
+  // Connections and plans are made by tokens that do not count.
+  await lookUps(api.url, databases, databases.length * 2)
+  return { ...atRest, ...(await lookUps(api.url, databases, tokens)) }
+}
+
+/** Requests one after the other, with so many tokens that nobody has seen, of all databases in turn, and then with the same. */
+async function lookUps(url: string, all: readonly [DatabaseOfMany, ...DatabaseOfMany[]], count: number) {
+  const made: Organization[] = []
+  for (let n = 0; n < count; n++)
+    made.push(await newOrganizationIn(all, all[n % all.length] as DatabaseOfMany))
+  const client = await connectPlain(url)
+  const ask = async () => {
+    const waits: number[] = []
+    for (const organization of made) {
+      const since = performance.now()
+      const status = await client.send({
+        method: 'GET',
+        path: '/v1/api-keys/self',
+        headers: headersOf(organization),
+      })
+      waits.push(performance.now() - since)
+      if (status !== 200) throw new Error(`a token was answered ${status}`)
+    }
+    return waits
+  }
+  try {
+    return { firstLookUps: await ask(), knownLookUps: await ask() }
+  } finally {
+    client.destroy()
+  }
+}
+
+function targetFlags({ caFile }: BenchReceiver): readonly string[] {
+  return ['--trusted-targets', '127.0.0.0/8', '--target-ca', caFile]
+}

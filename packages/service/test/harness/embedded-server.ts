@@ -1,0 +1,66 @@
+/** An embedded PostgreSQL server that may be killed and comes again at the same address. */
+import { readFile, rm, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Pool } from 'pg'
+import { type EmbeddedConnection, type EmbeddedDatabase, startEmbedded } from '../../src/db/embedded/index.ts'
+import { createPool } from '../../src/db/pool.ts'
+import { socketUrl } from './services.ts'
+
+export interface EmbeddedServer extends AsyncDisposable {
+  /** The same for as long as it is there. */
+  readonly connection: EmbeddedConnection
+  readonly url: string
+  /** Connections to it as it runs now. */
+  readonly pool: Pool
+  /** The process that all of its processes are children of. */
+  pid(): Promise<number>
+  /** kill -9. It stays away until it is started. */
+  kill(): Promise<void>
+  /** Starts it again on the same data. */
+  start(): Promise<void>
+}
+
+/** `await using server = await openServer(home)`. Its data are in this directory, and its socket beside it. */
+export async function openServer(home: string): Promise<EmbeddedServer> {
+  const dataDir = join(home, 'data')
+  const socket = `${home}.socket`
+  let database = await begin()
+  const connection = { ...database.connection, host: socket }
+  const connect = () => createPool(connection, { max: 4, onIdleError: () => {} })
+  let pool = connect()
+
+  async function begin(): Promise<EmbeddedDatabase> {
+    const started = await startEmbedded({ dataDir, log: () => {} })
+    await rm(socket, { force: true })
+    await symlink(started.connection.host, socket)
+    return started
+  }
+
+  async function pid(): Promise<number> {
+    const file = await readFile(join(database.dataDir, 'postgres', 'postmaster.pid'), 'utf8')
+    return Number(file.split('\n')[0])
+  }
+
+  return {
+    connection,
+    url: socketUrl(connection),
+    get pool() {
+      return pool
+    },
+    pid,
+    async kill() {
+      process.kill(await pid(), 'SIGKILL')
+      await database.lost
+      await pool.end().catch(() => {})
+      await database.stop()
+    },
+    async start() {
+      database = await begin()
+      pool = connect()
+    },
+    async [Symbol.asyncDispose]() {
+      if (!pool.ended) await pool.end()
+      await database.stop()
+    },
+  }
+}
