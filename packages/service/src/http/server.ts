@@ -20,6 +20,7 @@ import { ShareExceeded } from '../kernel/budget.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { networkOf } from '../kernel/networks.ts'
+import type { RoomForOthers } from '../kernel/room-for-others.ts'
 import type { Telemetry } from '../kernel/telemetry.ts'
 import { bearerToken, clientAddress, trustHops } from './authenticate.ts'
 import { allowOrigins, answersPreflight } from './cross-origin.ts'
@@ -53,6 +54,8 @@ export interface Edge {
   readonly corsOrigins?: readonly string[]
   /** Answers requests whose bodies take long to read; without it they are answered here. */
   readonly handOver?: HandOver
+  /** Where requests that are answered here are noted; nowhere unless told. */
+  readonly room?: Pick<RoomForOthers, 'note'>
   /** The pace of what comes without a key; the usual one unless told. */
   readonly strangers?: StrangerLimits
   /** What requests are told to; nobody unless told. */
@@ -61,12 +64,20 @@ export interface Edge {
   readonly inside?: boolean
 }
 
+/** What was handed over has been answered by then. */
+function noteRequests(server: FastifyInstance, room: Pick<RoomForOthers, 'note'>): void {
+  server.addHook('preHandler', (request, _reply, done) => {
+    if (request.caller !== null && !request.handedOver) room.note(request.caller.organizationId)
+    done()
+  })
+}
+
 function noSchemas(): never {
   throw new Error("no route has schemas of Fastify's: say in `route` what it takes and answers")
 }
 
 export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): FastifyInstance {
-  const { handOver } = edge
+  const { handOver, room } = edge
   const discarding = new ReadingPace(discardedInTurn)
   /** Whatever refuses a request before its body was read: the key, a share, a size, an address. */
   const discardUnread = ({ raw }: FastifyRequest) => {
@@ -109,6 +120,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
     done(null, payload)
   })
   if (handOver !== undefined) answerElsewhere(server, handOver)
+  if (room !== undefined) noteRequests(server, room)
   endConnectionsAtShutdown(server)
   server.addHook('onRequest', (request, reply, done) => {
     // The route says so whatever way its address was written: escaped, or with a host before it.
