@@ -6,7 +6,7 @@ import pino from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHomeDirectory } from '../../src/access/home-directory.ts'
 import { awayCode } from '../../src/journal/away.ts'
-import { systemClock } from '../../src/kernel/timestamps.ts'
+import { stopwatch, systemClock } from '../../src/kernel/timestamps.ts'
 import { finishMoves } from '../../src/moves/finish.ts'
 import {
   abortMove,
@@ -304,6 +304,7 @@ test('a fence whose mover does nothing more falls by itself: writes that waited 
   await makeCustomer(api, { name: 'before' })
   const writes: ReturnType<Api['post']>[] = []
   let answered = 0
+  let held = 0
   const gone = moveOrganization(databases, organizationId, 'two', {
     ...asFastAsCanBe,
     fence: { within: 30_000, standsFor: fenceLimits.standsFor },
@@ -317,10 +318,14 @@ test('a fence whose mover does nothing more falls by itself: writes that waited 
       await waitingBackends(database, 1)
       expect(answered).toBe(0)
       // The server ends it, while the mover does nothing.
+      const elapsed = stopwatch()
       await Promise.all(writes)
+      held = elapsed()
     },
   })
   await expect(gone).rejects.toThrow()
+  // A statement, and a transaction of any other, would have had thirty seconds.
+  expect(held).toBeLessThan(20_000)
   expect((await Promise.all(writes)).map(({ status }) => status)).toEqual(writes.map(() => 201))
   expect(await isServedBy(pool, organizationId)).toBe(true)
   expect(await isServedBy(there.pool, organizationId)).toBe(false)
