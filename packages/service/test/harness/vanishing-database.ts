@@ -15,8 +15,6 @@ export interface VanishingDatabase extends AsyncDisposable {
   vanish(): void
   /** From now on whoever connects is sent away when they have said a word, as by a server that is not up yet. */
   turnAway(): void
-  /** How often somebody was. */
-  readonly turnedAway: number
   /** New connections go through again. Those from before stay as they are: nobody remembers them. */
   comeBack(): void
   /** Connections that were accepted and lead nowhere. */
@@ -37,7 +35,6 @@ export async function vanishingDatabase(to: {
   const all = new Set<Socket>()
   let gone = false
   let closed = false
-  let turnedAway = 0
   const swallow = (socket: Socket) => socket.unpipe().resume()
   const server = createServer((near) => {
     all.add(near)
@@ -52,10 +49,7 @@ export async function vanishingDatabase(to: {
       return
     }
     if (closed) {
-      near.once('data', () => {
-        turnedAway++
-        near.end()
-      })
+      near.once('data', () => near.end())
       return
     }
     const far = createConnection(target)
@@ -87,9 +81,6 @@ export async function vanishingDatabase(to: {
     turnAway() {
       closed = true
       for (const near of alive.keys()) near.destroy()
-    },
-    get turnedAway() {
-      return turnedAway
     },
     comeBack() {
       gone = false
