@@ -60,7 +60,7 @@ function conditions({
     `- ${number(report.moves)} moves in ${Math.round(seconds)} s; ${number(verdict.seen.acknowledged)} changes acknowledged, ${writers} writers, ${limits.length} followers`,
     `- kill -9 of a mover ${kills.mover} times, of a service ${kills.service}, of the first database ${kills['first database']}, of the second ${kills['second database']}`,
     `- writes waited ${number(sorted[Math.floor(sorted.length / 2)] ?? 0)} ms at a turn, ${number(sorted.at(-1) ?? 0)} at the longest of the ${sorted.length} whose mover lived to tell`,
-    `- of ${number(deliveries.events)} events the endpoint was told; of ${number(deliveries.lost)} it was not, ${number(deliveries.again)} deliveries came again`,
+    `- of ${number(deliveries.events)} events the endpoint was to be told; of ${number(deliveries.lost)} it was not, beside ${number(deliveries.withoutSubject)} whose subject was removed by then; ${number(deliveries.again)} deliveries came again`,
     `- answers: ${answers.join(', ')}; seed ${seed}`,
   ]
 }

@@ -51,8 +51,16 @@ export interface MoveTortureReport {
   /** Milliseconds that writes waited at each turn whose mover lived to tell. */
   readonly pauses: readonly number[]
   readonly tally: Readonly<Record<string, number>>
-  /** Events of which an endpoint was to be told, of which it was not, and which it was told more than once. */
-  readonly deliveries: { readonly events: number; readonly lost: number; readonly again: number }
+  /**
+   * Events of which an endpoint was to be told; of which it was not, and those of them whose subject was removed by then, so that there is
+   * nothing to tell; and which it was told more than once.
+   */
+  readonly deliveries: {
+    readonly events: number
+    readonly lost: number
+    readonly withoutSubject: number
+    readonly again: number
+  }
   /** What a mover said that did not come to its end by itself. */
   readonly failures: readonly string[]
 }
@@ -191,13 +199,24 @@ async function accountOf(pool: Pool, organizationId: string, hooks: Hooks) {
     [organizationId, told],
   )
   const arrived = () => new Set(hooks.arrivals.map(({ eventId }) => eventId))
-  const lost = () => rows.filter(({ id }) => !arrived().has(id)).length
-  for (let quiet = 0, before = -1; quiet < 60 && lost() > 0; ) {
+  const missing = async () => {
+    const there = arrived()
+    const { rows: gone } = await pool.query<{ id: string }>(
+      `select d.event_id as id from deliveries d
+        where d.organization_id = $1 and d.last_error_code = 'subject_unavailable'`,
+      [organizationId],
+    )
+    const withoutSubject = new Set(gone.map(({ id }) => id).filter((id) => !there.has(id)))
+    const lost = rows.filter(({ id }) => !there.has(id) && !withoutSubject.has(id)).length
+    return { lost, withoutSubject: withoutSubject.size }
+  }
+  let now = await missing()
+  for (let quiet = 0, before = -1; quiet < 60 && now.lost > 0; now = await missing()) {
     await delay(1_000)
     quiet = hooks.arrivals.length === before ? quiet + 1 : 0
     before = hooks.arrivals.length
   }
-  return { events: rows.length, lost: lost(), again: hooks.arrivals.length - arrived().size }
+  return { events: rows.length, ...now, again: hooks.arrivals.length - arrived().size }
 }
 
 async function endOf(child: ChildProcess, killed: Promise<unknown> | null) {

@@ -32,6 +32,7 @@ const settings: Readonly<Record<string, readonly string[]>> = {
     'imagePullSecrets[0].name=registry',
   ],
   'without policies of the network': ['networkPolicy.enabled=false'],
+  'with several databases': ['databases.secret=deskwire-databases'],
 }
 
 export async function tryChart(report: Report): Promise<string> {
@@ -46,12 +47,45 @@ export async function tryChart(report: Report): Promise<string> {
         report(`${name}, for Kubernetes ${release}: ${line}`, good)
       }
     }
+    reportDatabases(report)
     const misspelt = render([], '1.37.0').replace('maxUnavailable: 1\n', 'maxUnavailabel: 1\n')
     const { line, good } = judge(misspelt, '1.37.0', schemas)
     report(`and with a field misspelt on purpose: ${line}`, !good)
     return `kubeconform 0.7.0 with the schemas of ${schemaPackage} and ${operator}, helm ${/v[\d.]+/.exec(run('helm', ['version', '--short']))?.[0]}`
   } finally {
     rmSync(scratch, { recursive: true })
+  }
+}
+
+interface PodSpec {
+  readonly volumes: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[]
+  readonly containers: readonly {
+    readonly env: readonly { readonly name: string; readonly value?: string }[]
+    readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[]
+  }[]
+}
+
+/** Whatever runs Deskwire reads the file of the Secret where it is mounted, and has no URL beside it; with one database the URL alone. */
+function reportDatabases(report: Report): void {
+  for (const secret of ['', 'desks']) {
+    const rendered = render([`databases.secret=${secret}`], '1.37.0')
+    const pods = parseAllDocuments(rendered).flatMap((document) => {
+      const { spec } = document.toJS() as { spec?: { template?: { spec: PodSpec } } }
+      return spec?.template === undefined ? [] : [spec.template.spec]
+    })
+    const told = pods.map(({ volumes, containers: [container] }) => {
+      const file = container?.env.find(({ name }) => name === 'DESKWIRE_DATABASES')?.value
+      const mount = container?.volumeMounts.find(({ mountPath }) => file === `${mountPath}/databases`)
+      const from = volumes.find(({ name }) => name === mount?.name)?.secret?.secretName ?? ''
+      const hasUrl = container?.env.some(({ name }) => name === 'DESKWIRE_DATABASE_URL')
+      return from === secret && hasUrl === (secret === '')
+    })
+    const which =
+      secret === '' ? 'one database: its URL' : 'several: the file of the Secret, mounted, and no URL'
+    report(
+      `${which}, in ${told.filter(Boolean).length} of ${told.length} pods`,
+      told.length === 3 && told.every(Boolean),
+    )
   }
 }
 

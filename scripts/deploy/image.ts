@@ -46,6 +46,7 @@ export async function tryImage(report: Report): Promise<string> {
     await tryEmbedded(trial)
     await tryCompose(trial)
     await tryScaled(trial)
+    await tryDatabases(trial)
     const from = made.length > 0 ? `; made here of Debian's packages: ${made.join(', ')}` : ''
     return `${['podman', 'buildah', 'podman-compose'].map(versionOf).join(', ')}${from}`
   } finally {
@@ -184,6 +185,36 @@ async function tryScaled(trial: Trial): Promise<void> {
       )
     },
   )
+}
+
+/** `deploy/compose.databases.yaml`: an organization in each of two servers, one of which stops and comes back. */
+async function tryDatabases(trial: Trial): Promise<void> {
+  const { report } = trial
+  await withCompose(trial, 'compose.databases.yaml', ['api', 'worker'], {}, async () => {
+    const [api = ''] = containersOf('api')
+    const [worker = ''] = containersOf('worker')
+    for (const container of [api, worker]) await untilHealthy(container)
+    const url = 'http://127.0.0.1:8080'
+    const first = await tryOut(url, trial)
+    report(`compose.databases.yaml, in the first database: ${first.line}`, first.good)
+    const made = podman('exec', api, 'deskwire', 'org', 'create', '--name=Second', '--database=two', '--json')
+    const apiKey = (JSON.parse(made) as { token: string }).token
+    const second = await tryOut(url, { ...trial, apiKey })
+    report(`and in the second: ${second.line}`, second.good)
+    const [server = ''] = containersOf('postgres-two')
+    podman('stop', '--time=10', server)
+    const statusOf = async (key: string) =>
+      (await fetch(`${url}/v1/customers`, { headers: { authorization: `Bearer ${key}` } })).status
+    const statuses = [await statusOf(trial.apiKey), await statusOf(apiKey)]
+    report(
+      `the second stopped: its organization ${statuses[1]}, the other ${statuses[0]}`,
+      statuses.join() === '200,503',
+    )
+    podman('start', server)
+    for (let tries = 0; tries < 60 && (await statusOf(apiKey)) !== 200; tries++) await delay(500)
+    const again = await tryOut(url, { ...trial, apiKey })
+    report(`and started again: ${again.line}`, again.good)
+  })
 }
 
 async function withCompose(

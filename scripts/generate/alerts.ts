@@ -31,6 +31,16 @@ export const alerts: readonly Alert[] = [
       '{{ $labels.instance }} has not answered a scrape for two minutes. Its log on standard error says why it ended.',
   },
   {
+    name: 'DeskwireDatabaseAway',
+    expression: promql('min by (database) (deskwire_database_answers) == 0'),
+    for: '1m',
+    severity: 'page',
+    // With one database there is no such label.
+    summary: 'The database {{ with $labels.database }}{{ . }} {{ end }}does not answer',
+    description:
+      'A process has had no answer from it, or cannot use it, for a minute. Its organizations are answered 503 and wait for their deliveries, and no others. The log says why.',
+  },
+  {
     name: 'DeskwireNobodyDelivers',
     expression: promql(
       'max(deskwire_deliveries_due) > 0 and on() (sum(rate(deskwire_delivery_attempts_total[5m])) == 0 or absent(deskwire_delivery_attempts_total{process="worker"}))',

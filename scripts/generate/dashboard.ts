@@ -6,7 +6,7 @@ import type { Dashboard, Panel as GrafanaPanel, RowPanel } from '@grafana/schema
 import type { Options as StatOptions } from '@grafana/schema/dist/esm/raw/composable/stat/panelcfg/x/StatPanelCfg_types.gen'
 import type { Options as TimeSeriesOptions } from '@grafana/schema/dist/esm/raw/composable/timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen'
 import { percentile } from './alerts.ts'
-import { promql } from './promql.ts'
+import { promql, selecting } from './promql.ts'
 
 /** As it stands in a file: of an enumeration, the values. */
 type Written<T> = T extends string
@@ -218,11 +218,29 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       lines: { '{{kind}}': 'max by (kind) (deskwire_rows_outdated)' },
     },
   ],
-  'Several databases': [
+  'What each database does': [
+    {
+      title: 'Answers',
+      unit: 'short',
+      lines: { '{{database}}': 'min by (database) (deskwire_database_answers)' },
+    },
     {
       title: 'Commits a second',
       unit: 'reqps',
       lines: { '{{database}}': rate('deskwire_stream_commit_duration_seconds_count', 'database') },
+    },
+    {
+      title: 'Duration of a commit, 99th percentile',
+      unit: 's',
+      lines: {
+        '{{database}}':
+          'histogram_quantile(0.99, sum by (le, database) (rate(deskwire_stream_commit_duration_seconds_bucket[$__rate_interval])))',
+      },
+    },
+    {
+      title: 'Attempts a second',
+      unit: 'reqps',
+      lines: { '{{database}}': rate('deskwire_delivery_attempts_total', 'database') },
     },
     {
       title: 'Deliveries that are due',
@@ -230,9 +248,11 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       lines: { '{{database}}': 'max by (database) (deskwire_deliveries_due)' },
     },
     {
-      title: 'Answers',
+      title: 'Connections in use',
       unit: 'short',
-      lines: { '{{database}}': 'min by (database) (deskwire_database_answers)' },
+      lines: {
+        '{{database}}': 'sum by (database) (deskwire_database_connections{state="used"})',
+      },
     },
   ],
   Processes: [
@@ -305,6 +325,21 @@ export function dashboardFile(): string {
           query: 'prometheus',
           hide: 0,
         },
+        {
+          name: 'database',
+          label: 'Database',
+          type: 'query',
+          datasource,
+          query: `label_values(${promql('deskwire_database_answers')}, database)`,
+          refresh: 2,
+          sort: 1,
+          multi: true,
+          includeAll: true,
+          // Also what has no such label: with one database nothing has it.
+          allValue: '.*',
+          current: { text: ['All'], value: ['$__all'] },
+          hide: 0,
+        },
       ],
     },
     panels,
@@ -319,7 +354,7 @@ function shown({ title, unit, lines, stat, red }: Panel): Shown {
     targets: Object.entries(lines).map(([legendFormat, expression], n) => ({
       refId: String.fromCharCode('A'.charCodeAt(0) + n),
       datasource,
-      expr: promql(expression),
+      expr: promql(selecting('database=~"$database"', expression)),
       legendFormat,
     })),
   }

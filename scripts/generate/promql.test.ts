@@ -6,7 +6,7 @@ import { outdatedCounted } from '../../packages/service/src/kinds/backfill.ts'
 import { countedAtMost } from '../../packages/service/src/metrics/catalogue.ts'
 import { alerts } from './alerts.ts'
 import { dashboardFile } from './dashboard.ts'
-import { promql } from './promql.ts'
+import { promql, selecting } from './promql.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -33,6 +33,17 @@ test('what there is can be read, with the labels that it has', () => {
     'absent(deskwire_delivery_attempts_total{outcome="no label=\\"at\\" all"})',
   ])
     expect(promql(expression)).toBe(expression)
+})
+
+test('databases are selected of what they have figures of, and the rest stays whole', () => {
+  expect(
+    selecting(
+      'database="two"',
+      'sum(rate(deskwire_delivery_attempts_total{outcome="timeout"}[5m])) / max(deskwire_deliveries_due) + deskwire_http_body_bytes',
+    ),
+  ).toBe(
+    'sum(rate(deskwire_delivery_attempts_total{database="two",outcome="timeout"}[5m])) / max(deskwire_deliveries_due{database="two"}) + deskwire_http_body_bytes',
+  )
 })
 
 test('each alert has a section in the guide, and a case that raises it', () => {

@@ -38,6 +38,15 @@ export function promql(expression: string): string {
   return expression
 }
 
+/** The same of those databases alone that the selector names; what is a whole process's stays whole. */
+export function selecting(selector: string, expression: string): string {
+  return expression.replaceAll(/\b(deskwire_\w+)(\{)?/g, (text, name: string, brace: string | undefined) => {
+    const figure = figureOf(name)
+    if (figure === null || figure.ofAllDatabases) return text
+    return brace === undefined ? `${name}{${selector}}` : `${name}{${selector},`
+  })
+}
+
 /** The figure of a series: a histogram has three names, and none of its own. */
 function figureOf(series: string): Figure | null {
   const all: Readonly<Record<string, Figure>> = catalogue

@@ -35,6 +35,15 @@ securityContext:
 volumes:
   - name: tmp
     emptyDir: {}
+  {{- with .Values.databases }}
+  {{- if .secret }}
+  - name: databases
+    secret:
+      secretName: {{ .secret }}
+      items: [{ key: {{ .key }}, path: databases }]
+      defaultMode: 0440
+  {{- end }}
+  {{- end }}
 {{- end }}
 
 {{/* Of its container. */}}
@@ -47,12 +56,21 @@ securityContext:
   capabilities: { drop: [ALL] }
 volumeMounts:
   - { name: tmp, mountPath: /tmp }
+  {{- if .Values.databases.secret }}
+  - { name: databases, mountPath: /etc/deskwire, readOnly: true }
+  {{- end }}
 {{- end }}
 
 {{/* What every process is told. */}}
 {{- define "deskwire.env" -}}
 {{- $secret := .Values.secret -}}
-{{- range $name, $key := dict "DATABASE_URL" $secret.databaseUrl "DATABASE_DIRECT_URL" $secret.databaseDirectUrl "ENCRYPTION_KEY" $secret.encryptionKey }}
+{{- $keys := dict "ENCRYPTION_KEY" $secret.encryptionKey -}}
+{{- if .Values.databases.secret }}
+- { name: DESKWIRE_DATABASES, value: /etc/deskwire/databases }
+{{- else -}}
+{{- $keys = merge $keys (dict "DATABASE_URL" $secret.databaseUrl "DATABASE_DIRECT_URL" $secret.databaseDirectUrl) -}}
+{{- end -}}
+{{- range $name, $key := $keys }}
 {{- if $key }}
 - name: DESKWIRE_{{ $name }}
   valueFrom: { secretKeyRef: { name: {{ $secret.name }}, key: {{ $key }} } }

@@ -24,6 +24,7 @@ import { type CallUnderClock, createJournal } from './journal/journal.ts'
 import { createNotifier, type WorkerBeside } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import { loggable } from './kernel/loggable.ts'
+import type { RoomForOthers } from './kernel/room-for-others.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
 import { consoleLinkPart } from './keys/console-link-routes.ts'
@@ -84,6 +85,8 @@ export interface HomeOptions {
   readonly part: 'api' | 'bulk'
   readonly telemetry: Telemetry | null
   readonly resolver: Resolver
+  /** What requests of others are left room by; nothing unless told. */
+  readonly room?: RoomForOthers
 }
 
 export interface Home {
@@ -116,7 +119,7 @@ export function createHome(
   register: Registry,
   directory: DirectoryElsewhere | null,
 ): Home {
-  const { log, settings, kinds, maxClockSkew, storage, part, telemetry } = options
+  const { log, settings, kinds, maxClockSkew, storage, part, telemetry, room } = options
   const of = name === null ? {} : { database: name }
   const notifier = createNotifier(
     pool,
@@ -147,6 +150,7 @@ export function createHome(
     ),
     ...(maxClockSkew === undefined ? {} : { maxClockSkew }),
     ...(storage && { storage }),
+    ...(room && { restAfter: room.restAfter.bind(room) }),
     worker,
     tracer: telemetry?.tracer ?? null,
   })

@@ -73,13 +73,14 @@ export async function openInstallation(
       },
     async settle(database) {
       if (directory === null) return null
-      const settled = { organizations: 0, moved: 0, tokens: 0 }
+      const settled = { organizations: 0, moved: 0, tokens: 0, taken: 0 }
       for (const each of database === first ? others : [database]) {
         await migrateDatabase(each)
         const one = await settleDirectory(namedPool(first), namedPool(each))
         settled.organizations += one.organizations
         settled.moved += one.moved
         settled.tokens += one.tokens
+        settled.taken += one.taken
       }
       return settled
     },

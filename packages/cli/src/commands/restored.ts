@@ -40,6 +40,8 @@ Example:
 /** What came of bringing the directory of several databases together with one that was restored. */
 export function toldOf(settled: Awaited<ReturnType<Installation['settle']>>): string {
   if (settled === null) return ''
-  const { organizations, moved, tokens } = settled
-  return `the directory knows of ${organizations} more organizations and ${tokens} more tokens; ${moved} organizations live elsewhere by now\n`
+  const { organizations, moved, tokens, taken } = settled
+  const known = `the directory knows of ${organizations} more organizations and ${tokens} more tokens; ${moved} organizations live elsewhere by now\n`
+  if (taken === 0) return known
+  return `${known}${taken} tokens are another organization's too and stay with that one: give those of this database other keys\n`
 }

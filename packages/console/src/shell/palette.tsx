@@ -3,7 +3,7 @@ import { Autocomplete } from '@base-ui/react/autocomplete'
 import { Dialog } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useDeferredValue, useRef, useState } from 'react'
+import { type RefObject, useDeferredValue, useRef, useState } from 'react'
 import type { Command, Go, Screen } from '../router/screen.ts'
 import { screens } from '../screens/index.ts'
 import { useCaller } from '../session/caller.tsx'
@@ -14,14 +14,14 @@ import { ranked, wantedOf } from './wanted.ts'
 
 export interface PaletteProps {
   readonly close: () => void
-  /** What was typed before it was there. */
-  readonly typed: string
+  /** What was typed before it was there, once it is. */
+  readonly typed: RefObject<string>
 }
 
 export default function Palette({ close, typed: typedBefore }: PaletteProps) {
   const caller = useCaller()
   const navigate = useNavigate()
-  const [words, setWords] = useState(typedBefore)
+  const [words, setWords] = useState(() => typedBefore.current)
   const running = useRef<Command | null>(null)
   const typed = useDeferredValue(words.trim())
 

@@ -98,7 +98,7 @@ export function Shell() {
       </div>
       {isPaletteOpen && (
         <Suspense fallback={<TypedAhead words={typed} />}>
-          <Palette close={() => setPaletteOpen(false)} typed={typed.current} />
+          <Palette close={() => setPaletteOpen(false)} typed={typed} />
         </Suspense>
       )}
     </div>

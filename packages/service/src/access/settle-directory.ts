@@ -22,6 +22,8 @@ export interface Settled {
   readonly moved: number
   /** Hashes of tokens that the directory did not have. */
   readonly tokens: number
+  /** Tokens that an organization elsewhere has too, as one key was given to both: they stay with that one. */
+  readonly taken: number
 }
 
 /** Rows that are compared at once. */
@@ -37,6 +39,7 @@ export async function settleDirectory(directory: NamedPool, home: NamedPool): Pr
   let organizations = 0
   let moved = 0
   let tokens = 0
+  let taken = 0
   let after = '00000000-0000-0000-0000-000000000000'
   for (;;) {
     const { rows } = await home.pool.query<Served>(
@@ -45,10 +48,12 @@ export async function settleDirectory(directory: NamedPool, home: NamedPool): Pr
       [after, piece],
     )
     const last = rows.at(-1)
-    if (last === undefined) return { organizations, moved, tokens }
+    if (last === undefined) return { organizations, moved, tokens, taken }
     after = last.organization_id
     // Their tokens first: an organization that is known is one whose tokens are.
-    tokens += await noteAll(directory.pool, home.pool, rows)
+    const noted = await noteAll(directory.pool, home.pool, rows)
+    tokens += noted.tokens
+    taken += noted.taken
     const settled = await placeAll(directory, home, rows)
     organizations += settled.placed
     moved += settled.elsewhere.length
@@ -57,7 +62,11 @@ export async function settleDirectory(directory: NamedPool, home: NamedPool): Pr
   }
 }
 
-async function noteAll(directory: Pool, home: Pool, served: readonly Served[]): Promise<number> {
+async function noteAll(
+  directory: Pool,
+  home: Pool,
+  served: readonly Served[],
+): Promise<Pick<Settled, 'tokens' | 'taken'>> {
   const ids = served.map((row) => row.organization_id)
   const { rows } = await home.query<{ token_hash: Buffer; organization_id: string }>(
     `select k.token_hash, k.organization_id from api_key_tokens k where k.organization_id = any($1)
@@ -65,19 +74,38 @@ async function noteAll(directory: Pool, home: Pool, served: readonly Served[]): 
      select c.token_hash, c.organization_id from console_links c where c.organization_id = any($1)`,
     [ids],
   )
-  let noted = 0
+  let tokens = 0
+  let taken = 0
   for (let n = 0; n < rows.length; n += piece) {
     const some = rows.slice(n, n + piece)
-    const { rowCount } = await directory.query(
-      `insert into directory_tokens (token_hash, organization_id)
-         select t.hash, t.organization_id from unnest($1::bytea[], $2::uuid[]) as t(hash, organization_id)
-         on conflict (token_hash) do nothing`,
-      [some.map((row) => row.token_hash), some.map((row) => row.organization_id)],
-    )
-    noted += rowCount ?? 0
+    const { rows: counted } = await directory.query<{ tokens: number; taken: number }>(noteStatement, [
+      some.map((row) => row.token_hash),
+      some.map((row) => row.organization_id),
+    ])
+    tokens += counted[0]?.tokens ?? 0
+    taken += counted[0]?.taken ?? 0
   }
-  return noted
+  return { tokens, taken }
 }
+
+/** A token of two organizations would be now one's and now the other's: whoever the directory knows keeps it. */
+const noteStatement = `
+  with told as (
+    select t.hash, t.organization_id from unnest($1::bytea[], $2::uuid[]) as t(hash, organization_id)
+  ), taken as (
+    select t.hash from told t where ${['directory_tokens', 'api_key_tokens', 'console_links']
+      .map(
+        (table) =>
+          `exists (select 1 from ${table} k where k.token_hash = t.hash and k.organization_id <> t.organization_id)`,
+      )
+      .join(' or ')}
+  ), noted as (
+    insert into directory_tokens (token_hash, organization_id)
+      select t.hash, t.organization_id from told t where not exists (select 1 from taken k where k.hash = t.hash)
+      on conflict (token_hash) do nothing
+      returning 1
+  )
+  select (select count(*) from noted)::int as tokens, (select count(*) from taken)::int as taken`
 
 interface Placed {
   readonly placed: number

@@ -6,18 +6,10 @@
  * for whatever else may run there. So how late the worker's own timers come is the measure, as a sender that takes what others leave of a
  * network goes by the delay of its packets: late, and backlogs get less; prompt, and they get more.
  */
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Company } from '../kernel/fair-turns.ts'
+import { eventLoopLateness, type Lateness, nextRate } from '../kernel/lateness.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { type BacklogTuning, deliveryTuning } from './tuning.ts'
-
-/** How late timers of this process come. */
-export interface Lateness {
-  /** In milliseconds, on average since it was asked or begun; null when there was nothing to measure. */
-  read(): number | null
-  begin(): void
-  end(): void
-}
 
 export class BacklogPace {
   readonly #tuning: BacklogTuning
@@ -78,28 +70,5 @@ export class BacklogPace {
       this.#resting = null
     }, forgetAfter)
     this.#resting.unref()
-  }
-}
-
-/** The deliveries a second that follow on these, timers having been so late; within the limits. */
-export function nextRate(rate: number, lateness: number | null, tuning: BacklogTuning): number {
-  if (lateness === null) return rate
-  const { lateFrom, slower, faster, rateAtLeast, rateAtMost } = tuning
-  return Math.min(rateAtMost, Math.max(rateAtLeast, rate * (lateness > lateFrom ? slower : faster)))
-}
-
-function eventLoopLateness(resolution: number): Lateness {
-  const delays = monitorEventLoopDelay({ resolution })
-  return {
-    read() {
-      const { count, mean } = delays
-      delays.reset()
-      return count === 0 ? null : mean / 1e6 - resolution
-    },
-    begin() {
-      delays.reset()
-      delays.enable()
-    },
-    end: () => void delays.disable(),
   }
 }

@@ -350,10 +350,10 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
   },
   backlogs: {
     othersFor: 1_000,
-    rateAtFirst: 1_000,
-    rateAtLeast: 500,
+    rateAtFirst: 500,
+    rateAtLeast: 300,
     rateAtMost: 50_000,
-    lateFrom: 3,
+    lateFrom: 1,
     slower: 0.75,
     faster: 1.1,
     adjustEvery: 100,

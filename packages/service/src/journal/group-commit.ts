@@ -56,6 +56,9 @@ export type CommitCall = (
   waitsForLock: boolean,
 ) => Promise<readonly (readonly UnitOutcome[])[]>
 
+/** For how many milliseconds an organization begins no other clock task after one that took so many. */
+export type RestAfter = (organizationId: string, took: number) => number
+
 interface Call {
   readonly parts: Part[]
   readonly sort: 'shared' | 'large' | 'lockWait'
@@ -67,6 +70,7 @@ export class GroupCommit {
   readonly #limits: GroupLimits
   readonly #queues = new Map<string, OrganizationQueue>()
   readonly #elapsed: () => number
+  readonly #restAfter: RestAfter
   /** Organizations whose clocks others held lately, each with when that is long ago. */
   readonly #apartUntil = new Map<string, number>()
   readonly #underWay = { shared: 0, large: 0, lockWait: 0 }
@@ -78,11 +82,13 @@ export class GroupCommit {
     isLarge: (unit: Unit) => boolean,
     limits: GroupLimits = defaultLimits,
     elapsed: () => number = stopwatch(),
+    restAfter: RestAfter = () => 0,
   ) {
     this.#call = call
     this.#isLarge = isLarge
     this.#limits = limits
     this.#elapsed = elapsed
+    this.#restAfter = restAfter
   }
 
   /** Units and clock tasks that wait or are under way. */
@@ -233,6 +239,7 @@ export class GroupCommit {
       this.#underWay.lockWait++
       this.#toTheEnd(queue)
     }
+    const began = this.#elapsed()
     try {
       await clockTask.run(waitsForLock)
       if (waitsForLock) queue.contended = false
@@ -245,11 +252,17 @@ export class GroupCommit {
         clockTask.reject(error)
       }
     } finally {
-      queue.clockTaskUnderWay = false
       if (waitsForLock) this.#underWay.lockWait--
-      this.#forgetIdle(queue)
-      this.#schedule()
+      const rest = this.#restAfter(queue.organizationId, this.#elapsed() - began)
+      if (rest < 1) this.#endClockTask(queue)
+      else setTimeout(() => this.#endClockTask(queue), rest)
     }
+  }
+
+  #endClockTask(queue: OrganizationQueue): void {
+    queue.clockTaskUnderWay = false
+    this.#forgetIdle(queue)
+    this.#schedule()
   }
 
   /** Somebody else holds the clock: the next of this organization waits for it, but what has waited for too long fails. */

@@ -12,7 +12,7 @@ import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
 import type { Change, CommitOutcome, StorageLimits, Unit, UnitOutcome } from './change.ts'
 import { type CallOptions, decodeOutcomes, encodeUnits, lockTimeout } from './commit-call.ts'
 import type { CommitAnswer, HandedOver } from './commit-protocol.ts'
-import { type CallPart, GroupCommit, type GroupLimits } from './group-commit.ts'
+import { type CallPart, GroupCommit, type GroupLimits, type RestAfter } from './group-commit.ts'
 import type { DueDeliveries, Notifier, WokenQueue, WorkerBeside } from './notifier.ts'
 import { dependentsOf, type StreamTable } from './stream-table.ts'
 
@@ -59,6 +59,8 @@ export function createJournal(options: {
   readonly notifier: Notifier
   readonly onCommit?: CommitObserver
   readonly limits?: GroupLimits
+  /** The rest that clock tasks of an organization have between them; none unless told. */
+  readonly restAfter?: RestAfter
   /** How far the clock may be ahead of the database's, in milliseconds; beyond, commits reject with `clockAheadCode`. */
   readonly maxClockSkew?: number
   /** What an organization may store; as much as it likes unless told. */
@@ -77,6 +79,7 @@ export function createJournal(options: {
     notifier,
     onCommit,
     limits,
+    restAfter,
     storage,
     worker = null,
     tracer = null,
@@ -148,7 +151,7 @@ export function createJournal(options: {
     return kinds
   }
 
-  const group = new GroupCommit(call, (unit) => isLarge(unit, tables), limits)
+  const group = new GroupCommit(call, (unit) => isLarge(unit, tables), limits, stopwatch(), restAfter)
 
   /** What is a part of a trace has a span of its own, from when it comes until it has its outcome. */
   async function submit(organizationId: string, unit: Unit): Promise<UnitOutcome> {

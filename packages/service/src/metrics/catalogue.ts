@@ -9,6 +9,8 @@ interface Described {
   /** Who shows it: the API, a worker; each of them, with the API's thread for large bodies; or the same figures whoever is asked. */
   readonly of: 'api' | 'worker' | 'each' | 'database'
   readonly labels: readonly string[]
+  /** Of the process, however many databases it serves: without the label `database`. */
+  readonly ofAllDatabases?: true
 }
 export type Figure = Described &
   (
@@ -37,12 +39,14 @@ export const catalogue = {
     type: 'gauge',
     of: 'each',
     labels: ['version', 'node'],
+    ofAllDatabases: true,
     help: 'Which release runs, on which Node: always 1',
   },
   deskwire_http_request_duration_seconds: {
     type: 'histogram',
     of: 'api',
     labels: ['method', 'route', 'status'],
+    ofAllDatabases: true,
     buckets: requestBuckets,
     help: 'From the arrival of a request to the end of its answer, by class of status',
   },
@@ -50,30 +54,35 @@ export const catalogue = {
     type: 'gauge',
     of: 'api',
     labels: none,
+    ofAllDatabases: true,
     help: 'Requests under way, without those that wait for changes',
   },
   deskwire_http_body_bytes: {
     type: 'gauge',
     of: 'api',
     labels: none,
+    ofAllDatabases: true,
     help: 'Bytes set aside for bodies of requests under way',
   },
   deskwire_http_bodies_waiting: {
     type: 'gauge',
     of: 'api',
     labels: none,
+    ofAllDatabases: true,
     help: 'Requests whose body is not read yet for want of room',
   },
   deskwire_http_answer_bytes: {
     type: 'gauge',
     of: 'api',
     labels: none,
+    ofAllDatabases: true,
     help: 'Bytes of large answers that were not yet taken',
   },
   deskwire_share_refusals_total: {
     type: 'counter',
     of: 'api',
     labels: ['of', 'reason'],
+    ofAllDatabases: true,
     help: 'Requests refused beyond a share: what of, and whether the organization had its own (own_share) or all was taken (all_taken)',
   },
   deskwire_stream_commit_duration_seconds: {
@@ -94,6 +103,7 @@ export const catalogue = {
     type: 'gauge',
     of: 'api',
     labels: none,
+    ofAllDatabases: true,
     help: "Changes that wait for their organization's turn to commit, or are being committed",
   },
   deskwire_stream_lead_seconds: {
@@ -169,6 +179,7 @@ export const catalogue = {
     type: 'gauge',
     of: 'worker',
     labels: none,
+    ofAllDatabases: true,
     help: 'Attempts under way',
   },
   deskwire_webhooks_disabled_total: {
@@ -247,18 +258,21 @@ export const catalogue = {
     type: 'gauge',
     of: 'each',
     labels: none,
+    ofAllDatabases: true,
     help: 'How long the event loop was held at a time in the last minute or two, but for one in a hundred',
   },
   deskwire_event_loop_delay_max_seconds: {
     type: 'gauge',
     of: 'each',
     labels: none,
+    ofAllDatabases: true,
     help: 'The longest that the event loop was held in one piece in the last minute or two',
   },
   deskwire_event_loop_utilization: {
     type: 'gauge',
     of: 'each',
     labels: none,
+    ofAllDatabases: true,
     help: 'The part of the time that the event loop was at work, from 0 to 1, since the figures were made before',
   },
 } as const satisfies Readonly<Record<`deskwire_${string}`, Figure>>

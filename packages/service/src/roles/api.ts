@@ -13,6 +13,7 @@ import type { DeliverySettings } from '../delivery/model.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
 import type { WorkerBeside } from '../journal/notifier.ts'
 import { atMost } from '../kernel/periodic.ts'
+import { RoomForOthers } from '../kernel/room-for-others.ts'
 import { createBulk } from './bulk.ts'
 import type { ServedDatabase } from './prepare.ts'
 import type { Running } from './running.ts'
@@ -65,13 +66,15 @@ export async function startApi(
   const { address, settings, log, otherMetrics, searchTimeout, storage, name = null, others = [] } = options
   const followed = others.map((database) => ({ ...database, clock: followDatabaseClock(database.pool) }))
   const databases = [{ name, address }, ...others].map((one) => ({ name: one.name, address: one.address }))
+  const room = new RoomForOthers()
   // With a clock of its own everything is answered by it, and so here.
   const bulk =
     options.clock === undefined
-      ? createBulk({ databases, settings, searchTimeout, storage, logLevel: log.level }, log)
+      ? createBulk({ databases, settings, searchTimeout, storage, logLevel: log.level }, room, log)
       : null
   const { server, homes, metrics, moved } = createApp({
     ...options,
+    room,
     others: await Promise.all(followed.map(whenItsTimeIsKnown)),
     ...(bulk === null ? {} : { handOver: bulk.handOver }),
     otherMetrics: async () => (await Promise.all([otherMetrics(), bulk?.metrics() ?? []])).flat(),
@@ -99,6 +102,7 @@ export async function startApi(
       )
       clearTimeout(late)
       await Promise.all([...listeners.map((listener) => listener.close()), bulk?.stop()])
+      room.stop()
       for (const each of [clock, ...followed.map((database) => database.clock)]) each.stop()
     },
   }

@@ -9,6 +9,8 @@ import { createPool, endPool } from '../db/pool.ts'
 import { ownHeaders } from '../http/hand-over.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
 import { createLog } from '../kernel/log.ts'
+import { restElsewhere } from '../kernel/room-for-others.ts'
+import { restBetweenTurns } from '../kernel/yielding.ts'
 import { snapshotsOf } from '../metrics/registry.ts'
 import { openTelemetry } from '../telemetry/open.ts'
 import { type BulkAsk, type BulkOrders, type BulkTold, bulkAtOnce } from './bulk.ts'
@@ -20,8 +22,9 @@ const connections = bulkAtOnce + 1
 /** How long the first requests wait for the database's clock, in milliseconds: what needs it says so itself. */
 const clockMilliseconds = 10_000
 
-const { databases, settings, searchTimeout, storage, logLevel } = workerData as BulkOrders
+const { databases, settings, searchTimeout, storage, logLevel, part } = workerData as BulkOrders
 tuneHeap()
+restBetweenTurns((turn) => restElsewhere(part, turn))
 const port = parentPort as MessagePort
 // What the process could not turn on has kept it from starting.
 const telemetry = await openTelemetry('bulk')

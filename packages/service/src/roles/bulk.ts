@@ -12,10 +12,13 @@ import type { DeliverySettings } from '../delivery/model.ts'
 import type { HandedBack, HandedOver, HandOver } from '../http/hand-over.ts'
 import type { StorageLimits } from '../journal/change.ts'
 import { loggable } from '../kernel/loggable.ts'
+import type { RoomForOthers } from '../kernel/room-for-others.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
 import type { Running } from './running.ts'
 
 export interface BulkOrders {
+  /** The part of the time that it has, as `RoomForOthers` tells it. */
+  readonly part: Int32Array
   /** The directory's first, with names where there are several. */
   readonly databases: readonly { readonly name: string | null; readonly address: DatabaseAddress }[]
   readonly settings: DeliverySettings
@@ -83,7 +86,7 @@ interface Thread {
 }
 
 /** Begins no thread yet. */
-export function createBulk(orders: BulkOrders, log: Logger): Bulk {
+export function createBulk(orders: Omit<BulkOrders, 'part'>, room: RoomForOthers, log: Logger): Bulk {
   const queues = new Map<string, Waiting[]>()
   let thread: Thread | null = null
   let idle: NodeJS.Timeout | undefined
@@ -121,6 +124,7 @@ export function createBulk(orders: BulkOrders, log: Logger): Bulk {
     thread ??= startThread()
     const number = ++numbers
     thread.underWay.set(number, waiting)
+    room.beginElsewhere(waiting.request.organizationId)
     const { body } = waiting.request
     const whole = body.byteLength === body.buffer.byteLength
     const ask: BulkAsk = { ask: 'answer', number, request: waiting.request }
@@ -132,7 +136,7 @@ export function createBulk(orders: BulkOrders, log: Logger): Bulk {
     // The file beside this one: a source in the repository, JavaScript as published.
     const file = new URL(import.meta.url.replace(/bulk(\.[jt]s)$/, 'bulk-thread$1'))
     const worker = new Worker(file, {
-      workerData: orders,
+      workerData: { ...orders, part: room.partElsewhere } satisfies BulkOrders,
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 16 },
     })
     const { promise: ended, resolve } = Promise.withResolvers<void>()
@@ -147,7 +151,10 @@ export function createBulk(orders: BulkOrders, log: Logger): Bulk {
       for (const tell of started.asked.splice(0)) tell([])
       // A commit of theirs may have taken effect.
       const lost = new Error(`the thread for large bodies ended with code ${code}`)
-      for (const { reject } of started.underWay.values()) reject(lost)
+      for (const { request, reject } of started.underWay.values()) {
+        room.endElsewhere(request.organizationId)
+        reject(lost)
+      }
       started.underWay.clear()
       pump()
     })
@@ -161,6 +168,7 @@ export function createBulk(orders: BulkOrders, log: Logger): Bulk {
     }
     const waiting = from.underWay.get(told.number)
     from.underWay.delete(told.number)
+    if (waiting !== undefined) room.endElsewhere(waiting.request.organizationId)
     if (told.told === 'failure') waiting?.reject(new Error(told.message))
     else {
       const { status, headers, body } = told

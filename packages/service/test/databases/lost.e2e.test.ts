@@ -1,4 +1,4 @@
-/** A service over three databases, of which one is killed, one vanishes without a word, and the directory's does: each costs its own organizations alone. */
+/** A service over three databases, of which one is killed, one vanishes without a word, and the directory's does, and one that is away at a start: each costs its own organizations alone. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -59,11 +59,11 @@ test('a database that is lost costs its own organizations 503, and nobody else a
       `three ${wayToThree.url(within)}`,
     ]
     await writeFile(file, lines.join('\n'))
-    const service = await services.serve([], {
+    const environment = {
       ...hooks.settings,
       DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
-      DESKWIRE_DATABASES: file,
-    })
+    }
+    const service = await services.serve([], { ...environment, DESKWIRE_DATABASES: file })
     const apis = made.map(({ organizationId, token }) => createApi(service.url, organizationId, token))
     const [first, second, third] = apis as [Api, Api, Api]
     const readyz = async () => (await (await fetch(`${service.url}/readyz`)).json()) as object
@@ -115,6 +115,35 @@ test('a database that is lost costs its own organizations 503, and nobody else a
     )
     await delivers(third, 2)
     expect(await service.end('SIGTERM')).toBe(0)
+
+    // Away as a process starts: it says so once, however often it tries, and serves it when it is there.
+    wayToThree.turnAway()
+    const late = await services.serve([], { ...environment, DESKWIRE_DATABASES: `${lines[1]};${lines[3]}` })
+    const [firstLate, thirdLate] = [first, third].map(({ organizationId, token }) =>
+      createApi(late.url, organizationId, token),
+    ) as [Api, Api]
+    const answer = await thirdLate.get('/v1/customers')
+    expect([answer.status, answer.json.code, answer.headers.get('retry-after')]).toEqual([
+      503,
+      'unavailable',
+      '1',
+    ])
+    await delivers(firstLate, 0)
+    const said = () =>
+      late
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('a database cannot be used'))
+    expect(said().map((line) => (JSON.parse(line) as { database: string }).database)).toEqual(['three'])
+    wayToThree.comeBack()
+    await eventually(
+      'it is served when it is there',
+      async () => (await thirdLate.get('/v1/customers')).status === 200,
+    )
+    await delivers(thirdLate, 2)
+    expect(said()).toHaveLength(1)
+    expect(late.output().split('the database can be used now')).toHaveLength(2)
+    expect(await late.end('SIGTERM')).toBe(0)
   } finally {
     await two.stop().catch(() => {})
     await rm(scratch, { recursive: true, force: true })

@@ -1,8 +1,12 @@
 /** An API over three databases: every kind of call is answered by the database that has the organization. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDirectorySweep, type Settled, settleDirectory } from '../../src/access/settle-directory.ts'
+import { hashToken } from '../../src/access/token.ts'
 import { tellRestored } from '../../src/backup/restored.ts'
+import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
+import { catalogue, type Figure } from '../../src/metrics/catalogue.ts'
 import { makeCustomer, makeTicket } from '../harness/desk.ts'
 import { makeWebhook } from '../harness/hooks.ts'
 import { eventually } from '../harness/locks.ts'
@@ -35,6 +39,29 @@ async function rowsOf(table: string, { organizationId }: Api): Promise<readonly 
     ),
   )
   return counted.map(({ rows }) => rows[0]?.n ?? 0)
+}
+
+const poolOf = (place: number) => several.databases[place]!.pool
+
+/** The rows of an organization as they are, in another database beside its own. */
+async function copyRows({ organizationId }: Api, from: number, to: number): Promise<void> {
+  for (const table of [
+    'organizations',
+    'organization_clocks',
+    'api_keys',
+    'api_key_tokens',
+    'customers',
+    'kind_counters',
+  ]) {
+    const { rows } = await poolOf(from).query(
+      `select to_jsonb(t) as row from ${table} t where t.organization_id = $1`,
+      [organizationId],
+    )
+    for (const { row } of rows)
+      await poolOf(to).query(`insert into ${table} select * from jsonb_populate_record(null::${table}, $1)`, [
+        row,
+      ])
+  }
 }
 
 const at = (place: number, count = 1) => names.map((_, n) => (n === place ? count : 0))
@@ -163,6 +190,11 @@ test('figures tell the databases apart, and those of the process stand once', as
     expect(text).toContain(`deskwire_webhooks_active{process="api",database="${name}"}`)
     expect(text).toContain(`deskwire_stream_commit_group_size_count{process="api",database="${name}"}`)
   }
+  for (const [name, figure] of Object.entries<Figure>(catalogue)) {
+    const series = text.match(new RegExp(`^${name}(?:_bucket|_sum|_count)?[{ ].*$`, 'gm')) ?? []
+    const told = series.map((line) => /[{,]database="/.test(line))
+    expect([name, new Set(told)]).toEqual([name, new Set(told.length === 0 ? [] : [!figure.ofAllDatabases])])
+  }
   expect(text.match(/^deskwire_build_info\{.*process="api"\} \d+$/gm)).toHaveLength(1)
   expect(text).not.toMatch(/^deskwire_http_request_duration_seconds_count\{.*database=/m)
 })
@@ -181,24 +213,8 @@ describe('an organization whose database is said to be another', () => {
   /** As a move ends: the rows are in both, one of which says that it serves it. */
   async function move(api: Api, from: number, to: number): Promise<void> {
     const { organizationId } = api
-    const [source, target] = [several.databases[from]!.pool, several.databases[to]!.pool]
-    for (const table of [
-      'organizations',
-      'organization_clocks',
-      'api_keys',
-      'api_key_tokens',
-      'customers',
-      'kind_counters',
-    ]) {
-      const { rows } = await source.query(
-        `select to_jsonb(t) as row from ${table} t where t.organization_id = $1`,
-        [organizationId],
-      )
-      for (const { row } of rows)
-        await target.query(`insert into ${table} select * from jsonb_populate_record(null::${table}, $1)`, [
-          row,
-        ])
-    }
+    const source = poolOf(from)
+    await copyRows(api, from, to)
     await several.directory.note(organizationId, await hashesOf(source, organizationId))
     for (const table of ['organizations', 'organization_clocks'])
       await source.query(`update ${table} set away = 'moved' where organization_id = $1`, [organizationId])
@@ -267,4 +283,163 @@ describe('an organization whose database is said to be another', () => {
     })
     expect(refused.headers.get('retry-after')).toBe('1')
   })
+})
+
+describe('settling the directory with a database', () => {
+  const settle = (place: number) =>
+    settleDirectory({ name: names[0], pool: poolOf(0) }, { name: names[place]!, pool: poolOf(place) })
+  const nothing: Settled = { organizations: 0, moved: 0, tokens: 0, taken: 0 }
+  const awayIn = async (place: number, { organizationId }: Api) => {
+    const tables = ['organizations', 'organization_clocks']
+    const asked = tables.map((table) =>
+      poolOf(place).query<{ away: string | null }>(
+        `select t.away from ${table} t where t.organization_id = $1`,
+        [organizationId],
+      ),
+    )
+    return (await Promise.all(asked)).map(({ rows }) => rows[0]?.away)
+  }
+
+  // What the tests before have left behind is settled.
+  beforeAll(async () => {
+    for (const place of [1, 2]) await settle(place)
+  })
+
+  test.each([
+    ['the directory has less of it', 1, { known: 0, claims: 1 }, 2],
+    ['the directory has as much of it', 1, { known: 0, claims: 0 }, 1],
+    ['the directory has more of it', 1, { known: 2, claims: 1 }, 1],
+    ["the directory's own has less of it", 0, { known: 0, claims: 1 }, 2],
+    ["the directory's own has more of it", 0, { known: 2, claims: 1 }, 0],
+  ])('one that two databases claim, where %s: one serves it', async (_, knownAt, moves, served) => {
+    const api = await several.newOrganization(knownAt, addresses[0])
+    const { id } = await makeCustomer(api, { name: 'once' })
+    await copyRows(api, knownAt, 2)
+    for (const [place, count] of [
+      [knownAt, moves.known],
+      [2, moves.claims],
+    ] as const)
+      await poolOf(place).query('update organizations set moves = $2 where organization_id = $1', [
+        api.organizationId,
+        count,
+      ])
+    if (knownAt !== 0)
+      await poolOf(0).query('update directory_organizations set moves = $2 where organization_id = $1', [
+        api.organizationId,
+        moves.known,
+      ])
+    const goes = served === 2
+    // The hash of a token that the directory's own database has is not among those that are noted.
+    const tokens = knownAt === 0 ? 1 : 0
+    expect(await settle(2)).toEqual({
+      ...nothing,
+      organizations: goes ? 1 : 0,
+      moved: goes ? 0 : 1,
+      tokens,
+    })
+    expect(await settle(1)).toEqual({ ...nothing, moved: goes && knownAt === 1 ? 1 : 0 })
+    expect(await several.directory.homeOf(api.organizationId)).toEqual({
+      database: names[served],
+      moves: goes ? moves.claims : moves.known,
+    })
+    for (const place of [knownAt, 2]) {
+      const away = place === served ? null : 'moved'
+      expect([place, await awayIn(place, api)]).toEqual([place, [away, away]])
+    }
+    for (const each of [api, elsewhere(api)])
+      expect((await each.patch(`/v1/customers/${id}`, { name: `${served}` })).json.name).toBe(`${served}`)
+    const { rows } = await poolOf(served).query('select c.body from customers c where c.id = $1', [id])
+    expect(JSON.parse(rows[0].body).name).toBe(`${served}`)
+    for (const place of [1, 2]) expect(await settle(place)).toEqual(nothing)
+  })
+
+  test('tokens that the directory has lost are good again; entries of what the database does not have stay, and let nobody in', async () => {
+    const api = await several.newOrganization(1, addresses[0])
+    for (const table of ['directory_tokens', 'directory_organizations'])
+      await poolOf(0).query(`delete from ${table} where organization_id = $1`, [api.organizationId])
+    const nobody = newId(systemClock)
+    await several.directory.place(nobody, names[1])
+    const token = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
+    await several.directory.note(nobody, [Buffer.from(hashToken(token), 'hex')])
+    const stranger = createApi(addresses[1], nobody, token)
+    expect((await api.get('/v1/customers')).status).toBe(401)
+    expect(await settle(1)).toEqual({ ...nothing, organizations: 1, tokens: 1 })
+    expect((await stranger.get('/v1/customers')).status).toBe(401)
+    expect(await several.directory.homeOf(nobody)).toEqual({ database: names[1], moves: 0 })
+    await eventually('the API knows its token', async () => (await api.get('/v1/customers')).status === 200)
+    await several.directory.forget(nobody)
+  })
+
+  test.each([0, 2])(
+    'a token that an organization in %i has too stays with that one, and is told of',
+    async (place) => {
+      const owner = await several.newOrganization(place, addresses[0])
+      const other = await several.newOrganization(1, addresses[0])
+      const hashes = [owner, other].map(({ token }) => Buffer.from(hashToken(token ?? ''), 'hex'))
+      await poolOf(1).query('update api_key_tokens set token_hash = $1 where token_hash = $2', hashes)
+      const told = await settle(1)
+      expect(told).toEqual({ ...nothing, taken: 1 })
+      for (const address of addresses) {
+        const answer = await createApi(address, '', owner.token).get('/v1/organization')
+        expect(answer.json.id).toBe(owner.organizationId)
+      }
+      await poolOf(1).query('delete from api_key_tokens where token_hash = $1', [hashes[0]])
+    },
+  )
+})
+
+test('the sweep forgets what is in the directory alone for a day, and nothing else', async () => {
+  const hash = (n: number) => Buffer.from(n.toString(16).padStart(64, '0'), 'hex')
+  const api = await several.newOrganization(1, addresses[0])
+  const { json: key } = await api.post('/v1/api-keys', { name: 'Lives', scopes: ['customers:read'] })
+  const { json: revoked } = await api.post('/v1/api-keys', { name: 'Goes', scopes: ['customers:read'] })
+  const link = await api.post('/v1/console-links', { scopes: ['customers:read'] })
+  const secret = new URL(link.json.url).hash.replace('#link=', '')
+  expect((await api.delete(`/v1/api-keys/${revoked.id}`)).status).toBe(204)
+  // Made, and without a token; told of and never made: of old, just now, elsewhere, and after a move.
+  const [bare, never, now, third, moved] = [
+    await several.newOrganization(1, addresses[0]),
+    ...Array.from({ length: 4 }, () => ({ organizationId: newId(systemClock) })),
+  ].map(({ organizationId }) => organizationId) as [string, string, string, string, string]
+  await poolOf(1).query('delete from api_key_tokens where organization_id = $1', [bare])
+  await poolOf(0).query('delete from directory_tokens where organization_id = $1', [bare])
+  for (const id of [never, now, moved]) await several.directory.place(id, names[1])
+  await several.directory.place(third, names[2])
+  await several.directory.note(api.organizationId, [hash(1), hash(2)])
+  await several.directory.note(third, [hash(3)])
+  // More than are looked at at once.
+  await poolOf(0).query(
+    `insert into directory_tokens (token_hash, organization_id)
+       select sha256(n::text::bytea), $1 from generate_series(1, 6000) n`,
+    [api.organizationId],
+  )
+  await poolOf(0).query('update directory_organizations set moves = 1 where organization_id = $1', [moved])
+  const old = `now() - interval '25 hours'`
+  await poolOf(0).query(`update directory_tokens set noted_at = ${old} where token_hash <> $1`, [hash(1)])
+  await poolOf(0).query(`update directory_organizations set placed_at = ${old} where organization_id <> $1`, [
+    now,
+  ])
+
+  await createDirectorySweep(poolOf(0), { name: names[1], pool: poolOf(1) })()
+  const { rows } = await poolOf(0).query<{ token_hash: Buffer }>(
+    'select t.token_hash from directory_tokens t where t.organization_id = any($1)',
+    [[api.organizationId, third]],
+  )
+  const kept = [
+    hash(1),
+    hash(3),
+    ...[api.token ?? '', key.token, secret].map((t) => Buffer.from(hashToken(t), 'hex')),
+  ]
+  const text = (hashes: readonly Buffer[]) => hashes.map((one) => one.toString('hex')).sort()
+  expect(text(rows.map((row) => row.token_hash))).toEqual(text(kept))
+  const homes = [api.organizationId, bare, never, now, third, moved].map((id) => several.directory.homeOf(id))
+  expect((await Promise.all(homes)).map((home) => home?.database ?? null)).toEqual([
+    names[1],
+    names[1],
+    null,
+    names[1],
+    names[2],
+    names[1],
+  ])
+  expect((await api.get('/v1/customers')).status).toBe(200)
 })

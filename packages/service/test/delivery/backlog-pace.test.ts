@@ -1,8 +1,9 @@
 /** The pace that backlogs have beside others: who has one, how fast it is, and that it goes by what is measured. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BacklogPace, nextRate } from '../../src/delivery/backlog-pace.ts'
+import { BacklogPace } from '../../src/delivery/backlog-pace.ts'
 import { deliveryTuning } from '../../src/delivery/tuning.ts'
+import { nextRate } from '../../src/kernel/lateness.ts'
 
 const tuning = deliveryTuning.backlogs
 const { adjustEvery, lateFrom, othersFor, rateAtFirst, rateAtLeast, rateAtMost } = tuning

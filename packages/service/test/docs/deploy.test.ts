@@ -2,12 +2,14 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { settings } from '../../src/config.ts'
+import { parseDatabases } from '../../src/db/databases.ts'
 import { version } from '../../src/kernel/version.ts'
 import { textOf } from './repository.ts'
 
 const files = [
   'compose.yaml',
   'compose.scaled.yaml',
+  'compose.databases.yaml',
   'Containerfile',
   'healthcheck.mjs',
   'deskwire.service',
@@ -16,6 +18,7 @@ const files = [
   'chart/values.yaml',
   'chart/templates/_helpers.tpl',
   'chart/templates/api.yaml',
+  'chart/templates/migrate.yaml',
   'chart/templates/worker.yaml',
 ]
 
@@ -35,11 +38,39 @@ test('the chart is of this release', () => {
 })
 
 test('services of the compose files have what the guide promises', () => {
-  for (const file of ['compose.yaml', 'compose.scaled.yaml']) {
-    const { services, networks } = parse(textOf(`deploy/${file}`), { merge: true })
+  for (const [file, servers] of Object.entries({
+    'compose.yaml': ['postgres'],
+    'compose.scaled.yaml': ['postgres'],
+    'compose.databases.yaml': ['postgres-one', 'postgres-two'],
+  })) {
+    const { services, networks, volumes } = parse(textOf(`deploy/${file}`), { merge: true })
     expect(networks.database.internal).toBe(true)
-    expect(services.postgres.networks).toEqual(['database'])
+    for (const server of servers) {
+      expect(services[server].networks).toEqual(['database'])
+      expect(services[server].healthcheck.test).toContain('pg_isready')
+      expect(services[server].volumes).toEqual([`${server}:/var/lib/postgresql`])
+      expect(Object.keys(volumes)).toContain(server)
+    }
     for (const name of Object.keys(services).filter((service) => services[service].image === 'deskwire'))
       expect(services[name]).toMatchObject({ read_only: true, cap_drop: ['ALL'], stop_grace_period: '30s' })
+  }
+})
+
+test('processes of compose.databases.yaml are given both of its servers, and start without the second', () => {
+  const { services } = parse(textOf('deploy/compose.databases.yaml'), { merge: true })
+  for (const name of ['api', 'worker']) {
+    const { environment, depends_on: needs } = services[name]
+    const setting = parseDatabases(environment.DESKWIRE_DATABASES.replaceAll(/\$\{[^}]*\}/g, 'password'))
+    expect(setting).toEqual({
+      databases: ['one', 'two'].map((database) => ({
+        name: database,
+        url: `postgres://deskwire:password@postgres-${database}/deskwire`,
+        directUrl: null,
+      })),
+    })
+    expect(needs).toEqual({
+      'postgres-one': { condition: 'service_healthy' },
+      'postgres-two': { condition: 'service_started' },
+    })
   }
 })

@@ -13,6 +13,8 @@ export interface VanishingDatabase extends AsyncDisposable {
   url(parameters?: Readonly<Record<string, string>>): string
   /** From now on nothing that anybody sends arrives, on connections that are there and on new ones. */
   vanish(): void
+  /** From now on whoever connects is sent away when they have said a word, as by a server that is not up yet. */
+  turnAway(): void
   /** New connections go through again. Those from before stay as they are: nobody remembers them. */
   comeBack(): void
   /** Connections that were accepted and lead nowhere. */
@@ -32,6 +34,7 @@ export async function vanishingDatabase(to: {
   const alive = new Map<Socket, Socket>()
   const all = new Set<Socket>()
   let gone = false
+  let closed = false
   const swallow = (socket: Socket) => socket.unpipe().resume()
   const server = createServer((near) => {
     all.add(near)
@@ -43,6 +46,10 @@ export async function vanishingDatabase(to: {
     })
     if (gone) {
       swallow(near)
+      return
+    }
+    if (closed) {
+      near.once('data', () => near.end())
       return
     }
     const far = createConnection(target)
@@ -71,8 +78,13 @@ export async function vanishingDatabase(to: {
         far.destroy()
       }
     },
+    turnAway() {
+      closed = true
+      for (const near of alive.keys()) near.destroy()
+    },
     comeBack() {
       gone = false
+      closed = false
     },
     get dead() {
       return all.size - alive.size

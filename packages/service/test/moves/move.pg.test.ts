@@ -6,7 +6,7 @@ import pino from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHomeDirectory } from '../../src/access/home-directory.ts'
 import { awayCode } from '../../src/journal/away.ts'
-import { systemClock } from '../../src/kernel/timestamps.ts'
+import { stopwatch, systemClock } from '../../src/kernel/timestamps.ts'
 import { finishMoves } from '../../src/moves/finish.ts'
 import {
   abortMove,
@@ -16,15 +16,17 @@ import {
   moveOrganization,
 } from '../../src/moves/move.ts'
 import { movingTables } from '../../src/moves/tables.ts'
+import { fenceLimits } from '../../src/moves/turn.ts'
 import { deleteOrganization } from '../../src/organization/deletion.ts'
 import { resumeOrganization, suspendOrganization } from '../../src/organization/suspension.ts'
 import { type FullDesk, fullDesk } from '../backup/full-desk.fixture.ts'
 import { type TestDatabase, testDatabase } from '../harness/database.ts'
+import { makeCustomer } from '../harness/desk.ts'
 import { testEngine } from '../harness/engine.ts'
 import { follow } from '../harness/follower.ts'
 import { makeWebhook } from '../harness/hooks.ts'
 import { httpReader } from '../harness/http-follower.ts'
-import { eventually } from '../harness/locks.ts'
+import { eventually, waitingBackends } from '../harness/locks.ts'
 import type { Api, TestService } from '../harness/service.ts'
 import { createServices, socketUrl } from '../harness/services.ts'
 import { severalDatabases } from '../harness/several-databases.ts'
@@ -289,6 +291,56 @@ test('the command, killed while it copies, goes on when it is run again; its tra
     said: `deskwire: organization ${organizationId} lives in two\n`,
   })
   await dropSource(databasesOf(pool, there.pool), organizationId, 'one')
+})
+
+test('a fence whose mover does nothing more falls by itself: writes that waited go on at the source, and another mover brings them along', {
+  timeout: 120_000,
+}, async () => {
+  const { database } = desk.service
+  const { pool } = database
+  const api = await desk.service.newOrganization('Held')
+  const { organizationId } = api
+  const databases = databasesOf(pool, there.pool)
+  await makeCustomer(api, { name: 'before' })
+  const writes: ReturnType<Api['post']>[] = []
+  let answered = 0
+  let held = 0
+  const gone = moveOrganization(databases, organizationId, 'two', {
+    ...asFastAsCanBe,
+    fence: { within: 30_000, standsFor: fenceLimits.standsFor },
+    async between(step) {
+      if (step !== 'fenced') return
+      for (let n = 0; n < 5; n++) {
+        const writing = api.post('/v1/customers', { name: `held ${n}` })
+        writes.push(writing)
+        void writing.then(() => answered++)
+      }
+      await waitingBackends(database, 1)
+      expect(answered).toBe(0)
+      // The server ends it, while the mover does nothing.
+      const elapsed = stopwatch()
+      await Promise.all(writes)
+      held = elapsed()
+    },
+  })
+  await expect(gone).rejects.toThrow()
+  // A statement, and a transaction of any other, would have had thirty seconds.
+  expect(held).toBeLessThan(20_000)
+  expect((await Promise.all(writes)).map(({ status }) => status)).toEqual(writes.map(() => 201))
+  expect(await isServedBy(pool, organizationId)).toBe(true)
+  expect(await isServedBy(there.pool, organizationId)).toBe(false)
+  const { rows } = await pool.query('select 1 from customers c where c.organization_id = $1', [
+    organizationId,
+  ])
+  expect(rows).toHaveLength(6)
+  expect((await moveOrganization(databases, organizationId, 'two', asFastAsCanBe)).outcome).toBe('moved')
+  const { rows: moved } = await there.pool.query<{ body: string }>(
+    'select c.body from customers c where c.organization_id = $1',
+    [organizationId],
+  )
+  const named = moved.map(({ body }) => (JSON.parse(body) as { name: string }).name)
+  expect(named.sort()).toEqual(['before', ...writes.map((_, n) => `held ${n}`)])
+  await dropSource(databases, organizationId, 'one')
 })
 
 test('writers, a follower, a waiting reader and a receiver do not notice a move', {

@@ -1,7 +1,7 @@
 /** Which changes go together, what happens when a call raises, and that nobody waits for ever. No database. */
 import fc from 'fast-check'
 import { DatabaseError } from 'pg'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { customer } from '../../src/desk/customer/index.ts'
 import { exclusiveKeys, type Unit } from '../../src/journal/change.ts'
 import {
@@ -9,6 +9,7 @@ import {
   defaultLimits,
   GroupCommit,
   type GroupLimits,
+  type RestAfter,
 } from '../../src/journal/group-commit.ts'
 import { idempotencyRecord } from '../harness/decide.ts'
 
@@ -22,7 +23,7 @@ interface Call {
 }
 
 /** A database that answers when it is told to. */
-function scripted(limits?: Partial<GroupLimits>, elapsed?: () => number) {
+function scripted(limits?: Partial<GroupLimits>, elapsed?: () => number, restAfter?: RestAfter) {
   const open: Call[] = []
   const calls: Call[] = []
   const group = new GroupCommit(
@@ -49,6 +50,7 @@ function scripted(limits?: Partial<GroupLimits>, elapsed?: () => number) {
     ({ changes }) => changes[0]!.operation === 'delete',
     { ...defaultLimits, ...limits },
     elapsed,
+    restAfter,
   )
   return { group, open, calls }
 }
@@ -378,6 +380,49 @@ test('clock tasks go one at a time beside the units of their organization, and n
   for (const clockTask of [...clockTasks.open]) clockTask.done()
   await turn()
   expect([clockTasks.settled, group.pending]).toEqual([['x', 'z', 'y'], 0])
+})
+
+test('between clock tasks an organization rests as long as it is told, and nothing else waits for it', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+  try {
+    const asked: [string, number][] = []
+    const { group, open } = scripted(
+      {},
+      () => performance.now(),
+      (organization, took) => {
+        asked.push([organization, took])
+        return organization === 'a' ? 50 : 0
+      },
+    )
+    const clockTasks = scriptedClockTasks(group)
+    const names = () => clockTasks.open.map(({ name }) => name)
+    for (const name of ['a1', 'a2']) clockTasks.begin('a', name)
+    for (const name of ['b1', 'b2']) clockTasks.begin('b', name)
+    await turn()
+    vi.advanceTimersByTime(20)
+    for (const clockTask of [...clockTasks.open]) clockTask.done()
+    await turn()
+    expect([asked, names()]).toEqual([
+      [
+        ['a', 20],
+        ['b', 20],
+      ],
+      ['b2'],
+    ])
+    void group.submit('a', change('a0'))
+    await turn()
+    expect(open.map(({ ids }) => ids)).toEqual([[['a0']]])
+    vi.advanceTimersByTime(49)
+    await turn()
+    expect(names()).toEqual(['b2'])
+    vi.advanceTimersByTime(1)
+    await turn()
+    expect(names()).toEqual(['b2', 'a2'])
+    // A task that has ended is answered at once.
+    expect(clockTasks.settled).toEqual(['a1', 'b1'])
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('a clock task that finds the clock held waits for the lock the next time, in places of which there are few', async () => {
