@@ -22,7 +22,7 @@ export interface RoomTuning extends RateTuning {
   readonly resolution: number
 }
 
-/** On two cores that the service shares with its database, 99 in 100 requests of others take up to three times what they take alone. */
+/** Chosen by `npm run bench -- neighbours`, on two cores that the service shares with its database. */
 export const roomTuning: RoomTuning = {
   rateAtFirst: 0.1,
   rateAtLeast: 0.05,
