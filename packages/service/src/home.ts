@@ -24,7 +24,7 @@ import { type CallUnderClock, createJournal } from './journal/journal.ts'
 import { createNotifier, type WorkerBeside } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import { loggable } from './kernel/loggable.ts'
-import type { RoomForOthers } from './kernel/room-for-others.ts'
+import type { RestAfter, RoomForOthers } from './kernel/room-for-others.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
 import { consoleLinkPart } from './keys/console-link-routes.ts'
@@ -121,13 +121,14 @@ export function createHome(
 ): Home {
   const { log, settings, kinds, maxClockSkew, storage, part, telemetry, room } = options
   const of = name === null ? {} : { database: name }
+  const restAfter = room?.restAfter.bind(room)
   const notifier = createNotifier(
     pool,
     (error) => log.warn({ ...of, err: loggable(error) }, 'workers and waiting readers could not be notified'),
     worker,
   )
   // What comes to the thread has had its organization's turn before.
-  const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register, telemetry)
+  const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register, telemetry, restAfter)
   createConnectionMetrics(register, { [part]: pool })
   if (telemetry !== null) {
     observePools(telemetry, { [part]: pool })
@@ -150,7 +151,7 @@ export function createHome(
     ),
     ...(maxClockSkew === undefined ? {} : { maxClockSkew }),
     ...(storage && { storage }),
-    ...(room && { restAfter: room.restAfter.bind(room) }),
+    ...(restAfter && { restAfter }),
     worker,
     tracer: telemetry?.tracer ?? null,
   })
@@ -201,11 +202,17 @@ export function createHome(
   }
 }
 
-function sharedBy(pool: Pool, register: Registry, telemetry: Telemetry | null): Database {
-  const database: FairPool = new FairPool(pool, {
+function sharedBy(
+  pool: Pool,
+  register: Registry,
+  telemetry: Telemetry | null,
+  restAfter: RestAfter | undefined,
+): Database {
+  const observer = {
     ...createPoolMetrics(register, () => database.standing),
     asked: telemetry === null ? undefined : observeStatements(telemetry),
-  })
+  }
+  const database: FairPool = new FairPool(pool, observer, {}, restAfter)
   return database
 }
 

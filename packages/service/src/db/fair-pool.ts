@@ -8,6 +8,7 @@
 import type { Pool } from 'pg'
 import { Budget, ShareExceeded } from '../kernel/budget.ts'
 import { FairTurns, type Sort, type Turn, type TurnLimits } from '../kernel/fair-turns.ts'
+import type { RestAfter } from '../kernel/room-for-others.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import type { ObservedStatement, StatementObserver } from './observe-statements.ts'
 import type { Queryable } from './pool.ts'
@@ -59,17 +60,20 @@ export class FairPool implements Database {
   readonly #elapsed = stopwatch()
   readonly #observer: PoolObserver
   readonly #waitAtMost: number
+  readonly #restAfter: RestAfter
   readonly together: Queryable
 
   constructor(
     pool: Pool,
     observer: PoolObserver,
     limits: Partial<TurnLimits> & { readonly waitAtMost?: number } = {},
+    restAfter: RestAfter = () => 0,
   ) {
     this.#pool = pool
     this.#observer = observer
     this.#turns = new FairTurns({ ...placesOf(pool.options.max), ...limits }, this.#elapsed)
     this.#waitAtMost = limits.waitAtMost ?? waitAtMost
+    this.#restAfter = restAfter
     this.together = this.#queryable('', 'common')
   }
 
@@ -101,7 +105,9 @@ export class FairPool implements Database {
     const began = this.#elapsed()
     observed?.began()
     const end = (error: unknown = null) => {
-      this.#turns.end(turn, this.#elapsed() - began)
+      const took = this.#elapsed() - began
+      if (turn.sort === 'long' && turn.party !== null) this.#rest(turn.party.name, took)
+      this.#turns.end(turn, took)
       observed?.ended(error)
     }
     let result: Promise<unknown>
@@ -113,6 +119,14 @@ export class FairPool implements Database {
     }
     result.then(() => end(), end)
     return result
+  }
+
+  /** After a long turn beside others, so that the database's processor is theirs in between (decision 71). */
+  #rest(name: string, took: number): void {
+    const rest = this.#restAfter(name, took)
+    if (rest < 1) return
+    this.#turns.rest(name)
+    setTimeout(() => this.#turns.resume(name), rest)
   }
 
   #wait(name: string, sort: Sort, asked: unknown[], observed: ObservedStatement | null): Promise<unknown> {

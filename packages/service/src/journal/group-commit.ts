@@ -11,6 +11,7 @@
  */
 import type { DatabaseError } from 'pg'
 import { isHeldElsewhere, ranOut, rolledBack } from '../db/failure.ts'
+import type { RestAfter } from '../kernel/room-for-others.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { awayCode } from './away.ts'
 import { exclusiveKeys, type Unit, type UnitOutcome } from './change.ts'
@@ -55,9 +56,6 @@ export type CommitCall = (
   parts: readonly CallPart[],
   waitsForLock: boolean,
 ) => Promise<readonly (readonly UnitOutcome[])[]>
-
-/** For how many milliseconds an organization begins no other clock task after one that took so many. */
-export type RestAfter = (organizationId: string, took: number) => number
 
 interface Call {
   readonly parts: Part[]

@@ -22,6 +22,9 @@ export interface RoomTuning extends RateTuning {
   readonly resolution: number
 }
 
+/** Milliseconds of rest that an organization has after work of so many, before it begins more of its kind. */
+export type RestAfter = (organizationId: string, worked: number) => number
+
 /** Chosen by `npm run bench -- neighbours`, on two cores that the service shares with its database. */
 export const roomTuning: RoomTuning = {
   rateAtFirst: 0.1,

@@ -9,8 +9,8 @@ import {
   defaultLimits,
   GroupCommit,
   type GroupLimits,
-  type RestAfter,
 } from '../../src/journal/group-commit.ts'
+import type { RestAfter } from '../../src/kernel/room-for-others.ts'
 import { idempotencyRecord } from '../harness/decide.ts'
 
 interface Call {
