@@ -4,13 +4,21 @@
  */
 // As a whole: an older Node, which does not have all of it, has to get as far as being refused by name.
 import module from 'node:module'
+import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
+
+/** Threads that help V8 to collect garbage, as many as Node has by itself. */
+const helpersAtMost = 4
 
 /**
  * Of V8: new objects have 4 MB before they are looked through, and not 16, of which V8 holds twice as much for as long as the
- * process lives.
+ * process lives. And it has no more helpers than there are processors besides the one of the thread that collects: it waits for
+ * each that has begun, also while that one waits for a processor.
  */
-const flags = ['--max-semi-space-size=4']
+const flags = [
+  '--max-semi-space-size=4',
+  `--v8-pool-size=${Math.max(1, Math.min(helpersAtMost, availableParallelism() - 1))}`,
+]
 
 /**
  * Of glibc, and without effect elsewhere: what has 1 MiB and more, as bodies and pages may, goes back to the system when it is done with,

@@ -222,7 +222,7 @@ function registerOwnRoutes(
 /** Who comes in. Uses that are noted are written before the server has closed. */
 function admissionOf(
   server: FastifyInstance,
-  { clock, rateLimit: limit }: AppOptions,
+  { clock, rateLimit: limit, room }: AppOptions,
   homes: readonly [Home, ...Home[]],
   known: Homes | null,
 ): Admission {
@@ -232,6 +232,7 @@ function admissionOf(
     lookUp: known === null ? onlyHere(lookUp) : known.lookUp,
     clock,
     limit,
+    restAfter: room?.restAfter.bind(room),
     uses: { note: (caller) => homes[caller.home ?? 0]?.uses.note(caller) },
   })
 }

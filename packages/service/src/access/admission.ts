@@ -3,11 +3,12 @@
  * process has not seen to be good wait for their turn first, as each costs a look into the database.
  */
 import { networkOf } from '../kernel/networks.ts'
+import type { RestAfter } from '../kernel/room-for-others.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Caller, LookUp, Lookup } from './directory.ts'
 import { createRateLimiter, type Quota, type RateLimit } from './rate-limit.ts'
 import { hashToken, isBearer } from './token.ts'
-import { type Throttled, UnseenTokens } from './unseen-tokens.ts'
+import { type Throttled, UnseenTokens, unseenLimits } from './unseen-tokens.ts'
 
 /** What becomes of a request that carries a token. `quota` is null when nothing is limited. */
 export type Authentication =
@@ -37,10 +38,13 @@ export function createAdmission(options: {
   readonly clock: Clock
   readonly limit: RateLimit | null
   readonly uses: { note(caller: Caller): void }
+  /** What look-ups of tokens that nobody has leave room by; nothing unless told. */
+  readonly restAfter?: RestAfter | undefined
   /** Tokens not seen before; as many as `unseenLimits` say, unless told. */
   readonly unseen?: Pick<UnseenTokens, 'find'>
 }): Admission {
-  const { lookUp, clock, limit, uses, unseen = new UnseenTokens(lookUp) } = options
+  const { lookUp, clock, limit, uses, restAfter } = options
+  const { unseen = new UnseenTokens(lookUp, unseenLimits, restAfter) } = options
   const keys = limit === null ? null : createRateLimiter(limit, clock)
   const good = new Set<string>()
 

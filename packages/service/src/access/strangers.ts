@@ -1,8 +1,10 @@
 /**
  * A pace for whatever needs no key, or comes without a good one: pages, health, metrics, refusals. Each costs little, but one
  * network that asks as fast as it can would be answered ten thousand times a second, at everybody's cost. So each has so many a
- * second; what comes faster waits for its turn, and is refused where too many of that network wait.
+ * second; what comes faster waits for its turn, and is refused where too many of that network wait. Those turns are further apart while
+ * organizations are served and processors are short.
  */
+import type { RestAfter } from '../kernel/room-for-others.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { createRateLimiter, type RateLimit } from './rate-limit.ts'
 
@@ -17,12 +19,18 @@ export const strangerLimits: StrangerLimits = { perSecond: 300, burst: 300, wait
 export class Strangers {
   readonly #limits: StrangerLimits
   readonly #pace: ReturnType<typeof createRateLimiter>
+  readonly #restAfter: RestAfter
   /** Those of each network that wait, the first to come first. */
   readonly #queues = new Map<string, (() => void)[]>()
 
   /** Time is what `elapsed` says: milliseconds that only grow. */
-  constructor(limits: StrangerLimits = strangerLimits, elapsed: () => number = stopwatch()) {
+  constructor(
+    limits: StrangerLimits = strangerLimits,
+    restAfter: RestAfter = () => 0,
+    elapsed: () => number = stopwatch(),
+  ) {
     this.#limits = limits
+    this.#restAfter = restAfter
     this.#pace = createRateLimiter(limits, { now: () => Math.floor(elapsed()) })
   }
 
@@ -53,6 +61,11 @@ export class Strangers {
       }
       queue.shift()
       next()
+      const rest = this.#restAfter(null, 1_000 / this.#limits.perSecond)
+      if (rest >= 1) {
+        setTimeout(() => this.#serve(network, queue), rest)
+        return
+      }
     }
     this.#queues.delete(network)
   }

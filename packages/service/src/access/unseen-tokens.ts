@@ -2,15 +2,17 @@
  * Look-ups of tokens that this process has not seen to be good. Anybody can make such tokens up, and each costs a look into the
  * database; but each may be a good key's first call here, from an address that it shares with whoever makes them up, as behind a
  * proxy. So nobody is refused for what others try: all take their place in a queue first, and are looked up in batches, of
- * which only so many go out a second.
+ * which only so many go out a second; and fewer after those that nobody has, while organizations are served and processors are short.
  *
  * Cast: a queue for each network; the next batch takes one token of each in turn, so that a network with few waiting is served
  * beside one with many. How long a queue may grow depends on how much room is left for all (a dynamic threshold): a few networks
  * that flood share the room and leave as much as each of them has, in which others begin.
  */
+import type { RestAfter } from '../kernel/room-for-others.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import type { LookUp, Lookup } from './directory.ts'
 import { createRateLimiter } from './rate-limit.ts'
+import { strangerLimits } from './strangers.ts'
 
 export interface UnseenLimits {
   /** Tokens that one batch looks up. */
@@ -34,6 +36,9 @@ export const unseenLimits: UnseenLimits = {
   inAll: 5_000,
 }
 
+/** What each request with a token that nobody has counts as: what any other without a key does. In milliseconds. */
+const strangerTakes = 1_000 / strangerLimits.perSecond
+
 /** What becomes of one that cannot wait. */
 export type Throttled =
   /** Too many of its own network wait. */
@@ -55,17 +60,24 @@ interface Network {
 export class UnseenTokens {
   readonly #lookUp: LookUp
   readonly #limits: UnseenLimits
+  readonly #restAfter: RestAfter
   readonly #batches: ReturnType<typeof createRateLimiter>
   /** The one whose turn is next first. */
   readonly #networks = new Map<string, Network>()
   #waiting = 0
-  /** A batch is under way, or about to begin. */
+  /** A batch is under way or about to begin, or the rest after one. */
   #busy = false
 
   /** Time is what `elapsed` says: milliseconds that only grow. */
-  constructor(lookUp: LookUp, limits: UnseenLimits = unseenLimits, elapsed: () => number = stopwatch()) {
+  constructor(
+    lookUp: LookUp,
+    limits: UnseenLimits = unseenLimits,
+    restAfter: RestAfter = () => 0,
+    elapsed: () => number = stopwatch(),
+  ) {
     this.#lookUp = lookUp
     this.#limits = limits
+    this.#restAfter = restAfter
     const { batchesPerSecond } = limits
     const pace = { perSecond: batchesPerSecond, burst: batchesPerSecond }
     this.#batches = createRateLimiter(pace, { now: () => Math.floor(elapsed()) })
@@ -106,16 +118,24 @@ export class UnseenTokens {
   }
 
   async #run(batch: readonly (readonly [token: string, waiters: readonly Waiter[]])[]): Promise<void> {
+    let unknown = 0
     await Promise.all(
       batch.map(async ([token, waiters]) => {
         try {
           const found = await this.#lookUp(token)
+          if (found.outcome === 'unknown') unknown++
           for (const { resolve } of waiters) resolve(found)
         } catch (error) {
           for (const { reject } of waiters) reject(error)
         }
       }),
     )
+    const rest = unknown === 0 ? 0 : this.#restAfter(null, unknown * strangerTakes)
+    if (rest < 1) this.#goOn()
+    else setTimeout(() => this.#goOn(), rest)
+  }
+
+  #goOn(): void {
     this.#busy = false
     this.#schedule()
   }

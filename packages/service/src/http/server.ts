@@ -55,8 +55,8 @@ export interface Edge {
   readonly corsOrigins?: readonly string[]
   /** Answers requests whose bodies take long to read; without it they are answered here. */
   readonly handOver?: HandOver
-  /** Where requests that are answered here are noted; nowhere unless told. */
-  readonly room?: Pick<RoomForOthers, 'note'>
+  /** Where requests that are answered here are noted, and what those without a key leave room by; nowhere and nothing unless told. */
+  readonly room?: Pick<RoomForOthers, 'note' | 'restAfter'>
   /** The pace of what comes without a key; the usual one unless told. */
   readonly strangers?: StrangerLimits
   /** What requests are told to; nobody unless told. */
@@ -139,7 +139,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
     setHeaders(request, reply, request.routeOptions.url)
     done()
   })
-  paceStrangers(server, edge.strangers)
+  paceStrangers(server, new Strangers(edge.strangers, room?.restAfter.bind(room)))
   allowOrigins(server, origins)
   if (logger.level === 'debug' || logger.level === 'trace') logAnswers(server)
   server.setErrorHandler((error: FastifyError | ShareExceeded, request, reply) => {
@@ -179,8 +179,7 @@ function isPrivate(url: string): boolean {
 }
 
 /** What no key is asked for, and what carries nothing that could be one, is answered at its address's pace. */
-function paceStrangers(server: FastifyInstance, limits?: StrangerLimits): void {
-  const strangers = new Strangers(limits)
+function paceStrangers(server: FastifyInstance, strangers: Strangers): void {
   server.addHook('onRequest', (request, reply, done) => {
     const { route } = request.routeOptions.config
     const needsKey = route !== undefined && route.access !== 'public'

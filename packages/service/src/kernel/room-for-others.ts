@@ -22,8 +22,11 @@ export interface RoomTuning extends RateTuning {
   readonly resolution: number
 }
 
-/** Milliseconds of rest that an organization has after work of so many, before it begins more of its kind. */
-export type RestAfter = (organizationId: string, worked: number) => number
+/**
+ * Milliseconds of rest that an organization has after work of so many, before it begins more of its kind. Null stands for whoever has
+ * shown no key that is good.
+ */
+export type RestAfter = (organizationId: string | null, worked: number) => number
 
 /** Chosen by `npm run bench -- neighbours`, on two cores that the service shares with its database. */
 export const roomTuning: RoomTuning = {
@@ -72,10 +75,12 @@ export class RoomForOthers {
     this.#company.note(organizationId)
   }
 
-  /** Milliseconds of rest after so many of work for the organization: none for one that is alone. */
-  restAfter(organizationId: string, worked: number): number {
+  /** Milliseconds of rest after so many of work for the organization: none for one that is alone, nor for nobody where none is there. */
+  restAfter(organizationId: string | null, worked: number): number {
     this.#measure()
-    return this.#company.hasOthers(organizationId) ? restOf(worked, this.#rate, this.#tuning.restAtMost) : 0
+    return this.#company.hasOthers(organizationId ?? '')
+      ? restOf(worked, this.#rate, this.#tuning.restAtMost)
+      : 0
   }
 
   /** What another thread goes by, with `restElsewhere`, while it has work for organizations. */

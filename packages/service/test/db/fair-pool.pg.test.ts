@@ -5,7 +5,7 @@ import { testDatabase } from '../harness/database.ts'
 
 test('after a search an organization rests as long as it is told; its other statements and others’ searches do not', async () => {
   await using database = await testDatabase()
-  const told: string[] = []
+  const told: (string | null)[] = []
   const rest = 150
   const pool = new FairPool(database.pool, { waited: () => {} }, { longPlaces: 1 }, (organization, took) => {
     told.push(organization)

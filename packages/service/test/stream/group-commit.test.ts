@@ -385,7 +385,7 @@ test('clock tasks go one at a time beside the units of their organization, and n
 test('between clock tasks an organization rests as long as it is told, and nothing else waits for it', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
   try {
-    const asked: [string, number][] = []
+    const asked: [string | null, number][] = []
     const { group, open } = scripted(
       {},
       () => performance.now(),
