@@ -1,5 +1,6 @@
 /** The process that serve replaces itself with, where the system lets it. */
 import { execFile } from 'node:child_process'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
@@ -25,9 +26,10 @@ async function started(environment: Record<string, string>) {
 
 test('it is the same process, with the same words and environment, and settings of its own on Linux', async () => {
   const { pid, told } = await started({})
+  const helpers = `--v8-pool-size=${Math.min(4, Math.max(1, availableParallelism() - 1))}`
   const [flags, threshold] =
     process.platform === 'linux'
-      ? [['--max-semi-space-size=4', '--no-warnings', '--eval'], '1048576']
+      ? [['--max-semi-space-size=4', helpers, '--no-warnings', '--eval'], '1048576']
       : [['--no-warnings', '--eval'], null]
   expect(told).toEqual({ pid, flags, word: 'word', threshold, kept: 'yes' })
 })

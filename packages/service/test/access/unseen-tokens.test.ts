@@ -208,6 +208,37 @@ test('a network of IPv6 is one, whatever the last half of an address', async () 
   expect(counted(ended)).toEqual({ unknown: 7, throttled: 2 })
 })
 
+test('after tokens that nobody has comes the rest that room for others says, and none after good ones', async () => {
+  const known = new Set<string>()
+  const looked: number[] = []
+  const worked: (number | string | null)[] = []
+  const unseen = new UnseenTokens(
+    async (token) => {
+      looked.push(performance.now())
+      return known.has(token) ? { outcome: 'authenticated', caller } : { outcome: 'unknown' }
+    },
+    { ...unseenLimits, perBatch: 10 },
+    (organization, milliseconds) => {
+      worked.push(organization, Math.round(milliseconds))
+      return 250
+    },
+  )
+  const askAll = (tokens: readonly string[]) => tokens.map((token) => unseen.find(token, 'a'))
+  const tokens = Array.from({ length: 30 }, newToken)
+  for (const token of tokens.slice(20)) known.add(token)
+  const began = performance.now()
+  const asked = askAll(tokens)
+  await pass(600)
+  await Promise.all(asked)
+  expect(looked.map((at) => Math.floor((at - began) / 250))).toEqual(
+    [0, 1, 2].flatMap((n) => Array(10).fill(n)),
+  )
+  expect(worked).toEqual([null, 33, null, 33])
+  const next = askAll(tokens.slice(20))
+  await pass(10)
+  expect(await Promise.all(next)).toHaveLength(10)
+})
+
 test('what is mistyped costs no look, and a look-up that fails lets the next one be made', async () => {
   const { ask, looked } = directory()
   for (let n = 0; n < 50; n++) expect(await ask(`${newToken().slice(0, -1)}!`)).toBe('unknown')
