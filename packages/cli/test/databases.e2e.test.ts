@@ -44,3 +44,24 @@ test('each command of the guide does what it says', { timeout: 240_000 }, async 
   const refused = await run(['backup', 'three.backup'])
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('of one, two')])
 })
+
+test('where a database does not answer, a command says so in a line and fails', async () => {
+  await using scratch = await temporaryDataDir()
+  const away = 'postgres://deskwire@127.0.0.1:1/deskwire'
+  const settings = { DESKWIRE_DATABASES: `one ${away};two ${away}2` }
+  const id = '01980000-0000-7000-8000-000000000001'
+  for (const words of [
+    ['org', 'move', id, '--to', 'two'],
+    ['org', 'drop-source', id, '--from', 'two'],
+    ['org', 'balance'],
+    ['keys', 'list', '--org', id],
+  ]) {
+    const { code, stdout, stderr } = await deskwire(words, { settings, cwd: scratch.parent })
+    expect([words, code, stdout, stderr]).toEqual([
+      words,
+      1,
+      '',
+      expect.stringMatching(/^deskwire: the database (one )?cannot be used: connect ECONNREFUSED [^\n]*\n$/),
+    ])
+  }
+})

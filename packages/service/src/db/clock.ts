@@ -24,25 +24,12 @@ export function followDatabaseClock(pool: Pick<Pool, 'query'>): FollowingClock {
   let ahead = systemClock.now()
   const { promise: ready, resolve } = Promise.withResolvers<void>()
 
-  async function ask(): Promise<number> {
-    let best = { took: Number.POSITIVE_INFINITY, ahead }
-    for (let n = 0; n < questions; n++) {
-      const asked = elapsed()
-      const { rows } = await pool.query<{ now: string }>(
-        'select (extract(epoch from clock_timestamp()) * 1000)::text as now',
-      )
-      const took = elapsed() - asked
-      if (took < best.took) best = { took, ahead: Number(rows[0]?.now) - (asked + took / 2) }
-    }
-    return best.ahead
-  }
-
   const following = periodic({
     every: askEvery,
     everyAfterFailure: askAgainAfter,
     stopWithin: 0,
     async run() {
-      ahead = await ask()
+      ahead = await askAhead(pool, elapsed)
       resolve()
     },
     // Time goes on without it.
@@ -56,10 +43,23 @@ export function followDatabaseClock(pool: Pick<Pool, 'query'>): FollowingClock {
   }
 }
 
-/** The database's clock as it is now, for what is done once: it is asked, and then runs on by itself. */
+/** The database's clock as it is now, for what is done once: it is asked, and then runs on by itself. Rejects when it cannot be asked. */
 export async function askDatabaseClock(pool: Pick<Pool, 'query'>): Promise<Clock> {
-  const clock = followDatabaseClock(pool)
-  await clock.ready
-  clock.stop()
-  return clock
+  const elapsed = stopwatch()
+  const ahead = await askAhead(pool, elapsed)
+  return { now: () => Math.floor(ahead + elapsed()) }
+}
+
+/** By how much the database's time is ahead of `elapsed`, in milliseconds. */
+async function askAhead(pool: Pick<Pool, 'query'>, elapsed: () => number): Promise<number> {
+  let best = { took: Number.POSITIVE_INFINITY, ahead: 0 }
+  for (let n = 0; n < questions; n++) {
+    const asked = elapsed()
+    const { rows } = await pool.query<{ now: string }>(
+      'select (extract(epoch from clock_timestamp()) * 1000)::text as now',
+    )
+    const took = elapsed() - asked
+    if (took < best.took) best = { took, ahead: Number(rows[0]?.now) - (asked + took / 2) }
+  }
+  return best.ahead
 }

@@ -38,7 +38,7 @@ function adviceOf({ code = '', syscall, message, path }: Failure): string | null
   if (syscall === 'connect' || syscall === 'getaddrinfo' || /^E[A-Z]+$/.test(code))
     return `see that its server runs and can be reached, and that ${url} names it`
   if (
-    /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Query read timeout)/.test(
+    /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Client has encountered a connection error|Query read timeout)/.test(
       message,
     )
   )

@@ -342,7 +342,8 @@ function databaseProblem(error: Error & { code?: string; syscall?: string }, met
     ['57P03', '53300', '40001', '40P01', '55P03', '57014'].includes(error.code ?? '') ||
     error.message === 'timeout exceeded when trying to connect' ||
     error.message === 'Connection terminated due to connection timeout'
-  const lost = inUse || ['57P01', '57P02'].includes(error.code ?? '') || error.message === connectionEnded
+  const lost =
+    inUse || ['57P01', '57P02'].includes(error.code ?? '') || connectionEnded.includes(error.message)
   const changesNothing = method === 'GET' || method === 'HEAD'
   return notReached || (lost && changesNothing)
     ? problem(
@@ -357,8 +358,11 @@ const newerVersion = problem(
   'A newer release of the service wrote the object, and the process that was asked is of an older one; nothing was changed. Send the request again.',
 )
 
-/** What pg says of a statement whose connection ends without a word. */
-const connectionEnded = 'Connection terminated unexpectedly'
+/** What pg says of a statement whose connection ends without a word, and of the next one on it. */
+const connectionEnded = [
+  'Connection terminated unexpectedly',
+  'Client has encountered a connection error and is not queryable',
+]
 
 /** Before the body is read: nothing of it matters where there is nothing. */
 function answerUnknown(server: FastifyInstance): void {

@@ -35,11 +35,17 @@ test.each([
   expect(await answerTo(systemError(code, syscall), 'GET')).toBe('503 unavailable')
 })
 
-test('a connection that ends without a word: as one that breaks', async () => {
-  const ended = new Error('Connection terminated unexpectedly')
-  expect(await answerTo(ended)).toBe('500 internal_error')
-  expect(await answerTo(ended, 'GET')).toBe('503 unavailable')
-})
+test.each([
+  'Connection terminated unexpectedly',
+  'Client has encountered a connection error and is not queryable',
+])(
+  'a connection that ends without a word, and what is asked on it then: as one that breaks (%s)',
+  async (message) => {
+    const ended = new Error(message)
+    expect(await answerTo(ended)).toBe('500 internal_error')
+    expect(await answerTo(ended, 'GET')).toBe('503 unavailable')
+  },
+)
 
 test('what is no failure of the database is an internal error to a reader too', async () => {
   expect(await answerTo(new Error('a mistake of ours'), 'GET')).toBe('500 internal_error')
