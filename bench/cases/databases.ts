@@ -1,10 +1,12 @@
 /**
- * Organizations over several databases: what a second one brings, what those of one see when the other is killed, and what a hundred
- * cost.
+ * Organizations over several databases: what a second one brings, what those of one see when the other is killed, what a hundred
+ * cost, and what the directory of a million takes.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool as Connections } from 'undici'
+import { unseenLimits } from '../../packages/service/src/access/unseen-tokens.ts'
 import { plant } from '../../packages/service/test/harness/planted.ts'
+import { fillDirectory } from '../harness/filled-directory.ts'
 import {
   type Organization,
   type RunningService,
@@ -38,10 +40,14 @@ export async function* databases({ runs, only }: Scale): AsyncGenerator<Result |
   if ('spread'.includes(only)) yield* spread(runs)
   if ('killed'.includes(only)) yield* killed(runs)
   if ('hundred'.includes(only)) yield* hundred(runs)
+  if ('directory'.includes(only)) yield* directory(runs)
 }
 
-/** Of a core, in percent: so little that service, worker, load and receiver have all they ask for. */
-const share = 15
+/**
+ * Of a core, in percent: so little that service, worker, load and receiver have all they ask for, and enough that a change does not
+ * wait for the next period between its statements.
+ */
+const shares = { patch: 30, deliveries: 15 }
 const organizations = 64
 const rowsEach = 200
 const patchers = 64
@@ -57,7 +63,7 @@ async function* spread(runs: number): AsyncGenerator<Result | Skipped> {
   await using stack = new AsyncDisposableStack()
   let limited: LimitedDatabases
   try {
-    limited = stack.use(await openLimited(share))
+    limited = stack.use(await openLimited())
   } catch (error) {
     if (!(error instanceof NoControlGroup)) throw error
     for (const name of [patchCase, deliveryCase]) yield { case: name, skipped: error.message }
@@ -80,14 +86,12 @@ async function* spread(runs: number): AsyncGenerator<Result | Skipped> {
     }
   const ids = await customerIds([one.server.pool, two.server.pool])
   yield await compare(
-    patchCase,
-    'changes/s',
+    { name: patchCase, unit: 'changes/s', share: shares.patch, runs },
     { clients: patchers, seconds: patchSeconds },
-    runs,
     (arrangement) => {
       const request = patches(seeded[arrangement], ids, patchers)
       const load = { url: api.url, clients: patchers, status: 200, request }
-      return limited.limited(async () => {
+      return limited.limited(shares.patch, async () => {
         const { perSecond, p50, p99 } = await drive({ ...load, seconds: patchSeconds })
         return { value: perSecond, p50, p99 }
       })
@@ -95,7 +99,8 @@ async function* spread(runs: number): AsyncGenerator<Result | Skipped> {
   )
 
   const deliveries = organizations * backlogEach
-  yield await compare(deliveryCase, 'deliveries/s', { deliveries, workers: 1 }, runs, async (arrangement) => {
+  const delivering = { name: deliveryCase, unit: 'deliveries/s', share: shares.deliveries, runs }
+  yield await compare(delivering, { deliveries, workers: 1 }, async (arrangement) => {
     for (const n of numbers) {
       const home = homeOf(n, arrangement)
       const { organizationId } = await newOrganizationIn([one], home)
@@ -111,7 +116,7 @@ async function* spread(runs: number): AsyncGenerator<Result | Skipped> {
       })
     }
     await receiver.reset(false)
-    return limited.limited(async () => {
+    return limited.limited(shares.deliveries, async () => {
       const worker = await startService(dataDir, [...flags, '--role', 'worker'])
       try {
         return { value: await drained(receiver, deliveries) }
@@ -124,10 +129,8 @@ async function* spread(runs: number): AsyncGenerator<Result | Skipped> {
 
 /** Two databases beside one, under their shares. Now the one comes first and now the other, so that what the machine goes through meets both. */
 async function compare(
-  name: string,
-  unit: string,
+  { name, unit, share, runs }: { name: string; unit: string; share: number; runs: number },
   conditions: Result['conditions'],
-  runs: number,
   measure: (arrangement: Arrangement) => Promise<Limited<Run>>,
 ): Promise<Result> {
   const measured: Record<Arrangement, Limited<Run>[]> = { together: [], apart: [] }
@@ -249,7 +252,12 @@ async function killing(): Promise<Record<Window, Seen>> {
 const counts = [1, 10, 100]
 const restSeconds = 10
 const atRestSeconds = 20
-const tokens = 200
+/** Fewer than a process looks up without a pace after a rest, each in a batch of its own as they come one after the other. */
+const newTokens = unseenLimits.batchesPerSecond - 10
+/** So many times each is asked again. */
+const again = 5
+/** After it there is a second's worth of batches again. */
+const paceRestSeconds = 1.5
 
 /** Of a process of the service, of the worker and of the server at rest, and of who comes then. */
 interface Cost {
@@ -268,10 +276,16 @@ async function* hundred(runs: number): AsyncGenerator<Result> {
     const costs = await costsOf(count, runs)
     ofOne ??= costs
     const one = ofOne
-    const told = (what: string, unit: string, of: (cost: Cost) => Omit<Run, 'baseline'>) => {
+    const told = (
+      what: string,
+      unit: string,
+      of: (cost: Cost) => Omit<Run, 'baseline'>,
+      more: Result['conditions'] = {},
+    ) => {
       const conditions = {
         databases: count,
         'PostgreSQL servers': 1,
+        ...more,
         ...(count === 1 ? {} : { bare: 'with one database' }),
       }
       const measured = costs.map((cost, run) =>
@@ -292,8 +306,20 @@ async function* hundred(runs: number): AsyncGenerator<Result> {
       )
     yield told('connections at rest', 'connections', (cost) => ({ value: cost.connections }))
     const asked = (waits: readonly number[]) => ({ value: percentiles(waits).p50, ...percentiles(waits) })
-    yield told('a request with a token that is new to the process', 'ms', (cost) => asked(cost.firstLookUps))
-    yield told('a request with a token that it knows', 'ms', (cost) => asked(cost.knownLookUps))
+    const looksUp =
+      count === 1
+        ? 'looked up in the one database, which is the directory too'
+        : 'looked up in the directory, then in the database that this names'
+    yield told(
+      'a request with a token that is new to the process',
+      'ms',
+      (cost) => asked(cost.firstLookUps),
+      { tokens: newTokens, 'each token': looksUp, pace: 'none: they come after a rest, one after the other' },
+    )
+    yield told('a request with a token that it knows', 'ms', (cost) => asked(cost.knownLookUps), {
+      tokens: newTokens,
+      requests: newTokens * again,
+    })
   }
 }
 
@@ -341,18 +367,18 @@ async function costOf(
   }
   // Connections and plans are made by tokens that do not count.
   await lookUps(api.url, databases, databases.length * 2)
-  return { ...atRest, ...(await lookUps(api.url, databases, tokens)) }
+  return { ...atRest, ...(await lookUps(api.url, databases, newTokens)) }
 }
 
-/** Requests one after the other, with so many tokens that nobody has seen, of all databases in turn, and then with the same. */
+/** Requests one after the other, with so many tokens that nobody has seen, of all databases in turn, and then with the same again. */
 async function lookUps(url: string, all: readonly [DatabaseOfMany, ...DatabaseOfMany[]], count: number) {
   const made: Organization[] = []
   for (let n = 0; n < count; n++)
     made.push(await newOrganizationIn(all, all[n % all.length] as DatabaseOfMany))
   const client = await connectPlain(url)
-  const ask = async () => {
+  const ask = async (organizations: readonly Organization[]) => {
     const waits: number[] = []
-    for (const organization of made) {
+    for (const organization of organizations) {
       const since = performance.now()
       const status = await client.send({
         method: 'GET',
@@ -365,9 +391,36 @@ async function lookUps(url: string, all: readonly [DatabaseOfMany, ...DatabaseOf
     return waits
   }
   try {
-    return { firstLookUps: await ask(), knownLookUps: await ask() }
+    await delay(paceRestSeconds * 1_000)
+    return { firstLookUps: await ask(made), knownLookUps: await ask(Array(again).fill(made).flat()) }
   } finally {
     client.destroy()
+  }
+}
+
+const inDirectory = 1_000_000
+const lookUpSeconds = 5
+
+async function* directory(runs: number): AsyncGenerator<Result> {
+  await using filled = await fillDirectory(inDirectory)
+  const held = { organizations: inDirectory, tokens: inDirectory }
+  const sizes = {
+    'an organization': await filled.bytesOfOrganization(),
+    'a token': await filled.bytesOfToken(),
+  }
+  for (const [what, value] of Object.entries(sizes))
+    yield summarize(`databases: directory: ${what}, with its indexes`, 'bytes', held, [{ value }])
+  for (const together of [1, unseenLimits.perBatch]) {
+    const measured: Run[] = []
+    for (let run = 0; run < runs; run++) measured.push(await filled.lookUps(together, lookUpSeconds))
+    const how = together === 1 ? 'one token at a time' : `${together} tokens at a time`
+    const conditions = { ...held, seconds: lookUpSeconds, connections: 1, 'p50 and p99': 'of a question' }
+    yield summarize(
+      `databases: directory: look-ups, ${how}`,
+      '/s of a core of PostgreSQL',
+      conditions,
+      measured,
+    )
   }
 }
 

@@ -19,8 +19,8 @@ export interface Limited<A> {
 
 export type LimitedDatabases = Awaited<ReturnType<typeof openLimited>>
 
-/** Each may have so many percent of a core. `await using` removes all. @throws NoControlGroup */
-export async function openLimited(percent: number) {
+/** `await using` removes all. @throws NoControlGroup */
+export async function openLimited() {
   await using stack = new AsyncDisposableStack()
   const { dataDir, remove } = await temporaryDirectory()
   stack.defer(remove)
@@ -49,8 +49,8 @@ export async function openLimited(percent: number) {
     dataDir,
     one,
     two,
-    /** Does the work while neither has more than its share. What was to be prepared is behind them. */
-    async limited<A>(work: () => Promise<A>): Promise<Limited<A>> {
+    /** Does the work while neither has more than so many percent of a core. What was to be prepared is behind them. */
+    async limited<A>(percent: number, work: () => Promise<A>): Promise<Limited<A>> {
       for (const { administrator } of both) {
         await administrator.query('vacuum (analyze)')
         await administrator.query('checkpoint')

@@ -12,9 +12,9 @@ export async function processorSeconds(pid: number, withChildren = false): Promi
   return own.seconds + own.endedChildren + children.reduce((sum, stat) => sum + stat.seconds, 0)
 }
 
-/** The processes that a process has started, and that are there. */
+/** The processes that a process has started, and that run: what has ended and was not waited for yet is in no group any more. */
 export async function childrenOf(pid: number): Promise<readonly number[]> {
-  return (await childStats(pid)).map((stat) => stat.pid)
+  return (await childStats(pid)).filter((stat) => !stat.isOver).map((stat) => stat.pid)
 }
 
 async function childStats(pid: number) {
@@ -35,16 +35,15 @@ async function statOf(pid: number | string) {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   if (text === null) return null
   // The second field is the program's name, which may hold anything; then come the state and the parent.
-  const fields = text
-    .slice(text.lastIndexOf(')') + 2)
-    .split(' ')
-    .map(Number)
-  const [parent = 0, user = 0, system = 0, childUser = 0, childSystem = 0] = [1, 11, 12, 13, 14].map(
+  const [state = '', ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  const fields = rest.map(Number)
+  const [parent = 0, user = 0, system = 0, childUser = 0, childSystem = 0] = [0, 10, 11, 12, 13].map(
     (n) => fields[n],
   )
   return {
     pid: Number(pid),
     parent,
+    isOver: state === 'Z' || state === 'X',
     seconds: (user + system) / 100,
     endedChildren: (childUser + childSystem) / 100,
   }

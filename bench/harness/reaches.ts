@@ -48,8 +48,7 @@ const reaches: readonly Reach[] = [
   {
     of: /^neighbours: (?!a foreign load).*another's$/,
     text: '≤ 3× of without, nothing refused',
-    met: ({ ratio = 9, conditions }) =>
-      ratio <= 3 && !/[1-9]/.test(String(conditions['refused of the neighbours'])),
+    met: ({ ratio = 9, conditions }) => ratio <= 3 && isZero(conditions['refused of the neighbours']),
   },
   { of: /^neighbours: .*memory/, text: '≤ 400 MB', met: ({ value }) => value <= 400 },
   {
@@ -85,8 +84,23 @@ const reaches: readonly Reach[] = [
     met: ({ value, ratio = 0 }) => value >= 59 || ratio >= 0.98,
   },
   { of: /^console: heap/, text: '≤ 100 MB', met: ({ value }) => value <= 100 },
+  {
+    of: /^databases: (PATCH|deliveries), .* on two databases instead of one$/,
+    text: '≥ 1.8× of one',
+    met: ({ ratio = 0 }) => ratio >= 1.8,
+  },
+  {
+    of: /^databases: one killed: .*, while the other is away$/,
+    text: '≤ 1.5× of before, nothing refused',
+    met: ({ ratio = 9, conditions }) => ratio <= 1.5 && isZero(conditions['refused of the others']),
+  },
   { of: /^start: resident/, text: '≤ 250 MB', met: ({ value }) => value <= 250 },
 ]
+
+/** Of each run. */
+function isZero(counts: string | number | undefined): boolean {
+  return !/[1-9]/.test(String(counts))
+}
 
 /** What a case should reach, where anything is asked of it. */
 export function reachOf({ case: name }: Result): Reach | undefined {

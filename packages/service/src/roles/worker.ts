@@ -87,9 +87,11 @@ export interface RunningWorker extends Running {
   readonly register: ReturnType<typeof createRegistry>
 }
 
-/** What the workers of a process have together: attempts under way, and what they are sent with. */
+/** What the workers of a process have together: attempts under way, the pace of backlogs, and what attempts are sent with. */
 export interface Sending extends Disposable {
   readonly limiter: ConcurrencyLimiter
+  /** Of others count those of every database: it is one processor that backlogs leave room on. */
+  readonly backlogs: BacklogPace
   readonly resolver: Resolver
   readonly sender: Sender
 }
@@ -100,6 +102,7 @@ function createSending(settings: DeliverySettings, clock: Clock): Sending {
   const sender = createSender({ resolver, clock, targetCa, answerTimeoutMs: schedule.answerTimeout })
   return {
     limiter: new ConcurrencyLimiter(),
+    backlogs: new BacklogPace(),
     resolver,
     sender,
     [Symbol.dispose]() {
@@ -350,7 +353,7 @@ export function createWorker(options: {
   const traced = telemetry !== null
   const { schedule } = settings
   const sending = options.sending ?? createSending(settings, clock)
-  const { sender } = sending
+  const { sender, backlogs } = sending
   const signer = createSigner(createOpener(keysOf(settings)))
   const scopes = new Map(kinds.map((kind) => [kind.name, `${kind.plural}:read`]))
   const tables = kinds.map((kind) => kind.table)
@@ -369,7 +372,6 @@ export function createWorker(options: {
     trace: telemetry === null ? null : traceAttempts(telemetry),
   }
   const clockTurns = createKeyedQueue()
-  const backlogs = new BacklogPace()
   const engine = createEngine(drains, {
     clockTurns,
     backlogs,
