@@ -157,8 +157,8 @@ async function compare(
 
 const organizationsEach = 4
 const requestsEach = 20
-const windowSeconds = 15
-const awaySeconds = 10
+const windowSeconds = 30
+const awaySeconds = 30
 /** Before what is measured, and before the kill within its window. */
 const warmUpSeconds = 3
 const killAfter = 1
