@@ -37,7 +37,7 @@ export interface Progress {
 
 export interface MoveOptions {
   readonly onProgress?: (progress: Progress) => void
-  /** Between two steps it rests for so many times as long as the first of them took: others have the databases meanwhile. */
+  /** Between two steps it rests for so many times as long as the first of them took, `restOfSteps` unless told: others have the databases meanwhile. */
   readonly rest?: number
   readonly rowsAStep?: number
   /** How long it goes on though a database does not answer, in milliseconds. */
@@ -57,6 +57,8 @@ export interface Moved {
   readonly paused: number | null
 }
 
+/** The organizations of both databases notice a copy by half at most, as `npm run bench -- move` measures it; a million rows take some ten minutes. */
+const restOfSteps = 8
 /** A turn is tried again so often, as somebody wrote for too long when the fence came; a second apart. */
 const turnsTried = 60
 /** Changes that are few enough to be brought over while writers wait: some hundredths of a second. */
@@ -264,7 +266,7 @@ async function makeWeeks(source: Pool, target: Pool): Promise<void> {
 
 /** Until the target is what the source is, but for a few changes. */
 async function copy(sides: Sides, clock: Clock, options: MoveOptions, run: Run): Promise<void> {
-  const { onProgress = () => {}, between = () => {}, rest = 1, rowsAStep } = options
+  const { onProgress = () => {}, between = () => {}, rest = restOfSteps, rowsAStep } = options
   const made = async (step: ReturnType<typeof copyStep>) => {
     const took = stopwatch()
     const done = await step

@@ -321,9 +321,11 @@ test('a fence whose mover does nothing more falls by itself: writes that waited 
       const elapsed = stopwatch()
       await Promise.all(writes)
       held = elapsed()
+      // It would find its connection gone, and go on.
+      throw new Error('this mover is gone too')
     },
   })
-  await expect(gone).rejects.toThrow()
+  await expect(gone).rejects.toThrow('this mover is gone too')
   // A statement, and a transaction of any other, would have had thirty seconds.
   expect(held).toBeLessThan(20_000)
   expect((await Promise.all(writes)).map(({ status }) => status)).toEqual(writes.map(() => 201))
