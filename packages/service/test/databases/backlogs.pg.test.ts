@@ -42,6 +42,7 @@ test('a backlog has a pace beside what is delivered at that moment of another da
       sending,
     })
   const [first, second] = [workerOf(one), workerOf(two)]
+  let began = 0
   try {
     await makeWebhook(one.api, { url: 'https://127.0.0.1:1/other' })
     await makeCustomer(one.api)
@@ -55,12 +56,12 @@ test('a backlog has a pace beside what is delivered at that moment of another da
       now: Date.now(),
     })
     await two.database.pool.query('update lanes set tier = 1 where due_at is not null')
+    began = performance.now()
     second.engine.wake()
     await eventually('all were sent', () => sent.length === 1 + 3 * claim)
   } finally {
     await Promise.all([first.close(), second.close()])
   }
-  const [, began, ...rest] = sent.map(({ at }) => at)
   // A claim goes out at the beginning of its time.
-  expect((rest.at(-1) ?? 0) - (began ?? 0)).toBeGreaterThan((0.9 * 2 * claim * 1_000) / rate)
+  expect((sent.at(-1)?.at ?? 0) - began).toBeGreaterThan((0.9 * 2 * claim * 1_000) / rate)
 })
