@@ -155,7 +155,7 @@ export function createApp(options: AppOptions): App {
     homes,
     moved(organizationId) {
       known?.forget(organizationId)
-      // Whoever waits for changes where the organization was asks again, where it is.
+      // Whoever waits for changes where the organization was goes on waiting where it is.
       if (organizationId !== null) for (const { readers } of homes) readers.endOf(organizationId)
     },
     metrics,

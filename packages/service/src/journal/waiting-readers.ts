@@ -6,6 +6,7 @@
 import type { Pool } from 'pg'
 import { hiddenArray } from '../db/text-query.ts'
 import { Budget, ShareExceeded } from '../kernel/budget.ts'
+import { OrganizationAway } from './away.ts'
 import type { StreamNotification } from './notifier.ts'
 
 /** What a reader waits for: a change of one of these kinds, later than the clock it has seen. */
@@ -18,6 +19,7 @@ export interface Watch extends Disposable {
   /**
    * True, to look again, when something that the reader wishes for has happened since the watch began or since this
    * was last called. False when the reader's time is up, it has gone, or waiting is over for all.
+   * @throws OrganizationAway when the organization has moved: its reader goes on waiting where it is now.
    */
   next(): Promise<boolean>
   /** What the reader has seen: the organization's last stamp. The poll wakes it when that has moved. */
@@ -34,7 +36,7 @@ export interface WaitingReaders {
   notify(notification: StreamNotification): void
   /** Asks once for the clocks of all organizations that somebody waits for. */
   poll(): Promise<void>
-  /** Ends the waiting for changes of the organization. */
+  /** Ends the waiting for changes of the organization, which has moved to another database. */
   endOf(organizationId: string): void
   /** Ends all waiting, now and from now on. */
   end(): void
@@ -51,6 +53,7 @@ interface Waiter {
   /** Something has happened that it has not been told of. */
   isDue: boolean
   isOver: boolean
+  hasMoved: boolean
   wake: (() => void) | null
 }
 
@@ -72,7 +75,10 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
     notify,
     poll,
     endOf(organizationId) {
-      for (const waiter of byOrganization.get(organizationId) ?? []) finish(waiter)
+      for (const waiter of byOrganization.get(organizationId) ?? []) {
+        waiter.hasMoved = true
+        finish(waiter)
+      }
     },
     end() {
       ended = true
@@ -92,6 +98,7 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
       clock: Number.POSITIVE_INFINITY,
       isDue: false,
       isOver: ended,
+      hasMoved: false,
       wake: null,
     }
     const waiters = byOrganization.get(interest.organizationId) ?? new Set()
@@ -103,6 +110,7 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
       },
       async next() {
         if (!waiter.isDue && !waiter.isOver) await sleep(waiter)
+        if (waiter.hasMoved && !ended) throw new OrganizationAway('moved')
         const { isDue } = waiter
         waiter.isDue = false
         return isDue && !waiter.isOver

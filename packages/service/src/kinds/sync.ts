@@ -125,7 +125,8 @@ async function waitForPage<C>(
   { waitingFeed: feed, kinds, readers }: SyncSource<C>,
   { start, limit, wait }: { readonly start: PageStart; readonly limit: number; readonly wait: number },
 ): Promise<PageOutcome<C>> {
-  using watch = readers.watch({ organizationId, kinds }, wait * 1_000)
+  // From its arrival: a request whose organization moves is answered anew where that is now.
+  using watch = readers.watch({ organizationId, kinds }, Math.max(0, wait * 1_000 - reply.elapsedTime))
   request.leaveUnderWay()
   const leave = () => watch[Symbol.dispose]()
   reply.raw.once('close', leave)

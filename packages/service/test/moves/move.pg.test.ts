@@ -389,7 +389,7 @@ test('writers, a follower, a waiting reader and a receiver do not notice a move'
   })()
   // Of a kind of which nothing happens until the organization has moved.
   const { json: first } = await desk.get('/v1/teammates?updatedAfter=2000-01-01T00:00:00Z')
-  const waited = desk.get(`/v1/teammates?cursor=${first.pagination.nextCursor}&wait=20`)
+  const waited = desk.get(`/v1/teammates?cursor=${first.pagination.nextCursor}&wait=50`)
 
   await eventually('something was written', () => written.size > 10)
   const told = await moveOrganization(databases, organizationId, 'two', { rest: 0, rowsAStep: 300, fence })
@@ -398,8 +398,9 @@ test('writers, a follower, a waiting reader and a receiver do not notice a move'
   writing = false
   await Promise.all([writers, following])
   await follower.drain()
-  const { status } = await waited
-  expect(status).toBe(200)
+  const { json: mate } = await desk.post('/v1/teammates', { name: 'Ada', email: 'ada@example.com' })
+  const { status, json: news } = await waited
+  expect([status, news.data.map(({ id }: { id: string }) => id)]).toEqual([200, [mate.id]])
   expect(refused).toEqual([])
   expect(told).toMatchObject({ outcome: 'moved', from: 'one', to: 'two' })
   expect(follower.faults).toEqual([])
