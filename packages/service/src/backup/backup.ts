@@ -126,6 +126,8 @@ async function* framesOf(
     // Of a query, as a partitioned table itself cannot be copied from.
     const rows = client.query(copyTo(`copy (select ${columns} from ${table}) to stdout`))
     for await (const chunk of rows) yield encodeFrame('rows', chunk as Buffer)
+    // How many there were comes behind the last of them, at times in a packet of its own: the next answer is behind that.
+    await client.query('select')
     end.rows[one.name] = rows.rowCount
   }
   yield encodeFrame('end', end)

@@ -1,17 +1,20 @@
 /** What a backup holds is what comes back: every row of every table, in a database that goes on from there. */
 import { mkdtempDisposable } from 'node:fs/promises'
+import { type AddressInfo, createConnection, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Transform } from 'node:stream'
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
 import { backUp, examineBackup, type RestoreOptions, restore } from '../../src/backup/index.ts'
 import { restoreBackup } from '../../src/backup/restore.ts'
 import { tablesOf } from '../../src/backup/tables.ts'
+import { createPool } from '../../src/db/pool.ts'
 import { kinds } from '../../src/desk/index.ts'
 import { logWeeks, makeLogWeek } from '../../src/retention/log-weeks.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { audit } from '../harness/audit.ts'
-import { testDatabase } from '../harness/database.ts'
+import { type TestDatabase, testDatabase } from '../harness/database.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { beginning, drain } from '../harness/drain.ts'
@@ -166,6 +169,59 @@ test('taken while others write, a backup is of one moment', async () => {
     await Promise.all(writers)
   }
 })
+
+test('the rows of a table are counted however late the database says how many there were', async () => {
+  await using desk = await fullDesk()
+  await using files = await directory()
+  await using empty = await emptyDatabase()
+  const { pool, connection } = desk.service.database
+  await using way = await lateCounts(connection)
+  const file = join(files.path, 'one.backup')
+  const { rows } = await backUp(way.pool, desk.clock, file)
+  expect(way.late).toBe((await tablesOf(pool)).length)
+  const restored = await restore(empty.pool, await examineBackup(file), {
+    clock: desk.clock,
+    encryptionKey,
+    withoutKey: false,
+  })
+  expect(restored.rows).toBe(rows)
+})
+
+/** A way to the database on which what follows the last row of a COPY comes in a packet of its own; `late` counts them. */
+async function lateCounts(to: TestDatabase['connection']) {
+  const copyDone = Buffer.from([0x63, 0, 0, 0, 4])
+  const counts = { late: 0 }
+  const server = createServer((near) => {
+    const far = createConnection({ path: `${to.host}/.s.PGSQL.${to.port}` })
+    const apart = new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        const at = chunk.indexOf(copyDone)
+        if (at === -1 || at + copyDone.length === chunk.length) return done(null, chunk)
+        counts.late++
+        this.push(chunk.subarray(0, at + copyDone.length))
+        setTimeout(() => done(null, chunk.subarray(at + copyDone.length)), 10)
+      },
+    })
+    near.setNoDelay(true)
+    near.pipe(far)
+    far.pipe(apart).pipe(near)
+    near.on('error', () => far.destroy())
+    near.on('close', () => far.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const pool = createPool({ ...to, host: '127.0.0.1', port }, { max: 1, onIdleError: () => {} })
+  return {
+    pool,
+    get late() {
+      return counts.late
+    },
+    async [Symbol.asyncDispose]() {
+      await pool.end()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
 
 test('rows that were changed by hand are told of, and still backed up and restored', async () => {
   await using service = await testService()
