@@ -4,26 +4,24 @@
  */
 import { type ChildProcess, execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Pool } from 'pg'
 import { createOrganization } from '../packages/service/src/access/organizations.ts'
-import { type EmbeddedDatabase, startEmbedded } from '../packages/service/src/db/embedded/index.ts'
 import { migrate } from '../packages/service/src/db/migrate.ts'
-import { createPool } from '../packages/service/src/db/pool.ts'
 import { systemClock } from '../packages/service/src/kernel/timestamps.ts'
 import { schemaOf } from '../packages/service/src/schema.ts'
 import { type Hooks, startHooks } from '../packages/service/test/harness/arrivals.ts'
+import { openServer } from '../packages/service/test/harness/embedded-server.ts'
 import { dice } from '../packages/service/test/harness/load.ts'
 import {
   createServices,
   type Environment,
   type ServiceProcess,
   type Services,
-  socketUrl,
 } from '../packages/service/test/harness/services.ts'
 import { checkHistory } from './history/check.ts'
 import { historyFile } from './history/format.ts'
@@ -158,6 +156,7 @@ async function record(
         kills.service++
       } else {
         await servers[database].kill()
+        await servers[database].start()
         kills[`${database} database`]++
       }
     }
@@ -231,52 +230,6 @@ async function endOf(child: ChildProcess, killed: Promise<unknown> | null) {
   void killed?.then(() => child.kill('SIGKILL'))
   const [code] = (await closed) as [number | null]
   return { code, out, err }
-}
-
-interface Server extends AsyncDisposable {
-  /** The same for as long as the torture takes. */
-  readonly url: string
-  readonly pool: Pool
-  /** kill -9, and another on the same data. */
-  kill(): Promise<void>
-}
-
-/** An embedded server whose socket is found in one place, wherever it is after a restart. */
-async function openServer(home: string): Promise<Server> {
-  const dataDir = join(home, 'data')
-  const socket = `${home}.socket`
-  let database = await start()
-  const url = socketUrl({ ...database.connection, host: socket })
-  let pool = createPool({ url }, { max: 3, onIdleError: () => {} })
-
-  async function start(): Promise<EmbeddedDatabase> {
-    const started = await startEmbedded({ dataDir, log: () => {} })
-    await rm(socket, { force: true })
-    await symlink(started.connection.host, socket)
-    return started
-  }
-
-  return {
-    url,
-    get pool() {
-      return pool
-    },
-    async kill() {
-      const pid = Number(
-        (await readFile(join(database.dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0],
-      )
-      process.kill(pid, 'SIGKILL')
-      await database.lost
-      await pool.end().catch(() => {})
-      await database.stop()
-      database = await start()
-      pool = createPool({ url }, { max: 3, onIdleError: () => {} })
-    },
-    async [Symbol.asyncDispose]() {
-      await pool.end()
-      await database.stop()
-    },
-  }
 }
 
 interface Fleet {
