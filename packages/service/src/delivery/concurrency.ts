@@ -63,6 +63,9 @@ function inAll({ light, heavy, slow, fresh }: WorkerUsage): number {
   return light + heavy + slow + fresh
 }
 
+/** Ticks that the lateness is an average of, the last ones counting most. */
+const latenessOver = 8
+
 /** The right to one attempt; it counts for the class that it is charged to at the moment. */
 export interface Permit {
   priority: PriorityClass
@@ -72,6 +75,7 @@ export interface Permit {
 export class ConcurrencyLimiter {
   readonly #tuning: ConcurrencyTuning
   readonly #used: Record<PriorityClass, number> = { light: 0, heavy: 0, slow: 0, fresh: 0 }
+  #lateness = 0
   #payloads = 0
 
   constructor(tuning: ConcurrencyTuning = deliveryTuning.concurrency) {
@@ -98,6 +102,21 @@ export class ConcurrencyLimiter {
   /** The class has more than its limit, as some permits were charged to it later. */
   isOver(priority: PriorityClass): boolean {
     return this.#used[priority] > mostOf(priority, this.#tuning)
+  }
+
+  /** A timer of this worker came so many milliseconds late. */
+  noteLateness(milliseconds: number): void {
+    this.#lateness += (milliseconds - this.#lateness) / latenessOver
+  }
+
+  /**
+   * Whether more at once are of no use to an endpoint that needed so many milliseconds for an answer, as the worker is what is slow. What
+   * hangs keeps it from nothing.
+   */
+  isEnoughFor(milliseconds: number): boolean {
+    const { enough, quick, turnsOfAnAttempt } = this.#tuning
+    const isBusy = this.inUse - this.#used.slow > enough
+    return isBusy && milliseconds <= Math.max(quick, turnsOfAnAttempt * this.#lateness)
   }
 
   /** What a drain begins with; null when there is no room for another of its class. */
@@ -146,6 +165,8 @@ export interface EndedAttempt {
   /** False when nothing was sent after all. */
   readonly attempted: boolean
   readonly answered: boolean
+  /** Until the answer or the failure, in milliseconds. */
+  readonly took: number
   /** Whether a TLS handshake was made for it in vain. */
   readonly lostHandshake: boolean
 }
@@ -169,7 +190,12 @@ export class EndpointLimiter {
       priority,
       underWay: 0,
       overdue: 0,
-      window: priority === 'slow' ? tuning.perSlowEndpointAtFirst : tuning.perEndpointAtFirst,
+      window:
+        priority === 'slow'
+          ? tuning.perSlowEndpointAtFirst
+          : worker.isEnoughFor(0)
+            ? 1
+            : tuning.perEndpointAtFirst,
       isProven: false,
       isSpent: false,
       hasSparePermit: true,
@@ -236,16 +262,20 @@ export class EndpointLimiter {
    * `eager`, more may be started while there is plenty.
    */
   tick(eager: boolean): void {
+    let longest = 0
     for (const attempt of this.#underWay) {
       if (this.#isOverdue(attempt)) continue
       attempt.ticks++
+      longest = Math.max(longest, attempt.ticks)
       if (!this.#isOverdue(attempt)) continue
       this.#usage.overdue++
       this.#fallTo('slow')
       this.#worker.charge(attempt.permit, 'slow')
     }
     const { priority } = this.#usage
-    if (eager && priority !== 'slow' && this.#worker.hasPlenty(priority)) this.#widen()
+    if (!eager || priority === 'slow' || !this.#worker.hasPlenty(priority)) return
+    // It may have begun just before the first of them.
+    if (!this.#worker.isEnoughFor((longest - 1) * this.#tuning.tickEvery)) this.#widen()
   }
 
   /** More was due than could be claimed: from now on the endpoint's attempts are charged to those with a backlog. */
@@ -267,7 +297,7 @@ export class EndpointLimiter {
    * An endpoint that does not answer, or cannot be reached, waits among the slow; one that answers late has to prove
    * itself again, but not behind those: the worker may have been late itself.
    */
-  #learn({ answered, lostHandshake }: EndedAttempt, wasOverdue: boolean): void {
+  #learn({ answered, took, lostHandshake }: EndedAttempt, wasOverdue: boolean): void {
     // One that hung has kept its own pace, and holds up nothing else of its endpoint.
     if (lostHandshake && !wasOverdue) this.#usage.isSpent = true
     if (!answered) {
@@ -275,7 +305,8 @@ export class EndpointLimiter {
       this.#usage.window = this.#tuning.perSlowEndpointAtFirst
       return
     }
-    this.#widen()
+    if (this.#worker.isEnoughFor(took)) this.#narrow()
+    else this.#widen()
     if (wasOverdue) {
       this.#fallTo('fresh')
       return
@@ -291,6 +322,10 @@ export class EndpointLimiter {
 
   #widen(): void {
     this.#usage.window = Math.min(this.#tuning.perEndpoint, this.#usage.window + 1)
+  }
+
+  #narrow(): void {
+    this.#usage.window = Math.max(1, this.#usage.window - 1)
   }
 
   #isOverdue({ ticks }: RunningAttempt): boolean {

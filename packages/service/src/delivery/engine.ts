@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
+import { stopwatch } from '../kernel/timestamps.ts'
 import { BacklogPace } from './backlog-pace.ts'
 import { ConcurrencyLimiter } from './concurrency.ts'
 import { noChange } from './decide.ts'
@@ -94,12 +95,16 @@ export function createEngine(
     onFailure: (error) =>
       log.warn({ err: loggable(error) }, 'could not look for due deliveries; trying again'),
   })
+  const { tickEvery } = tuning.concurrency
+  let sinceTick: (() => number) | null = null
   /** While something is being drained. */
   const ticking = periodic({
-    every: tuning.concurrency.tickEvery,
+    every: tickEvery,
     stopWithin: 0,
     run() {
+      if (sinceTick !== null) limiter.noteLateness(sinceTick() - tickEvery)
       for (const { drain } of running.values()) drain.tick()
+      sinceTick = stopwatch()
     },
     onFailure: (error) => log.warn({ err: loggable(error) }, 'drains could not be looked after'),
   })
@@ -243,7 +248,10 @@ export function createEngine(
         running.delete(keyOf(queue))
         if (running.size === 0) ticking.pause()
       })
-    if (running.size === 0) ticking.start()
+    if (running.size === 0) {
+      sinceTick = null
+      ticking.start()
+    }
     const begun = { drain, ended }
     running.set(keyOf(queue), begun)
     void ended.then(({ more }) => {

@@ -36,6 +36,14 @@ export interface ConcurrencyTuning {
   readonly perEndpointAtFirst: number
   /** The same for an endpoint that did not answer the last time. */
   readonly perSlowEndpointAtFirst: number
+  /**
+   * Attempts of a worker at once that keep its processor busy. Beyond them only an endpoint that takes its time gets more than it has: with
+   * any other the worker itself is what is slow, and more at once are but more connections, and more memory for them.
+   */
+  readonly enough: number
+  /** An endpoint takes its time if it needs longer for an answer, and longer than these many times what the worker's timers are late. */
+  readonly quick: number
+  readonly turnsOfAnAttempt: number
   /** An attempt that takes longer is charged to the slow. */
   readonly slowAfter: number
   /** How often a worker looks after its drains: the exactness of `slowAfter`. */
@@ -321,6 +329,9 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     perEndpoint: 16,
     perEndpointAtFirst: 4,
     perSlowEndpointAtFirst: 1,
+    enough: 64,
+    quick: 10,
+    turnsOfAnAttempt: 16,
     slowAfter: 1_000,
     tickEvery: 25,
     payloadsInMemory: 64 * 1024 * 1024,

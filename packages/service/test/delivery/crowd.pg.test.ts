@@ -70,6 +70,39 @@ async function crowd(sick: number, backlog: number) {
   }
 }
 
+describe('forty backlogs', () => {
+  /** Attempts under way at once, at their most, to receivers that are said to take so long. */
+  async function mostAtOnce(durationMs: number): Promise<number> {
+    const clock = testClock()
+    await using service = await testService({ clock })
+    const { organizationId } = await service.newOrganization()
+    const { encryptionKey } = deliverySettings
+    const urls = Array.from({ length: 40 }, (_, n) => `https://127.0.0.1:1/quick/${n}`)
+    await plant(service.database.pool, { organizationId, encryptionKey, urls, backlog: 64, now: clock.now() })
+    const counts = { underWay: 0, most: 0, sent: 0 }
+    const send: Send = async () => {
+      counts.most = Math.max(counts.most, ++counts.underWay)
+      for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+      counts.underWay--
+      counts.sent++
+      return { kind: 'answered', status: 200, responseBody: '', durationMs }
+    }
+    const { engine } = testEngine(service, clock, { send })
+    await engine.runDue()
+    await engine.stop()
+    expect(counts.sent).toBe(40 * 64)
+    return counts.most
+  }
+
+  test('of receivers that answer at once have no more attempts under way than the worker can make use of', async () => {
+    expect(await mostAtOnce(1)).toBeLessThan(4 * deliveryTuning.concurrency.enough)
+  })
+
+  test('of receivers that take their time have as many as they may', async () => {
+    expect(await mostAtOnce(10_000)).toBeGreaterThan(5 * deliveryTuning.concurrency.enough)
+  })
+})
+
 test('slow queues begin a few at a time, however many there are, so that what was given up together does not begin again together', async () => {
   const clock = testClock()
   await using service = await testService({ clock })
