@@ -94,6 +94,12 @@ const reaches: readonly Reach[] = [
     text: '≤ 1.5× of before, nothing refused',
     met: ({ ratio = 9, conditions }) => ratio <= 1.5 && isZero(conditions['refused of the others']),
   },
+  { of: /^move: .*longest wait of its writer$/, text: '≤ 1 s', met: ({ value }) => value <= 1000 },
+  {
+    of: /^move: .*p99 of organizations of both databases$/,
+    text: '≤ 1.5× of before',
+    met: ({ ratio = 9 }) => ratio <= 1.5,
+  },
   { of: /^start: resident/, text: '≤ 250 MB', met: ({ value }) => value <= 250 },
 ]
 
