@@ -112,6 +112,8 @@ function createFinder() {
   const said = make('p', { className: 'quiet', role: 'status' })
   const dialog = make('dialog', { className: 'finder', 'aria-label': 'Search' }, input, said, list)
   let chosen = 0
+  /** Keys mean what is found for the words that are there, also while the index is on its way. */
+  let shown = Promise.resolve()
 
   const options = () => [...list.querySelectorAll('a')]
 
@@ -127,7 +129,11 @@ function createFinder() {
     all[chosen].scrollIntoView({ block: 'nearest' })
   }
 
-  async function show() {
+  function show() {
+    shown = draw()
+  }
+
+  async function draw() {
     if (list.hidden) said.textContent = 'Looking…'
     let groups = []
     let words = 'Type to search. The arrow keys choose, Enter opens.'
@@ -175,14 +181,15 @@ function createFinder() {
   input.addEventListener('keydown', (event) => {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault()
-      choose(chosen + (event.key === 'ArrowDown' ? 1 : -1))
+      const step = event.key === 'ArrowDown' ? 1 : -1
+      void shown.then(() => choose(chosen + step))
     } else if (event.key === 'Escape') {
       // At once: the first would clear the words.
       event.preventDefault()
       dialog.close()
     } else if (event.key === 'Enter') {
       event.preventDefault()
-      options()[chosen]?.click()
+      void shown.then(() => options()[chosen]?.click())
     }
   })
   dialog.addEventListener('click', (event) => {

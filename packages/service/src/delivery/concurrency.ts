@@ -186,16 +186,12 @@ export class EndpointLimiter {
     this.#tuning = tuning
     this.#spare = first
     const { priority } = first
+    const atFirst = worker.isEnoughFor(0) ? 1 : tuning.perEndpointAtFirst
     this.#usage = {
       priority,
       underWay: 0,
       overdue: 0,
-      window:
-        priority === 'slow'
-          ? tuning.perSlowEndpointAtFirst
-          : worker.isEnoughFor(0)
-            ? 1
-            : tuning.perEndpointAtFirst,
+      window: priority === 'slow' ? tuning.perSlowEndpointAtFirst : atFirst,
       isProven: false,
       isSpent: false,
       hasSparePermit: true,
@@ -259,7 +255,7 @@ export class EndpointLimiter {
 
   /**
    * `tickEvery` has passed: what is overdue is charged to the slow, so that a class is not filled up by those that turn out slow. With
-   * `eager`, more may be started while there is plenty.
+   * `eager`, more may be started while there is plenty, unless the worker is what is slow.
    */
   tick(eager: boolean): void {
     let longest = 0

@@ -30,7 +30,7 @@ export interface ConcurrencyTuning {
   /** Attempts to one endpoint at once, which the guides promise. */
   readonly perEndpoint: number
   /**
-   * Attempts that a drain begins with; each that is answered lets one more in. So a receiver that answers has sixteen after a few
+   * Attempts that a drain begins with, or one where the worker has `enough`; each that is answered lets one more in. So a receiver that answers has sixteen after a few
    * answers, and one that hangs keeps no more than these, unless there is plenty.
    */
   readonly perEndpointAtFirst: number

@@ -57,7 +57,7 @@ export interface Moved {
   readonly paused: number | null
 }
 
-/** The organizations of both databases notice a copy by half at most, as `npm run bench -- move` measures it; a million rows take some ten minutes. */
+/** The organizations of both databases notice a copy by half at most, as `npm run bench -- move` measures it; a million rows take some twelve minutes. */
 const restOfSteps = 8
 /** A turn is tried again so often, as somebody wrote for too long when the fence came; a second apart. */
 const turnsTried = 60

@@ -198,6 +198,7 @@ async function lateCounts(to: TestDatabase['connection']) {
         const at = chunk.indexOf(copyDone)
         if (at === -1 || at + copyDone.length === chunk.length) return done(null, chunk)
         counts.late++
+        // As a network may: there is nothing to wait for, as the other side says nothing meanwhile.
         this.push(chunk.subarray(0, at + copyDone.length))
         setTimeout(() => done(null, chunk.subarray(at + copyDone.length)), 10)
       },

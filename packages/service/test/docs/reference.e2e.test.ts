@@ -62,6 +62,24 @@ test('the search finds operations, fields, events, errors and guides, by the key
   expect(complaints).toEqual([])
 })
 
+test('keys that are pressed while the index is on its way choose from what it finds', async () => {
+  const { page, complaints } = await watchedPage(browser)
+  const coming = Promise.withResolvers<void>()
+  await page.route('**/docs/search.json', async (route) => {
+    await coming.promise
+    await route.continue()
+  })
+  await page.goto(`${service.url}/docs`)
+  await page.keyboard.press('/')
+  await page.getByRole('combobox').fill('ticket')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  coming.resolve()
+  await page.getByRole('option').first().waitFor()
+  expect(await page.getByRole('option').nth(2).getAttribute('aria-selected')).toBe('true')
+  expect(complaints).toEqual([])
+})
+
 test('a language stays chosen, and its sample is copied as it is', async () => {
   const { page, complaints } = await watchedPage(browser)
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
