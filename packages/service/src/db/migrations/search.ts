@@ -82,9 +82,10 @@ $function$`,
           for each row execute function ${table}_words_through()`,
         // Nobody of the organization writes while a piece of it is under way: each takes the clock first, and what the piece reads was
         // read before, so that it need not come from a disk meanwhile. Rows are looked up one by one, whatever statistics say: a join
-        // may read the whole table. A page that is not full is the last: what comes later
+        // may read the whole table, and a page that is sorted all that is left of it. A page that is not full is the last: what comes later
         // comes through the trigger, and somebody who writes all the time would keep a page from ever being empty.
-        `create or replace function ${table}_words_piece(p_after text) returns text language plpgsql as $function$
+        `create or replace function ${table}_words_piece(p_after text) returns text language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 declare
   v_organization_id uuid := split_part(p_after, ' ', 1)::uuid;
   v_after uuid := split_part(p_after, ' ', 2)::uuid;
