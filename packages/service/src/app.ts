@@ -27,7 +27,7 @@ import type { StorageLimits } from './journal/change.ts'
 import type { WorkerBeside } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import { isWithin, type Networks, noNetworks } from './kernel/networks.ts'
-import type { RoomForOthers } from './kernel/room-for-others.ts'
+import type { Room } from './kernel/room-for-others.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
 import type { Kind } from './kinds/kind.ts'
@@ -93,7 +93,7 @@ export interface AppOptions {
   /** Answers requests whose bodies take long to read; without it they are answered here. */
   readonly handOver?: HandOver
   /** Where requests that are answered here are noted, so that what can wait leaves them room; nothing does unless told. */
-  readonly room?: RoomForOthers
+  readonly room?: Room
   /** `bulk` for the thread that they are handed to: it answers nothing of the process as a whole. */
   readonly part?: 'api' | 'bulk'
   /** What it tells of its work to; nobody unless told. */

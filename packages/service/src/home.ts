@@ -24,7 +24,7 @@ import { type CallUnderClock, createJournal } from './journal/journal.ts'
 import { createNotifier, type WorkerBeside } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import { loggable } from './kernel/loggable.ts'
-import type { RestAfter, RoomForOthers } from './kernel/room-for-others.ts'
+import type { RestAfter, Room } from './kernel/room-for-others.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
 import { consoleLinkPart } from './keys/console-link-routes.ts'
@@ -86,7 +86,7 @@ export interface HomeOptions {
   readonly telemetry: Telemetry | null
   readonly resolver: Resolver
   /** What requests of others are left room by; nothing unless told. */
-  readonly room?: RoomForOthers
+  readonly room?: Room
 }
 
 export interface Home {

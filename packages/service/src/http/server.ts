@@ -21,7 +21,7 @@ import { ShareExceeded } from '../kernel/budget.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { networkOf } from '../kernel/networks.ts'
-import type { RoomForOthers } from '../kernel/room-for-others.ts'
+import type { Room } from '../kernel/room-for-others.ts'
 import type { Telemetry } from '../kernel/telemetry.ts'
 import { bearerToken, clientAddress, trustHops } from './authenticate.ts'
 import { allowOrigins, answersPreflight } from './cross-origin.ts'
@@ -56,7 +56,7 @@ export interface Edge {
   /** Answers requests whose bodies take long to read; without it they are answered here. */
   readonly handOver?: HandOver
   /** Where requests that are answered here are noted, and what those without a key leave room by; nowhere and nothing unless told. */
-  readonly room?: Pick<RoomForOthers, 'note' | 'restAfter'>
+  readonly room?: Room
   /** The pace of what comes without a key; the usual one unless told. */
   readonly strangers?: StrangerLimits
   /** What requests are told to; nobody unless told. */
@@ -76,7 +76,7 @@ declare module 'fastify' {
 }
 
 /** What was handed over has been answered by then. */
-function noteRequests(server: FastifyInstance, room: Pick<RoomForOthers, 'note'>): void {
+function noteRequests(server: FastifyInstance, room: Pick<Room, 'note'>): void {
   server.addHook('preHandler', (request, _reply, done) => {
     if (request.caller !== null && !request.handedOver) room.note(request.caller.organizationId)
     done()

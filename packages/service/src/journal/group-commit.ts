@@ -175,7 +175,7 @@ export class GroupCommit {
     for (const queue of this.#queues.values()) {
       if (queue.underWay > 0 || (queue.clockTaskUnderWay && queue.contended) || !needsOwnCall(queue)) continue
       const isLarge = queue.units[0]?.large === true
-      if (isLarge !== (sort === 'large')) continue
+      if (isLarge !== (sort === 'large') || (isLarge && queue.resting)) continue
       this.#toTheEnd(queue)
       return { queue, batch: isLarge ? queue.units.splice(0, 1) : this.#takeBatch(queue) }
     }
@@ -276,8 +276,9 @@ export class GroupCommit {
     queue.clockTasks = queue.clockTasks.filter((clockTask) => !isLate(clockTask))
   }
 
-  #forgetIdle({ organizationId, underWay, clockTaskUnderWay, units, clockTasks }: OrganizationQueue): void {
-    if (underWay > 0 || clockTaskUnderWay || units.length + clockTasks.length > 0) return
+  #forgetIdle({ organizationId, units, clockTasks, ...queue }: OrganizationQueue): void {
+    if (queue.underWay > 0 || queue.clockTaskUnderWay || queue.resting) return
+    if (units.length + clockTasks.length > 0) return
     this.#queues.delete(organizationId)
   }
 
@@ -293,10 +294,12 @@ export class GroupCommit {
       this.#unitsUnderWay += batch.length
       for (const key of batch.flatMap(({ keys }) => keys)) queue.held.add(key)
     }
+    const began = this.#elapsed()
     try {
       await this.#commit(parts, waitsForLock)
     } finally {
       this.#underWay[sort]--
+      if (sort === 'large') this.#rest(parts, this.#elapsed() - began)
       for (const { queue, batch } of parts) {
         queue.underWay--
         this.#unitsUnderWay -= batch.length
@@ -305,6 +308,20 @@ export class GroupCommit {
         this.#forgetIdle(queue)
       }
       this.#schedule()
+    }
+  }
+
+  /** The organization's next large unit waits, and what comes behind that; nothing else of it does. */
+  #rest(parts: readonly Part[], worked: number): void {
+    for (const { queue } of parts) {
+      const rest = this.#restAfter(queue.organizationId, worked)
+      if (rest < 1) continue
+      queue.resting = true
+      setTimeout(() => {
+        queue.resting = false
+        this.#forgetIdle(queue)
+        this.#schedule()
+      }, rest)
     }
   }
 
@@ -380,6 +397,8 @@ interface OrganizationQueue {
   underWay: number
   /** A call of its own is under way: until it is done, more of this organization would only wait behind it. */
   ownCallUnderWay: boolean
+  /** A large unit was committed a moment ago, and others are to have their part of the database's time before the next. */
+  resting: boolean
   /** Somebody else held the clock for long: the next call waits for it, and nobody else with it. */
   contended: boolean
   /** Keys of the units under way. */
@@ -393,7 +412,13 @@ interface Part {
 
 /** A queue in which nobody waits. */
 function emptyQueue(organizationId: string): OrganizationQueue {
-  const nothing = { underWay: 0, clockTaskUnderWay: false, ownCallUnderWay: false, contended: false }
+  const nothing = {
+    underWay: 0,
+    clockTaskUnderWay: false,
+    ownCallUnderWay: false,
+    resting: false,
+    contended: false,
+  }
   return { organizationId, units: [], clockTasks: [], held: new Set(), ...nothing }
 }
 

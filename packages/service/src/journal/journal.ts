@@ -60,7 +60,7 @@ export function createJournal(options: {
   readonly notifier: Notifier
   readonly onCommit?: CommitObserver
   readonly limits?: GroupLimits
-  /** The rest that clock tasks of an organization have between them; none unless told. */
+  /** The rest that an organization has after a clock task, before the next, and after a large unit; none unless told. */
   readonly restAfter?: RestAfter
   /** How far the clock may be ahead of the database's, in milliseconds; beyond, commits reject with `clockAheadCode`. */
   readonly maxClockSkew?: number

@@ -46,6 +46,9 @@ export const roomTuning: RoomTuning = {
 /** Where another thread reads its part: in thousandths, of any time. */
 const whole = 1_000
 
+/** Where requests that are answered are noted, and what can wait leaves them room. */
+export type Room = Pick<RoomForOthers, 'note' | 'restAfter'>
+
 export class RoomForOthers {
   readonly #tuning: RoomTuning
   readonly #elapsed: () => number
@@ -83,7 +86,7 @@ export class RoomForOthers {
       : 0
   }
 
-  /** What another thread goes by, with `restElsewhere`, while it has work for organizations. */
+  /** What another thread goes by, with `roomElsewhere`, while it has work for organizations. */
   get partElsewhere(): Int32Array {
     return this.#partElsewhere
   }
@@ -129,9 +132,13 @@ export class RoomForOthers {
   }
 }
 
-/** Milliseconds of rest after so many of work, by what `partElsewhere` says in the thread that works. */
-export function restElsewhere(part: Int32Array, worked: number): number {
-  return restOf(worked, Atomics.load(part, 0) / whole, roomTuning.restAtMost)
+/** The room that another thread leaves, by what `partElsewhere` says to it. What is answered there makes nobody else rest. */
+export function roomElsewhere(part: Int32Array): Room {
+  return {
+    note() {},
+    restAfter: (_organizationId, worked) =>
+      restOf(worked, Atomics.load(part, 0) / whole, roomTuning.restAtMost),
+  }
 }
 
 function restOf(worked: number, rate: number, atMost: number): number {

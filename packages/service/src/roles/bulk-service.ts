@@ -9,7 +9,7 @@ import { createPool, endPool } from '../db/pool.ts'
 import { ownHeaders } from '../http/hand-over.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
 import { createLog } from '../kernel/log.ts'
-import { restElsewhere } from '../kernel/room-for-others.ts'
+import { roomElsewhere } from '../kernel/room-for-others.ts'
 import { restBetweenTurns } from '../kernel/yielding.ts'
 import { snapshotsOf } from '../metrics/registry.ts'
 import { openTelemetry } from '../telemetry/open.ts'
@@ -24,7 +24,8 @@ const clockMilliseconds = 10_000
 
 const { databases, settings, searchTimeout, storage, logLevel, part } = workerData as BulkOrders
 tuneHeap()
-restBetweenTurns((turn) => restElsewhere(part, turn))
+const room = roomElsewhere(part)
+restBetweenTurns((turn) => room.restAfter(null, turn))
 const port = parentPort as MessagePort
 // What the process could not turn on has kept it from starting.
 const telemetry = await openTelemetry('bulk')
@@ -49,6 +50,7 @@ const { server, registers } = createApp({
   searchTimeout,
   ...(storage && { storage }),
   part: 'bulk',
+  room,
   telemetry,
   // Sent between threads, bytes are no Buffer any more.
   settings: {

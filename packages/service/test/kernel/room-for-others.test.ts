@@ -1,6 +1,6 @@
 /** The room that requests of others are left: who leaves it, how much, and that it goes by what is measured. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { RoomForOthers, restElsewhere, roomTuning } from '../../src/kernel/room-for-others.ts'
+import { RoomForOthers, roomElsewhere, roomTuning } from '../../src/kernel/room-for-others.ts'
 
 const { adjustEvery, forgetAfter, lateFrom, othersFor, rateAtFirst, rateAtLeast, restAtMost } = roomTuning
 
@@ -64,7 +64,7 @@ test('late timers leave work less of the time, down to what it has at least; pro
 
 test('another thread is told its part while it works beside others, and nothing is measured once all is done', () => {
   const { room, measured } = roomWhile(lateFrom + 1)
-  const rest = () => restElsewhere(room.partElsewhere, 1)
+  const rest = () => roomElsewhere(room.partElsewhere).restAfter('busy', 1)
   room.note('other')
   expect(rest()).toBe(0)
   room.beginElsewhere('busy')
