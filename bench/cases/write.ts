@@ -7,6 +7,7 @@ import { customerIds, headersOf, patches } from '../harness/patches.ts'
 import type { PlainRequest } from '../harness/plain-client.ts'
 import { type Result, type Run, runOf, summarize } from '../harness/report.ts'
 import { type Seeded, seed } from '../harness/seed.ts'
+import { changeWithoutHttp } from '../harness/without-http.ts'
 import type { Scale } from '../run.ts'
 
 const seconds = 3
@@ -33,6 +34,28 @@ export async function* write({ runs }: Scale): AsyncGenerator<Result> {
     }
     const conditions = { organizations: 1, clients, rows: one.live, seconds, bare }
     yield summarize(`write: PATCH, one organization, ${clients} clients`, 'changes/s', conditions, results)
+  }
+
+  for (const [organizations, callers] of [
+    [[one], 64],
+    [[one], 16],
+    [many, 64],
+  ] as const) {
+    const results: Run[] = []
+    for (let run = 0; run < runs; run++) {
+      const value = await changeWithoutHttp(installation, organizations, ids, { callers, seconds })
+      const changes = await bareUpdates(installation, one.organizationId, bareChanges)
+      const baseline = await commitBare(installation, one.organizationId, changes)
+      results.push({ value, baseline })
+    }
+    const what = organizations.length === 1 ? 'one organization' : `${organizations.length} organizations`
+    const conditions = { organizations: organizations.length, callers, seconds, bare }
+    yield summarize(
+      `write: PATCH without HTTP, ${what}, ${callers} callers`,
+      'changes/s',
+      conditions,
+      results,
+    )
   }
 
   {
