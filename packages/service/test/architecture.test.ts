@@ -281,6 +281,13 @@ test('nothing prints but the log and the start', () => {
   expect(violations(/\bconsole\.\w|process\.stdout/)).toEqual(['docs/samples.ts', 'main.ts'])
 })
 
+test('functions that are made again and again are named before they are assigned to a property (decision 73)', () => {
+  const assigned = /\.#?\w+ (\?\?)?= (async )?((\([^()]*\)(: [^=]+)?|\w+) =>|function\b)/
+  // Once in a process each, or when documents are first asked for.
+  const once = ['db/embedded/hold.ts', 'docs/documents.ts', 'http/server.ts']
+  expect(violations(assigned)).toEqual(once)
+})
+
 /** String and template literals, templates with other templates inside included. */
 function literals(text: string): string[] {
   const template = /`((?:\\.|\$\{(?:[^{}`]|`[^`]*`|\{[^{}]*\})*\}|[^`\\])*)`|'([^'\n]*)'/g

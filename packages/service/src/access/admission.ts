@@ -70,8 +70,9 @@ export function createAdmission(options: {
   }
 }
 
-/** The newest at the end; the oldest is forgotten. */
+/** The newest at the end; the oldest is forgotten. While there is room for all, their order does not matter. */
 function remember(good: Set<string>, hash: string): void {
+  if (good.size < rememberedAtMost && good.has(hash)) return
   good.delete(hash)
   good.add(hash)
   for (const oldest of good) {

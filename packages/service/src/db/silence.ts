@@ -32,7 +32,10 @@ export function statementTimeoutOf(client: object): number {
  * something else than the pool's; 0 is for ever.
  */
 export function allowStatements(client: object, milliseconds: number): void {
-  inside(client).connection.stream.setTimeout(milliseconds === 0 ? 0 : milliseconds + silenceAfterwards)
+  const { stream } = inside(client).connection
+  const allowed = milliseconds === 0 ? 0 : milliseconds + silenceAfterwards
+  // Each byte that comes or goes begins the time again by itself.
+  if (stream.timeout !== allowed) stream.setTimeout(allowed)
 }
 
 /** Ends the connection when it has been silent for too long while something is awaited, and these with it: they lead to the same place. */

@@ -5,7 +5,8 @@ export function preferred<Name extends string>(
   accepted: string | undefined,
   offered: readonly Name[],
 ): Name | null {
-  const weights = new Map((accepted ?? '').toLowerCase().split(',').map(weighed))
+  if (accepted === undefined) return null
+  const weights = new Map(accepted.toLowerCase().split(',').map(weighed))
   let best: Name | null = null
   let most = 0
   for (const name of offered) {

@@ -66,10 +66,12 @@ export function limitShares(
       if (isUnderWay) requests.give(organizationId, 1)
       isUnderWay = false
     }
-    request.leaveUnderWay = () => {
+    // Named before it is assigned, as all that is made for a request (decision 73).
+    const leaveUnderWay = () => {
       giveBack()
       request.making?.waits()
     }
+    request.leaveUnderWay = leaveUnderWay
     reply.raw.once('close', giveBack)
     if (request.method === 'GET') {
       const leave = answers.begin(organizationId, String(request.routeOptions.url), (got) => {

@@ -81,7 +81,8 @@ export class Connection {
       resolve(end.outcome)
     })
     this.#exchange = exchange
-    deadline.onPass = () => exchange.expire()
+    const onPass = () => exchange.expire()
+    deadline.onPass = onPass
     if (deadline.passed) exchange.expire()
     else if (this.usable) exchange.write()
     else this.#lose(this.#error)

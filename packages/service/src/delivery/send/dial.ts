@@ -63,11 +63,12 @@ export function dial(
   return new Promise((resolve) => {
     let tlsBegun = false
     let socket: net.Socket
-    deadline.onPass = () => {
+    const onPass = () => {
       const step = tlsBegun ? 'finish the TLS handshake' : 'accept the connection'
       socket.destroy()
       resolve({ ...failure('timeout', `${peer} did not ${step} in time`), handshake: tlsBegun })
     }
+    deadline.onPass = onPass
     const onError = (error: NodeJS.ErrnoException) => {
       deadline.onPass = null
       resolve({ ...dialFailure(error, peer, tlsBegun), handshake: tlsBegun })

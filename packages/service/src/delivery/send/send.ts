@@ -165,9 +165,10 @@ class TargetSender implements Sender {
 
   async #resolve(hostname: string, deadline: Deadline): Promise<Resolution> {
     const { promise: late, resolve } = Promise.withResolvers<Resolution>()
-    deadline.onPass = () =>
+    const onPass = () =>
       resolve({ outcome: 'failed', detail: `${hostname} was not resolved in ${this.#timeoutMs} ms` })
-    if (deadline.passed) deadline.onPass()
+    deadline.onPass = onPass
+    if (deadline.passed) onPass()
     const looked = this.#resolver.resolve(hostname, { fresh: false, timeoutMs: this.#timeoutMs })
     const resolution = await Promise.race([looked, late])
     deadline.onPass = null
