@@ -27,12 +27,19 @@ const flags = [
  */
 const environment = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '4194304' }
 
-/** Does not return where it replaces the process. Whoever sets `MALLOC_MMAP_THRESHOLD_` has chosen otherwise. */
+function isProfiled(): boolean {
+  const { execArgv, env } = process
+  return [...execArgv, ...(env.NODE_OPTIONS ?? '').split(' ')].some((flag) => flag.startsWith('--cpu-prof'))
+}
+
+/** Does not return where it replaces the process. Whoever profiles the processor's time has Node's settings, and whoever sets `MALLOC_MMAP_THRESHOLD_` has chosen otherwise. */
 export function startLean(): void {
   const { execve } = process
   if (process.platform !== 'linux' || execve === undefined) return
   // A channel to the parent would be closed.
   if (process.env.MALLOC_MMAP_THRESHOLD_ !== undefined || process.connected) return
+  // The profiler's next signal would find nobody who handles it, and end the process.
+  if (isProfiled()) return
   const cache = module.getCompileCacheDir()
   const set = {
     ...environment,

@@ -1,6 +1,8 @@
 /** The process that serve replaces itself with, where the system lets it. */
 import { execFile } from 'node:child_process'
-import { availableParallelism } from 'node:os'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
@@ -12,12 +14,12 @@ const script = `
   const flags = execArgv.filter((flag) => flag.startsWith('--'))
   console.log(JSON.stringify({ pid, flags, word: argv.at(-1), threshold: env.MALLOC_MMAP_THRESHOLD_ ?? null, kept: env.KEPT }))`
 
-async function started(environment: Record<string, string>) {
+async function started(environment: Record<string, string>, flags: readonly string[] = []) {
   const { MALLOC_MMAP_THRESHOLD_: _, ...inherited } = process.env
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const child = execFile(
     process.execPath,
-    ['--no-warnings', '--eval', script, 'word'],
+    ['--no-warnings', ...flags, '--eval', script, 'word'],
     { env: { ...inherited, KEPT: 'yes', ...environment } },
     (error, stdout) => (error === null ? resolve(stdout) : reject(error)),
   )
@@ -43,4 +45,15 @@ test('whoever has chosen how memory is held is left alone', async () => {
     threshold: '65536',
     kept: 'yes',
   })
+})
+
+test('one that is profiled is left alone: the next signal of the profiler would end what replaced it', async () => {
+  const profiles = await mkdtemp(join(tmpdir(), 'deskwire-profiles-'))
+  try {
+    const flags = ['--cpu-prof', `--cpu-prof-dir=${profiles}`]
+    expect(await started({}, flags)).toMatchObject({ told: { threshold: null } })
+    expect(await readdir(profiles)).toHaveLength(1)
+  } finally {
+    await rm(profiles, { recursive: true })
+  }
 })
