@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { startHooks } from '../harness/arrivals.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { eventually } from '../harness/locks.ts'
+import { repeatedAtMost } from '../harness/repeats.ts'
 import { testService } from '../harness/service.ts'
 import { createServices, socketUrl } from '../harness/services.ts'
 
@@ -60,8 +61,7 @@ test('kill -9 in the middle of the deliveries of a large commit loses none and r
   for (const name of ['one', 'two']) {
     const arrived = hooks.of(name)
     expect(new Set(arrived.map(({ eventId }) => eventId)).size).toBe(tickets)
-    // What the dead had taken is sent again, and no more than that.
-    expect(arrived.length).toBeLessThanOrEqual(tickets + 64)
+    expect(arrived.length).toBeLessThanOrEqual(tickets + repeatedAtMost)
   }
   expect(await second.end('SIGTERM')).toBe(0)
 })
