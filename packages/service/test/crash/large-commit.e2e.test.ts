@@ -1,9 +1,8 @@
 /** kill -9 of the worker while it makes the deliveries of a large commit: another goes on, and each is made once. */
 import { expect, test } from 'vitest'
-import { startHooks } from '../harness/arrivals.ts'
+import { repeatedAtMost, startHooks } from '../harness/arrivals.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { eventually } from '../harness/locks.ts'
-import { repeatedAtMost } from '../harness/repeats.ts'
 import { testService } from '../harness/service.ts'
 import { createServices, socketUrl } from '../harness/services.ts'
 

@@ -1,9 +1,8 @@
 /** kill -9 of the worker in the middle of a recovery: another goes on where it was, and nothing is made twice or left out. */
 import { expect, test } from 'vitest'
-import { startHooks } from '../harness/arrivals.ts'
+import { repeatedAtMost, startHooks } from '../harness/arrivals.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { eventually } from '../harness/locks.ts'
-import { repeatedAtMost } from '../harness/repeats.ts'
 import { testService } from '../harness/service.ts'
 import { createServices, socketUrl } from '../harness/services.ts'
 

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { verifyWebhook } from '@deskwire/sdk/signature'
+import { deliveryTuning } from '../../src/delivery/tuning.ts'
 import { createAuthority } from './certificates.ts'
 import { answer, startReceiver } from './receiver.ts'
 import type { Environment } from './services.ts'
@@ -21,6 +22,15 @@ export interface Arrival {
   /** What it was answered; null until then. */
   status: number | null
 }
+
+const { drain, concurrency } = deliveryTuning
+
+/**
+ * Deliveries of one endpoint that arrive twice at most when its worker is killed: those whose results are on their way to the
+ * database, and those that are sent meanwhile of what was claimed.
+ */
+export const repeatedAtMost =
+  drain.completeAt + concurrency.perEndpoint + drain.claimSizes.heavy + drain.refillBelow
 
 /** An endpoint as it was registered. */
 export interface Hook {
