@@ -27,12 +27,7 @@ const flags = [
  */
 const environment = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '4194304' }
 
-function isProfiled(): boolean {
-  const { execArgv, env } = process
-  return [...execArgv, ...(env.NODE_OPTIONS ?? '').split(' ')].some((flag) => flag.startsWith('--cpu-prof'))
-}
-
-/** Does not return where it replaces the process. Whoever profiles the processor's time has Node's settings, and whoever sets `MALLOC_MMAP_THRESHOLD_` has chosen otherwise. */
+/** Does not return where it replaces the process. Whoever has it profiled, or sets `MALLOC_MMAP_THRESHOLD_`, has Node's own settings. */
 export function startLean(): void {
   const { execve } = process
   if (process.platform !== 'linux' || execve === undefined) return
@@ -48,4 +43,10 @@ export function startLean(): void {
   }
   const [, ...words] = process.argv
   execve.call(process, process.execPath, [process.execPath, ...flags, ...process.execArgv, ...words], set)
+}
+
+/** Whether `--cpu-prof` or V8's `--prof` samples it. */
+function isProfiled(): boolean {
+  const { execArgv, env } = process
+  return [...execArgv, ...(env.NODE_OPTIONS ?? '').split(' ')].some((flag) => /^--(cpu-)?prof\b/.test(flag))
 }

@@ -47,11 +47,15 @@ test('whoever has chosen how memory is held is left alone', async () => {
   })
 })
 
-test('one that is profiled is left alone: the next signal of the profiler would end what replaced it', async () => {
+test.each([
+  ['--cpu-prof', '--cpu-prof-dir=DIR'],
+  ['--prof', '--logfile=DIR/v8.log'],
+])('one that %s samples is left alone, as its next signal would end what replaced it', async (flag, into) => {
   const profiles = await mkdtemp(join(tmpdir(), 'deskwire-profiles-'))
   try {
-    const flags = ['--cpu-prof', `--cpu-prof-dir=${profiles}`]
-    expect(await started({}, flags)).toMatchObject({ told: { threshold: null } })
+    expect(await started({}, [flag, into.replace('DIR', profiles)])).toMatchObject({
+      told: { threshold: null },
+    })
     expect(await readdir(profiles)).toHaveLength(1)
   } finally {
     await rm(profiles, { recursive: true })
