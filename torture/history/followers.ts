@@ -13,6 +13,8 @@ export interface Order {
   readonly places: Uint32Array
   /** The line from which the next version of the same row may have been there. */
   readonly superseded: Float64Array
+  /** By row, the lines of the asks that may have moved it, each once and at any time after, without anybody being shown. */
+  readonly hidden: ReadonlyMap<number, readonly number[]>
 }
 
 export function orderOf(ledger: Ledger): Order {
@@ -34,19 +36,21 @@ export function orderOf(ledger: Ledger): Order {
       superseded[all[n] as number] = versions.asked[version] as number
     })
   }
+  const hidden = new Map<number, number[]>()
   for (const { row, line, at } of movesUnseen(ledger)) {
-    const all = history[row] as number[]
-    // At a stamp that is known it moved on the version before, and no other.
-    const place = ledger.place(row, at)
-    for (const version of at === never ? all : all.slice(Math.max(0, place - 1), place)) {
-      // The last version was never moved on: it is there at the end.
-      const known = superseded[version] as number
-      if (known !== never && (versions.asked[version] as number) < line) {
-        superseded[version] = Math.min(known, line)
-      }
+    if (at === never) {
+      hidden.set(row, [...(hidden.get(row) ?? []), line])
+      continue
     }
+    // At a stamp that is known it moved on the version before, and no other.
+    const version = (history[row] as number[])[ledger.place(row, at) - 1]
+    if (version === undefined) continue
+    const known = superseded[version] as number
+    // It may have been sent before that version was, and have waited until that was there. The last was never moved on.
+    const moved = Math.max(line, versions.asked[version] as number)
+    if (known !== never) superseded[version] = Math.min(known, moved)
   }
-  return { versions: sorted, places, superseded }
+  return { versions: sorted, places, superseded, hidden }
 }
 
 /** Something that an ask may have made of a row without anybody being shown it. */
@@ -128,6 +132,10 @@ export class Walk {
   readonly #ledger: Ledger
   readonly #order: Order
   readonly #terms = new Map<number, bigint>()
+  /** Versions of which an ask without an answer is held to have moved them on. */
+  readonly #hidden = new Set<number>()
+  /** How many of a row's such asks are held to have done so. */
+  readonly #taken = new Map<number, number>()
   readonly #followers = new Map<string, Follower>()
   #line = 0
   #ceiling = -1
@@ -295,9 +303,28 @@ export class Walk {
       if (given.has(version) || !this.#isDue(follower, version)) continue
       const beyond = place > page.last
       if (beyond && (versions.told[version] as number) > page.reading.line) continue
+      if (!beyond && this.#mayBeHidden(version)) continue
       const detail = `${follower.name} went past ${this.#ledger.describe(version)}`
       this.#fault(beyond ? 'unseen' : 'lost', detail)
     }
+  }
+
+  /**
+   * Whether an ask that nobody knows the end of may have moved a version on before the page was read. Each may have moved
+   * one version of a row and no other. A page with nothing after it would have shown what it made.
+   */
+  #mayBeHidden(version: number): boolean {
+    if (this.#hidden.has(version)) return true
+    // The last version was never moved on: it is there at the end.
+    if (this.#order.superseded[version] === never) return false
+    const row = this.#ledger.versions.row[version] as number
+    const taken = this.#taken.get(row) ?? 0
+    // In the order in which they were sent: the first that is left.
+    const sent = this.#order.hidden.get(row)?.[taken] ?? never
+    if (sent > this.#line) return false
+    this.#taken.set(row, taken + 1)
+    this.#hidden.add(version)
+    return true
   }
 
   /** Whether a follower is to be given a version unless it is too late for it. */

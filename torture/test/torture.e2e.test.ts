@@ -1,5 +1,9 @@
 /** The torture, small: nothing is lost. And without the lock on the clock, it is found out. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { Fault } from '../history/verdict.ts'
 import { runTorture, type TortureOptions } from '../run-torture.ts'
 
 const small: TortureOptions = {
@@ -17,8 +21,13 @@ const small: TortureOptions = {
 }
 
 test('stalled commits, kills and stepping clocks lose, reorder, repeat and invent nothing', async () => {
-  const report = await runTorture(small)
-  expect(report.verdict.faults, JSON.stringify(report)).toEqual([])
+  const directory = await mkdtemp(join(tmpdir(), 'deskwire-faults-'))
+  const keep = join(directory, 'history.ndjson')
+  const report = await runTorture({ ...small, keep })
+  const { faults } = report.verdict
+  // What was recorded of a fault cannot be had again by another run.
+  expect(faults, faults.length > 0 ? await told(keep, faults, report) : '').toEqual([])
+  await rm(directory, { recursive: true })
   expect(report).toMatchObject({ serviceKills: 3, databaseKills: 1 })
   expect(report.stalls).toBeGreaterThan(0)
   expect(report.verdict.seen.acknowledged).toBeGreaterThanOrEqual(small.changes)
@@ -40,3 +49,11 @@ test('without the lock on the clock the same finds faults within seconds', async
   // Three seconds on two cores, with 300 changes.
   expect(report.seconds).toBeLessThan(30)
 })
+
+/** The report, and of what was recorded the lines that name a row of the first faults; all of it stays at `keep`. */
+async function told(keep: string, faults: readonly Fault[], report: object): Promise<string> {
+  const ids = faults.slice(0, 3).flatMap(({ detail }) => detail.match(/[0-9a-f-]{36}/g) ?? [])
+  const lines = (await readFile(keep, 'utf8')).split('\n').map((line, n) => `${n + 1} ${line}`)
+  const about = lines.filter((line) => ids.some((id) => line.includes(id)))
+  return [JSON.stringify(report), `recorded in ${keep}:`, ...about].join('\n')
+}

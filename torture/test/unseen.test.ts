@@ -5,7 +5,11 @@ import type { Line } from '../history/format.ts'
 import { checkpoint, version } from './by-hand.ts'
 import { historyOf } from './recorded.ts'
 
-const [ada, bob] = ['01a1fc80-0000-7000-8000-00000000000a', '01a1fc80-0000-7000-8000-00000000000b'] as const
+const [ada, bob, cy] = ['a', 'b', 'f'].map((one) => `01a1fc80-0000-7000-8000-00000000000${one}`) as [
+  string,
+  string,
+  string,
+]
 const customer = (id: string, n: number, by: number) => version('customer', id, n, by)
 
 /** A follower has read the first version of a row when it changes, and comes past its place once another row is there. */
@@ -48,6 +52,55 @@ test('and it is not, when a write that was never answered may have moved it furt
   expect((await checkHistory(historyOf(history([unanswered])))).faults).toEqual([])
 })
 
+/** A row that a reader comes past twice, each time after it was changed, while so many changes of it have no answer. */
+function passedTwice(unanswered: number): Line[] {
+  const asks = Array.from(
+    { length: unanswered },
+    (_, n): Line => ({ does: 'ask', n: n + 1, op: 'change', kind: 'customer', id: ada }),
+  )
+  const change = (n: number, time: number): Line[] => [
+    { does: 'ask', n, op: 'change', kind: 'customer', id: ada },
+    { does: 'told', n, outcome: 'done', version: customer(ada, time, n) },
+  ]
+  const creation = (n: number, id: string, time: number): Line[] => [
+    { does: 'ask', n, op: 'create', kind: 'customer' },
+    { does: 'told', n, outcome: 'done', version: customer(id, time, n) },
+    { does: 'read', follower: 'f', from: 'next' },
+    { does: 'page', follower: 'f', versions: [customer(id, time, n)], checkpoint: null },
+  ]
+  const n = unanswered + 1
+  const copy = [customer(bob, 3, n + 1), customer(cy, 5, n + 3), customer(ada, 6, n + 4)]
+  return [
+    ...history([]).slice(0, 5),
+    ...asks,
+    ...change(n, 2),
+    ...creation(n + 1, bob, 3),
+    ...change(n + 2, 4),
+    ...creation(n + 3, cy, 5),
+    ...change(n + 4, 6),
+    { does: 'read', follower: 'f', from: 'next' },
+    {
+      does: 'page',
+      follower: 'f',
+      versions: [customer(ada, 6, n + 4)],
+      checkpoint: checkpoint('customer', ...copy),
+    },
+    { does: 'stored', versions: copy },
+  ]
+}
+
+test.each([
+  { unanswered: 0, lost: 2 },
+  { unanswered: 1, lost: 1 },
+  { unanswered: 2, lost: 0 },
+])(
+  '$unanswered such writes have moved that many of two versions: $lost lost',
+  async ({ unanswered, lost }) => {
+    const { faults } = await checkHistory(historyOf(passedTwice(unanswered)))
+    expect(faults.map(({ sort }) => sort)).toEqual(Array(lost).fill('lost'))
+  },
+)
+
 const talk = '01a1fc80-0000-7000-8000-00000000000c'
 
 /** A conversation that is changed, perhaps moved by a message, passed by a reader, and changed again. */
@@ -86,6 +139,40 @@ test('nor is it when an acknowledged write has moved its row on, and was itself 
   const elsewhere = await checkHistory(historyOf(conversation(messageTo(bob))))
   expect(elsewhere.faults.map(({ sort }) => sort)).toContain('lost')
 })
+
+/** A message that is to move its conversation, sent before a change that is done before it. */
+function overtaken(moves: string, answered: boolean): Line[] {
+  const lines = conversation([])
+  const other = version('conversation', bob, 4, 3)
+  const last = version('conversation', talk, 6, 4)
+  const message: Line[] = [
+    { does: 'told', n: 1, outcome: 'done', version: version('message', ada, 3, 1, moves) },
+  ]
+  return [
+    ...lines.slice(0, 5),
+    { does: 'ask', n: 1, op: 'create', kind: 'message', touches: moves },
+    { does: 'ask', n: 2, op: 'change', kind: 'conversation', id: talk },
+    { does: 'told', n: 2, outcome: 'done', version: version('conversation', talk, 2, 2) },
+    ...(answered ? message : []),
+    { does: 'ask', n: 3, op: 'create', kind: 'conversation' },
+    { does: 'told', n: 3, outcome: 'done', version: other },
+    { does: 'read', follower: 'f', from: 'next' },
+    { does: 'page', follower: 'f', versions: [other], checkpoint: null },
+    { does: 'ask', n: 4, op: 'change', kind: 'conversation', id: talk },
+    { does: 'told', n: 4, outcome: 'done', version: last },
+    { does: 'read', follower: 'f', from: 'next' },
+    { does: 'page', follower: 'f', versions: [last], checkpoint: checkpoint('conversation', other, last) },
+  ]
+}
+
+test.each([true, false])(
+  'a write that moved it may have been sent before the version was (answered: %s)',
+  async (answered) => {
+    expect((await checkHistory(historyOf(overtaken(talk, answered)))).faults).toEqual([])
+    const elsewhere = await checkHistory(historyOf(overtaken(bob, answered)))
+    expect(elsewhere.faults.map(({ sort }) => sort)).toContain('lost')
+  },
+)
 
 /** A customer is removed, and with it tickets of which nobody has seen anything before. */
 function cascade(tickets: readonly string[], unanswered: number): Line[] {
