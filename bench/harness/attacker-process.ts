@@ -1,13 +1,14 @@
 /** An attacker in a process of its own: it drives attacks until it is told to stop, and counts what it was answered. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { constants, setPriority } from 'node:os'
+import { constants } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { createPool } from '../../packages/service/src/db/pool.ts'
 import type { AttackerOrder, AttackerReport } from './attacker.ts'
 import { type Arms, type AttackName, attackOf } from './attacks.ts'
 import { connectPlain, type PlainClient, type PlainRequest } from './plain-client.ts'
+import { setPriorityOfAll } from './priority.ts'
 
 let going = true
 const answers: Record<string, number> = {}
@@ -29,9 +30,9 @@ process.on('message', async (order: AttackerOrder) => {
     return
   }
   const { foreign } = attackOf(order.attacks[0] as AttackName)
-  if (foreign !== undefined) burden(foreign, order.arms)
   // In life it would be another machine: what it spends on its own requests is not to be taken from those that it attacks.
-  setPriority(constants.priority.PRIORITY_LOW)
+  if (foreign === undefined) setPriorityOfAll(constants.priority.PRIORITY_LOW)
+  else burden(foreign, order.arms)
   for (const name of order.attacks) {
     const { connections, request, holds, deaf, deletes } = attackOf(name)
     for (let n = 0; n < connections; n++) {

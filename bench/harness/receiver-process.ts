@@ -6,8 +6,8 @@
  * cores of what is measured. A server of `node:https` took twice the processor time for each request.
  */
 import type { AddressInfo } from 'node:net'
-import { setPriority } from 'node:os'
 import { createServer, type TLSSocket } from 'node:tls'
+import { setPriorityOfAll } from './priority.ts'
 import type { ReceiverOrder, ReceiverReport } from './receiver.ts'
 
 let received = 0
@@ -74,7 +74,7 @@ function serve(socket: TLSSocket): void {
 process.on('message', (order: ReceiverOrder) => {
   switch (order.do) {
     case 'listen': {
-      if (order.priority !== undefined) setPriority(order.priority)
+      if (order.priority !== undefined) setPriorityOfAll(order.priority)
       const server = createServer({ key: order.key, cert: order.cert, noDelay: true }, serve)
       server.listen(0, '127.0.0.1', () => report({ port: (server.address() as AddressInfo).port }))
       return

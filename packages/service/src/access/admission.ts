@@ -15,9 +15,9 @@ export type Authentication =
   | { readonly outcome: 'authenticated'; readonly caller: Caller; readonly quota: Quota | null }
   | Exclude<Lookup, { readonly caller: Caller }>
   /** The key is good, but its organization is suspended. */
-  | { readonly outcome: 'suspended'; readonly quota: Quota | null }
+  | { readonly outcome: 'suspended'; readonly organizationId: string; readonly quota: Quota | null }
   /** The key has made too many calls. */
-  | { readonly outcome: 'limited'; readonly quota: Quota }
+  | { readonly outcome: 'limited'; readonly organizationId: string; readonly quota: Quota }
   /** Too many tokens that were not seen before wait to be looked up: of this address, or of all. */
   | Throttled
 
@@ -62,8 +62,9 @@ export function createAdmission(options: {
       const { caller } = found
       // A session has a limit of its own: what its page does takes none of its key's calls.
       const quota = keys?.count(caller.sessionId ?? caller.apiKeyId) ?? null
-      if (quota?.allowed === false) return { outcome: 'limited', quota }
-      if (found.outcome === 'suspended') return { outcome: 'suspended', quota }
+      const { organizationId } = caller
+      if (quota?.allowed === false) return { outcome: 'limited', organizationId, quota }
+      if (found.outcome === 'suspended') return { outcome: 'suspended', organizationId, quota }
       uses.note(caller)
       return { outcome: 'authenticated', caller, quota }
     },

@@ -12,6 +12,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by `requireScope`; reading it on a route without one is a mistake of ours. */
     caller: Caller | null
+    /** Whose key it was that is good and was refused all the same; null for any other request. */
+    refusedTo: string | null
   }
 }
 
@@ -42,9 +44,13 @@ function admit(admission: Admission, refusalOf: (caller: Caller) => Problem | nu
     }
     // By then the queue has moved on by as many as it holds.
     if (authentication.outcome === 'throttled') reply.header('retry-after', '1')
+    if ('organizationId' in authentication) request.refusedTo = authentication.organizationId
     if (authentication.outcome !== 'authenticated') return sendProblem(reply, refusal(authentication))
     const refused = refusalOf(authentication.caller)
-    if (refused !== null) return sendProblem(reply, refused)
+    if (refused !== null) {
+      request.refusedTo = authentication.caller.organizationId
+      return sendProblem(reply, refused)
+    }
     request.caller = authentication.caller
   }
 }

@@ -29,6 +29,7 @@ import { answerElsewhere, type HandOver, isToBeHandedOver } from './hand-over.ts
 import { parseJson } from './json-body.ts'
 import { answerBroken, headerLimit, privateHeaders, sendProblem } from './problem-reply.ts'
 import { bodyCut, bodyTooLarge, discardBody, discardedInTurn, ReadingPace, readBody } from './read-body.ts'
+import { paceRefusals, Refusals } from './refusals.ts'
 import { shareProblem } from './shares.ts'
 import { traceRequests } from './trace-requests.ts'
 
@@ -123,6 +124,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
   for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method)
   server.decorate('allowedAt', () => null)
   server.decorateRequest('caller', null)
+  server.decorateRequest('refusedTo', null)
   server.decorateRequest('rawBody', null)
   server.decorateRequest('handedOver', false)
   traceRequests(server, edge.telemetry ?? null, edge.inside)
@@ -133,6 +135,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
   })
   if (handOver !== undefined) answerElsewhere(server, handOver)
   if (room !== undefined) noteRequests(server, room)
+  if (room !== undefined && !edge.inside) paceRefusals(server, new Refusals(room.restAfter.bind(room)))
   endConnectionsAtShutdown(server)
   server.addHook('onRequest', (request, reply, done) => {
     // The route says so whatever way its address was written: escaped, or with a host before it.

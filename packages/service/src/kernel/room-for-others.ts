@@ -80,10 +80,13 @@ export class RoomForOthers {
 
   /** Milliseconds of rest after so many of work for the organization: none for one that is alone, nor for nobody where none is there. */
   restAfter(organizationId: string | null, worked: number): number {
+    return this.leavesRoom(organizationId) ? restOf(worked, this.#rate, this.#tuning.restAtMost) : 0
+  }
+
+  /** Whether others are there for whom processors are short: then what it does leaves them room. */
+  leavesRoom(organizationId: string | null): boolean {
     this.#measure()
-    return this.#company.hasOthers(organizationId ?? '')
-      ? restOf(worked, this.#rate, this.#tuning.restAtMost)
-      : 0
+    return this.#rate < 1 && this.#company.hasOthers(organizationId ?? '')
   }
 
   /** What another thread goes by, with `roomElsewhere`, while it has work for organizations. */

@@ -13,7 +13,8 @@ import { roomElsewhere } from '../kernel/room-for-others.ts'
 import { restBetweenTurns } from '../kernel/yielding.ts'
 import { snapshotsOf } from '../metrics/registry.ts'
 import { openTelemetry } from '../telemetry/open.ts'
-import { type BulkAsk, type BulkOrders, type BulkTold, bulkAtOnce } from './bulk.ts'
+import type { BulkAsk, BulkOrders, BulkTold } from './bulk.ts'
+import { bulkAtOnce } from './bulk-queue.ts'
 import { tuneHeap } from './heap-tuning.ts'
 
 /** A request holds one at a time; one is for the clock and for what is told of commits. */

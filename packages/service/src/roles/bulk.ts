@@ -2,8 +2,8 @@
  * Large bodies are read, checked, committed and answered in a thread beside the API: JSON.parse of 16 MiB takes from 11 ms to
  * 2 s in one piece, by what they hold. Large answers are made there: a page of 6 MB takes 30 ms from the database to the
  * socket, and most of its memory is V8's to collect. The thread is an API of its own (bulk-service.ts), begun with the first such request
- * and ended when none has come for a while. A few requests are there at once, organization by organization in turn; the
- * others wait here as the bytes that they came as.
+ * and ended when none has come for a while. A few requests are there at once (`bulk-queue.ts`); the others wait here as the bytes
+ * that they came as.
  */
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
@@ -14,6 +14,7 @@ import type { StorageLimits } from '../journal/change.ts'
 import { loggable } from '../kernel/loggable.ts'
 import type { RoomForOthers } from '../kernel/room-for-others.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
+import { BulkQueue, type BulkRequest } from './bulk-queue.ts'
 import type { Running } from './running.ts'
 
 export interface BulkOrders {
@@ -41,19 +42,6 @@ export type BulkTold =
   | { readonly told: 'failure'; readonly number: number; readonly message: string }
   | { readonly told: 'metrics'; readonly metrics: readonly MetricsSnapshot[] }
 
-/** Requests in the thread at once: while one waits for the database another is read. */
-export const bulkAtOnce = 6
-/** Of one organization, so that one whose commits wait for its clock leaves room. */
-const atOnceOfOne = 2
-
-/**
- * Bytes of bodies in the thread at once, and of one organization's: reading, committing and answering a body takes ten times
- * its memory. What is larger goes alone.
- */
-const bytesAtOnce = 24 * 1024 * 1024
-const bytesOfOne = 16 * 1024 * 1024
-/** Bytes that any body but a batch's has at most. */
-const small = 1024 * 1024
 /** The thread's heap at most, in MB: what two of the largest bodies need, whatever they hold. */
 const heapMegabytes = 320
 
@@ -69,10 +57,9 @@ export interface Bulk extends Running {
   metrics(): Promise<readonly MetricsSnapshot[]>
 }
 
-interface Waiting {
+/** Its body is given away when it begins. */
+interface Waiting extends BulkRequest {
   readonly request: HandedOver
-  /** Of its body, which is given away later. */
-  readonly bytes: number
   readonly resolve: (answer: HandedBack) => void
   readonly reject: (error: Error) => void
 }
@@ -87,37 +74,10 @@ interface Thread {
 
 /** Begins no thread yet. */
 export function createBulk(orders: Omit<BulkOrders, 'part'>, room: RoomForOthers, log: Logger): Bulk {
-  const queues = new Map<string, Waiting[]>()
+  const queue = new BulkQueue(room, begin)
   let thread: Thread | null = null
   let idle: NodeJS.Timeout | undefined
   let numbers = 0
-
-  function pump(): void {
-    for (let next = takeNext(); next !== null; next = takeNext()) begin(next)
-  }
-
-  /** The first of the organization that has waited longest for its turn and has room there. */
-  function takeNext(): Waiting | null {
-    const there = [...(thread?.underWay.values() ?? [])]
-    let held = false
-    for (const [organizationId, queue] of queues) {
-      const [next] = queue
-      // What is small may pass by one that waits for room, and there is always room for both.
-      if (held && next !== undefined && next.bytes > small) continue
-      const own = there.filter(({ request }) => request.organizationId === organizationId)
-      if (next === undefined || !fits(next, own, atOnceOfOne, bytesOfOne)) continue
-      if (!fits(next, there, bulkAtOnce, bytesAtOnce)) {
-        held = true
-        continue
-      }
-      queue.shift()
-      // Back to the end of the line: a Map iterates in order of insertion.
-      queues.delete(organizationId)
-      if (queue.length > 0) queues.set(organizationId, queue)
-      return next
-    }
-    return null
-  }
 
   function begin(waiting: Waiting): void {
     clearTimeout(idle)
@@ -151,12 +111,11 @@ export function createBulk(orders: Omit<BulkOrders, 'part'>, room: RoomForOthers
       for (const tell of started.asked.splice(0)) tell([])
       // A commit of theirs may have taken effect.
       const lost = new Error(`the thread for large bodies ended with code ${code}`)
-      for (const { request, reject } of started.underWay.values()) {
-        room.endElsewhere(request.organizationId)
-        reject(lost)
+      for (const waiting of started.underWay.values()) {
+        end(waiting)
+        waiting.reject(lost)
       }
       started.underWay.clear()
-      pump()
     })
     return started
   }
@@ -168,21 +127,25 @@ export function createBulk(orders: Omit<BulkOrders, 'part'>, room: RoomForOthers
     }
     const waiting = from.underWay.get(told.number)
     from.underWay.delete(told.number)
-    if (waiting !== undefined) room.endElsewhere(waiting.request.organizationId)
+    if (waiting !== undefined) end(waiting)
     if (told.told === 'failure') waiting?.reject(new Error(told.message))
     else {
       const { status, headers, body } = told
       waiting?.resolve({ status, headers, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) })
     }
-    pump()
-    if (thread === null || thread.underWay.size > 0) return
+    if (thread === null || !queue.isIdle) return
     clearTimeout(idle)
-    idle = setTimeout(() => void end(), keptMilliseconds)
+    idle = setTimeout(() => void stop(), keptMilliseconds)
     idle.unref()
   }
 
+  function end(waiting: Waiting): void {
+    room.endElsewhere(waiting.organizationId)
+    queue.end(waiting)
+  }
+
   /** What comes from now on gets another thread. */
-  async function end(): Promise<void> {
+  async function stop(): Promise<void> {
     clearTimeout(idle)
     const ending = thread
     thread = null
@@ -197,11 +160,8 @@ export function createBulk(orders: Omit<BulkOrders, 'part'>, room: RoomForOthers
   return {
     handOver: (request) =>
       new Promise((resolve, reject) => {
-        const { organizationId } = request
-        const queue = queues.get(organizationId) ?? []
-        queue.push({ request, bytes: request.body.length, resolve, reject })
-        queues.set(organizationId, queue)
-        pump()
+        const { organizationId, body } = request
+        queue.add({ organizationId, bytes: body.length, request, resolve, reject })
       }),
     metrics() {
       const asked = thread
@@ -213,13 +173,6 @@ export function createBulk(orders: Omit<BulkOrders, 'part'>, room: RoomForOthers
       asked.worker.postMessage(ask)
       return promise.finally(() => clearTimeout(late))
     },
-    stop: end,
+    stop,
   }
-}
-
-/** Whether it may be there beside these; by itself it may. */
-function fits(next: Waiting, beside: readonly Waiting[], count: number, bytes: number): boolean {
-  if (beside.length === 0) return true
-  const taken = beside.reduce((sum, one) => sum + one.bytes, 0)
-  return beside.length < count && taken + next.bytes <= bytes
 }
