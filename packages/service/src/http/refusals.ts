@@ -1,6 +1,6 @@
 /**
  * A pace for refusals: whoever is told 400 or 429 and asks again at once is answered hundreds of times a second, for nothing. While others
- * are served and processors are short, an organization's refusals go out one after another with a rest in between (decision 71). What is
+ * are served and processors are short, an organization's refusals go out one after another with a rest in between (decision 74). What is
  * done for it does not wait behind them.
  */
 import type { FastifyInstance } from 'fastify'
@@ -9,7 +9,7 @@ import type { RestAfter } from '../kernel/room-for-others.ts'
 /** What a refusal counts for, in milliseconds of work, as much as a request without a key: a fraction of that, and it is for nothing. */
 const worth = 3
 /** Refusals of one organization that may wait; what comes on top of them goes out at once. */
-const waitingAtMost = 600
+const waitingAtMost = 300
 
 export class Refusals {
   readonly #restAfter: RestAfter

@@ -1,6 +1,6 @@
 /**
  * Which large request goes next to the thread that answers them (`bulk.ts`): organization by organization in turn, as many at once as
- * its memory takes. Beside others, where processors are short, an organization has one at a time and a rest after each (decision 71):
+ * its memory takes. Beside others, where processors are short, an organization has one at a time and a rest after each (decision 74):
  * while one commits, the next would be read on the other processor, and nobody else would have one.
  */
 import type { RoomForOthers } from '../kernel/room-for-others.ts'
