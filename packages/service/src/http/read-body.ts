@@ -38,38 +38,50 @@ const lateFrom = 2
 /** From the least back to the most within a hundred turns, or half a second, of which none ends late. */
 const slower = 0.7
 const faster = 1.02
+/**
+ * After so many milliseconds without a turn the pace says nothing of now, and begins with the least again. Many bodies that come at once
+ * would be read at full speed before the first turn has ended late (decision 74).
+ */
+const forgottenAfter = 10_000
 
 /** Of bodies that are read by one event loop: as much in a turn as leaves the loop prompt. */
 export class ReadingPace {
   readonly #atMost: number
-  #inTurn: number
+  readonly #elapsed: () => number
+  #inTurn = 0
   /** Below zero where more came than the turn had: a later one has it less. */
-  #left: number
+  #left = 0
   #isUnderWay = false
+  #lastEndedAt = Number.NEGATIVE_INFINITY
   readonly #paused: Readable[] = []
 
-  constructor(atMost = bytesInTurnAtMost) {
+  /** `elapsed`: milliseconds that only grow. */
+  constructor(atMost = bytesInTurnAtMost, elapsed: () => number = stopwatch()) {
     this.#atMost = atMost
-    this.#inTurn = atMost
-    this.#left = atMost
+    this.#elapsed = elapsed
   }
 
   /** So many bytes were read of a body of which more is to come: it may have to wait for a later turn. */
   read(payload: Readable, bytes: number): void {
-    this.#left -= bytes
-    if (this.#left <= 0) {
-      payload.pause()
-      this.#paused.push(payload)
-    }
     if (!this.#isUnderWay) this.#begin()
+    this.#left -= bytes
+    if (this.#left > 0) return
+    payload.pause()
+    this.#paused.push(payload)
   }
 
   #begin(): void {
     this.#isUnderWay = true
-    const elapsed = stopwatch()
+    const began = this.#elapsed()
+    if (began - this.#lastEndedAt >= forgottenAfter) {
+      this.#inTurn = Math.min(this.#atMost, bytesInTurnAtLeast)
+      this.#left = this.#inTurn
+    }
     setTimeout(() => {
       this.#isUnderWay = false
-      this.#inTurn = Math.min(this.#atMost, nextBytesInTurn(this.#inTurn, elapsed() - turn))
+      this.#lastEndedAt = this.#elapsed()
+      const late = this.#lastEndedAt - began - turn
+      this.#inTurn = Math.min(this.#atMost, nextBytesInTurn(this.#inTurn, late))
       this.#left = Math.min(this.#inTurn, this.#left + this.#inTurn)
       if (this.#left > 0) for (const payload of this.#paused.splice(0, bodiesInTurn)) payload.resume()
       if (this.#paused.length > 0) this.#begin()

@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import pino from 'pino'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import {
   bodyTooLarge,
   discardBody,
@@ -69,6 +69,39 @@ test('turns that end late have less in them, down to an eighth, and prompt ones 
   expect(after(100, 20)).toBe(32 * 1024)
   expect(after(1, 0)).toBeGreaterThan(32 * 1024)
   expect(after(110, 0)).toBe(256 * 1024)
+})
+
+test('a pace begins with the least, gets to the most within half a second, and after a rest of ten begins again', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => {
+    vi.useRealTimers()
+  })
+  const pace = new ReadingPace()
+  let isPaused = false
+  const body = {
+    pause() {
+      isPaused = true
+    },
+    resume() {
+      isPaused = false
+    },
+  } as unknown as Readable
+  const inTurn = () => {
+    let bytes = 0
+    while (!isPaused) {
+      pace.read(body, 1_024)
+      bytes += 1_024
+    }
+    vi.advanceTimersByTime(4)
+    return bytes
+  }
+  expect(inTurn()).toBe(32 * 1024)
+  for (let past = 0; past < 500; past += 4) inTurn()
+  expect(inTurn()).toBe(256 * 1024)
+  vi.advanceTimersByTime(9_999)
+  expect(inTurn()).toBe(256 * 1024)
+  vi.advanceTimersByTime(10_000)
+  expect(inTurn()).toBe(32 * 1024)
 })
 
 test('what comes in one piece is held up by nothing', async () => {
