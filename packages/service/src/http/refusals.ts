@@ -31,6 +31,13 @@ export class Refusals {
     if (queue === undefined) this.#rest(organizationId, [])
   }
 
+  /** Whoever is to be told has gone: nothing waits for that. */
+  leave(organizationId: string, go: () => void): void {
+    const queue = this.#queues.get(organizationId) ?? []
+    const at = queue.indexOf(go)
+    if (at !== -1) queue.splice(at, 1)
+  }
+
   #rest(organizationId: string, queue: (() => void)[]): void {
     const rest = this.#restAfter(organizationId, worth)
     if (rest >= 1) {
@@ -52,12 +59,24 @@ export class Refusals {
   }
 }
 
-/** Holds answers of 4xx to keys that are good. Those without one have `Strangers`. */
+/**
+ * Holds answers of 4xx to keys that are good. Those without one have `Strangers`. What a client no longer waits for is ended while its
+ * connection closes: a moment later Fastify takes a hook whose answer was not sent for one that lets the request in.
+ */
 export function paceRefusals(server: FastifyInstance, refusals: Refusals): void {
   server.addHook('onSend', (request, reply, payload, done) => {
     const organizationId = request.caller?.organizationId ?? request.refusedTo
     const isRefusal = reply.statusCode >= 400 && reply.statusCode < 500
-    if (organizationId === null || !isRefusal) done(null, payload)
-    else refusals.enter(organizationId, () => done(null, payload))
+    if (organizationId === null || !isRefusal || reply.raw.destroyed) return done(null, payload)
+    const go = () => {
+      reply.raw.off('close', leave)
+      done(null, payload)
+    }
+    const leave = () => {
+      refusals.leave(organizationId, go)
+      done(null, payload)
+    }
+    reply.raw.once('close', leave)
+    refusals.enter(organizationId, go)
   })
 }

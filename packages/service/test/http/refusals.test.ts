@@ -1,4 +1,6 @@
 /** Refusals leave room: one after another of an organization, as far apart as it is told, and nothing else of it waits. Time is moved by hand. */
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
 import pino from 'pino'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { Caller } from '../../src/access/directory.ts'
@@ -64,6 +66,22 @@ test('no more than so many wait: what comes on top of them goes out at once', ()
   expect(out).toHaveLength(1_001)
 })
 
+test('who leaves holds up nobody behind', () => {
+  const refusals = new Refusals(() => 30)
+  const out: number[] = []
+  const [first, second, third] = [1, 2, 3].map((n) => () => void out.push(n)) as [
+    () => void,
+    () => void,
+    () => void,
+  ]
+  for (const go of [first, second, third]) refusals.enter('a', go)
+  refusals.leave('a', second)
+  refusals.leave('a', second)
+  refusals.leave('b', third)
+  vi.advanceTimersByTime(30)
+  expect(out).toEqual([1, 3])
+})
+
 test('refusals of a request and of a key are held back, and nothing that is done is, nor what has no key', async () => {
   const server = createServer(pino({ level: 'silent' }), { room: { note() {}, restAfter: () => 30 } })
   onTestFinished(() => server.close())
@@ -88,3 +106,48 @@ test('refusals of a request and of a key are held back, and nothing that is done
   await Promise.all(held)
   expect(answered.slice(3)).toEqual(['/of/refused 400', '/key/refused 400'])
 })
+
+test.each(['onRequest', 'preHandler'] as const)(
+  'a client that leaves while its refusal waits gets no further than it was refused: %s',
+  async (hook) => {
+    const logged: string[] = []
+    const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) })
+    const server = createServer(log, { room: { note() {}, restAfter: () => 30 } })
+    onTestFinished(() => server.close())
+    const refusal = problem('insufficient_scope', 'Not with this key.')
+    let refused = 0
+    const waits = Promise.withResolvers<void>()
+    const gone = Promise.withResolvers<void>()
+    // As what lets a key in, and what answers elsewhere.
+    server.addHook(hook, async (request, reply) => {
+      request.refusedTo = 'a'
+      refused++
+      if (refused === 2) {
+        reply.raw.once('close', () => setImmediate(gone.resolve))
+        setImmediate(waits.resolve)
+      }
+      return sendProblem(reply, refusal)
+    })
+    let handled = 0
+    server.get('/', () => {
+      handled++
+      return 'done'
+    })
+    await server.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = server.server.address() as AddressInfo
+    const ask = () => {
+      const socket = connect(port, '127.0.0.1')
+      socket.write('GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
+      return socket
+    }
+    const answered = ask()
+    await once(answered, 'data')
+    const leaves = ask()
+    await waits.promise
+    leaves.destroy()
+    await gone.promise
+    vi.advanceTimersByTime(60)
+    answered.destroy()
+    expect({ handled, logged }).toEqual({ handled: 0, logged: [] })
+  },
+)
