@@ -1,7 +1,7 @@
 /**
  * Room for answers to GET that were made and not yet taken. An organization may hold as much as is still free; what
- * would exceed that is refused, if possible before it is made. So of large answers it has one of a route made at a time, and two where
- * nobody knows how large they are: the others wait until it is known what those have taken.
+ * would exceed that is refused, if possible before it is made. So of large answers it has one of a route made at a time. Where nobody
+ * knows how large they are, the others wait until it is known of the first; if that takes long, a second is made beside it.
  */
 import { Budget, ShareExceeded } from '../kernel/budget.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
@@ -13,11 +13,18 @@ export interface AnswerLimits {
   readonly uncounted: number
   /** From so many bytes on an answer is large. */
   readonly large: number
+  /** Of those whose size is not known, how long the second waits for the first, in milliseconds: no longer does one slow search hold up a short list. */
+  readonly waitsForFirst: number
 }
 
 const mebibyte = 1024 * 1024
 
-export const answerLimits: AnswerLimits = { total: 64 * mebibyte, uncounted: 64 * 1024, large: mebibyte }
+export const answerLimits: AnswerLimits = {
+  total: 64 * mebibyte,
+  uncounted: 64 * 1024,
+  large: mebibyte,
+  waitsForFirst: 250,
+}
 
 /** Answers of a route made for an organization at once, where nobody knows how large they are. */
 const unknownAtOnce = 2
@@ -43,7 +50,13 @@ interface Line {
   /** The largest lately, and when that was; null while that is not known. */
   expected: { readonly bytes: number; readonly at: number } | null
   making: number
-  readonly queue: (() => void)[]
+  readonly queue: Waiting[]
+}
+
+interface Waiting {
+  readonly start: () => void
+  /** It has waited for the first of those whose size is not known, and may be the second. */
+  hasWaited: boolean
 }
 
 export class AnswerRoom {
@@ -77,7 +90,7 @@ export class AnswerRoom {
       if (!holdsPlace) return
       holdsPlace = false
       line.making--
-      while (line.queue.length > 0 && this.#mayBegin(line)) line.queue.shift()?.()
+      this.#beginNext(line)
     }
     const making = (isLarge: boolean): Making => ({
       isLarge,
@@ -106,11 +119,20 @@ export class AnswerRoom {
       line.making++
       settle(making(expected >= this.#limits.large))
     }
-    if (this.#mayBegin(line)) start()
-    else line.queue.push(start)
+    const waiting: Waiting = { start, hasWaited: false }
+    let patience: NodeJS.Timeout | undefined
+    if (this.#mayBegin(line, waiting)) start()
+    else {
+      line.queue.push(waiting)
+      patience = setTimeout(() => {
+        waiting.hasWaited = true
+        this.#beginNext(line)
+      }, this.#limits.waitsForFirst).unref()
+    }
     return () => {
       isGone = true
-      const at = line.queue.indexOf(start)
+      clearTimeout(patience)
+      const at = line.queue.indexOf(waiting)
       if (at !== -1) line.queue.splice(at, 1)
       leavePlace()
       if (bytesHeld > 0) this.#budget.give(organizationId, bytesHeld)
@@ -118,11 +140,18 @@ export class AnswerRoom {
     }
   }
 
+  #beginNext(line: Line): void {
+    for (let next = line.queue[0]; next !== undefined && this.#mayBegin(line, next); next = line.queue[0]) {
+      line.queue.shift()
+      next.start()
+    }
+  }
+
   /** Whether another is begun, or refused, before those that are being made are there. */
-  #mayBegin(line: Line): boolean {
+  #mayBegin(line: Line, { hasWaited }: Waiting): boolean {
     const { making } = line
     const expected = this.#expectedOf(line)
-    if (expected === null) return making < unknownAtOnce
+    if (expected === null) return making < (hasWaited ? unknownAtOnce : 1)
     return making === 0 || expected < this.#limits.large
   }
 

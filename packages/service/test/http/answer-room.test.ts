@@ -1,9 +1,9 @@
 /** Which answers are begun while others of the same route are being made. Without a server, and time is told. */
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { AnswerRoom, type Making } from '../../src/http/answer-room.ts'
 import { ShareExceeded } from '../../src/kernel/budget.ts'
 
-const limits = { total: 1_000, uncounted: 10, large: 50 }
+const limits = { total: 1_000, uncounted: 10, large: 50, waitsForFirst: 250 }
 
 function roomWithClock() {
   let now = 0
@@ -24,14 +24,33 @@ function roomWithClock() {
 
 const begun = (asked: readonly { readonly got: unknown }[]) => asked.filter(({ got }) => got !== null).length
 
-test('two of a route whose size is not known yet; then all, as they are small', () => {
+test('one of a route whose size is not known yet; then all, as they are small', () => {
   const { ask, made } = roomWithClock()
   const asked = Array.from({ length: 5 }, () => ask())
-  expect(begun(asked)).toBe(2)
-  expect(begun([ask('b'), ask('b'), ask('a', 'GET /v1/customers')])).toBe(3)
+  expect(begun(asked)).toBe(1)
+  expect(begun([ask('b'), ask('b'), ask('a', 'GET /v1/customers')])).toBe(2)
   made(asked[0] as never, 49)
   expect(begun(asked)).toBe(5)
   expect(begun([ask(), ask(), ask()])).toBe(3)
+})
+
+test('a slow one whose size is not known holds the next up for a quarter of a second, and two hold up all', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => {
+    vi.useRealTimers()
+  })
+  const { ask } = roomWithClock()
+  const [slow, gone, next, last] = [ask(), ask(), ask(), ask()]
+  gone.leave()
+  vi.advanceTimersByTime(249)
+  expect(begun([next, last])).toBe(0)
+  vi.advanceTimersByTime(1)
+  expect(next.got).not.toBeNull()
+  vi.advanceTimersByTime(10_000)
+  expect(last.got).toBeNull()
+  // Of one that failed nothing is known, and who has waited goes on beside the other.
+  slow.leave()
+  expect(last.got).not.toBeNull()
 })
 
 test('one of large ones at a time, for a minute after the last of them', () => {

@@ -132,7 +132,8 @@ test('bodies: those of one who is gone hold nothing and wait for nothing', async
   expect(await next).toEqual(done)
 })
 
-const answersOf = (total: number) => ({ ...shareLimits.answers, total })
+/** Of those whose size is not known one is made, however slow this machine. */
+const answersOf = (total: number) => ({ ...shareLimits.answers, total, waitsForFirst: 600_000 })
 
 /** A client that asks and reads nothing. */
 function deaf(port: number, from: string, path = '/large') {
@@ -182,8 +183,10 @@ test('answers: of large ones that are asked for at once, those that will not fit
   const { answerAll, standing, port, made, open } = await served({ answers: answersOf(100_000_000) })
   const sockets = Array.from({ length: 6 }, (_, n) => deaf(port, `a/${n}`, '/large/told'))
   await eventually('all came in', () => standing().requests === 6)
-  expect([made(), open.length]).toEqual([2, 2])
-  answerAll()
+  for (const few of [1, 2]) {
+    await eventually('the next is being made', () => made() === few && open.length === 1)
+    answerAll()
+  }
   await eventually('the others were refused', () => standing().requests === 2)
   expect([made(), open.length, standing().answerBytes]).toEqual([2, 0, 40_000_000])
   for (const socket of sockets) socket.destroy()
@@ -196,11 +199,10 @@ test('answers: whoever reads the large ones gets all of them, one made at a time
     const answer = await fetch(`${url}/large/told`, { headers: { 'x-from': `a/${n}` } })
     return (await answer.text()).length
   })
-  // Nobody knows yet that the first two are large.
-  for (const few of [2, 3, 4, 5, 6]) {
-    await eventually('the next are being made', () => made() === few && open.length > 0)
+  for (const few of [1, 2, 3, 4, 5, 6]) {
+    await eventually('the next is being made', () => made() === few && open.length === 1)
     answerAll()
-    await eventually('they were read', () => standing().answerBytes === 0 && standing().requests === 6 - few)
+    await eventually('it was read', () => standing().answerBytes === 0 && standing().requests === 6 - few)
   }
   expect(await Promise.all(asked)).toEqual(Array(6).fill(20_000_000))
 })
