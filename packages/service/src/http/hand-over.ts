@@ -2,7 +2,8 @@
  * Requests whose bodies take long to read, or whose answers take long to make, are answered elsewhere: here their key is checked and
  * their bytes arrive, and what comes back is sent as it is. So none of them holds up the others who are served here.
  */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify'
+import { freeBytes } from '../kernel/free-bytes.ts'
 import { callerOf } from './authenticate.ts'
 
 declare module 'fastify' {
@@ -81,8 +82,38 @@ export function answerElsewhere(server: FastifyInstance, handOver: HandOver): vo
   })
 }
 
+/**
+ * Answers what was handed over, with an API that listens nowhere. The memory of its body is free by then. Rejects when nobody can say what
+ * became of it.
+ */
+export async function answerHandedOver(
+  server: FastifyInstance,
+  { method, url, headers, ip, body }: HandedOver,
+): Promise<HandedBack> {
+  // Sent between threads, bytes are no Buffer any more.
+  const payload = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  const answer = await server.inject({
+    method: method as NonNullable<InjectOptions['method']>,
+    url,
+    headers: { ...headers },
+    remoteAddress: ip,
+    ...(payload.length > 0 && { payload }),
+    // A page of megabytes would be put together again and read as text, and all of it be new memory.
+    payloadAsStream: true,
+  })
+  const pieces: Buffer[] = []
+  for await (const piece of answer.stream()) pieces.push(piece)
+  freeBytes(payload)
+  const [first] = pieces
+  return {
+    status: answer.statusCode,
+    headers: ownHeaders(answer.headers),
+    body: first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces),
+  }
+}
+
 /** The headers that stay with a request or an answer, wherever it goes. */
-export function ownHeaders(
+function ownHeaders(
   headers: Readonly<Record<string, string | string[] | number | undefined>>,
 ): Record<string, string | string[]> {
   const own: Record<string, string | string[]> = {}

@@ -4,6 +4,7 @@
  * request may take in all (measured: 15 to 20 ms a round, of which each request needs several).
  */
 import type { Readable } from 'node:stream'
+import { freeBytes } from '../kernel/free-bytes.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 
 /** Where a body is longer than it may be. */
@@ -96,8 +97,9 @@ export function nextBytesInTurn(bytes: number, late: number): number {
 }
 
 /**
- * Calls back with the bytes, at most `limit`; what is left of more than that is for `discardBody`. Their place is made beforehand
- * and once: from what the header says, or, where a body that says nothing turns out to be no small one, for as much as it may have.
+ * Calls back with the bytes, at most `limit`; what is left of more than that is for `discardBody`. A body that comes in one piece is that
+ * piece. For others a place is made, once: from what the header says, or, where a body that says nothing turns out to be no small one, for as
+ * much as it may have. Pieces are freed as they are read, and so is what was read of a body that fails.
  */
 export function readBody(
   payload: Readable,
@@ -112,21 +114,28 @@ export function readBody(
     done(tooLarge(), Buffer.alloc(0))
     return
   }
-  let buffer = Buffer.allocUnsafeSlow(length ?? Math.min(limit, firstPiece))
+  let buffer: Buffer | null = null
   let received = 0
   const onData = (chunk: Buffer) => {
     if (received + chunk.length > (length ?? limit)) {
       payload.pause()
       return end(tooLarge())
     }
+    if (chunk.length === length) {
+      buffer = chunk
+      received = length
+      return
+    }
+    buffer ??= Buffer.allocUnsafeSlow(length ?? Math.min(limit, firstPiece))
     if (received + chunk.length > buffer.length) {
       const whole = Buffer.allocUnsafeSlow(limit)
       buffer.copy(whole, 0, 0, received)
       buffer = whole
     }
-    chunk.copy(buffer, received)
-    received += chunk.length
-    if (received < (length ?? limit)) pace.read(payload, chunk.length)
+    const copied = chunk.copy(buffer, received)
+    received += copied
+    freeBytes(chunk)
+    if (received < (length ?? limit)) pace.read(payload, copied)
   }
   const onEnd = () => end(null)
   payload.on('data', onData)
@@ -138,8 +147,14 @@ export function readBody(
     payload.off('data', onData)
     payload.off('end', onEnd)
     payload.off('error', onError)
-    done(error, buffer.subarray(0, received))
+    if (error !== null && buffer !== null) freeBytes(buffer)
+    done(error, error !== null || buffer === null ? Buffer.alloc(0) : cutTo(received, buffer))
   }
+}
+
+/** Its first bytes, and the memory of no more than those. */
+function cutTo(length: number, buffer: Buffer): Buffer {
+  return buffer.length === length ? buffer : Buffer.from((buffer.buffer as ArrayBuffer).transfer(length))
 }
 
 /**
@@ -150,9 +165,11 @@ export function readBody(
 export function discardBody(payload: Readable, pace: ReadingPace): void {
   let left = discardedUpTo
   payload.on('data', (chunk: Buffer) => {
-    left -= chunk.length
+    const { length } = chunk
+    freeBytes(chunk)
+    left -= length
     if (left < 0) payload.destroy()
-    else pace.read(payload, chunk.length)
+    else pace.read(payload, length)
   })
   payload.on('error', () => {}) // it has gone
   payload.resume()

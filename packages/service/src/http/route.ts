@@ -8,6 +8,7 @@ import type { Caller } from '../access/directory.ts'
 import { versionOf } from '../journal/body.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import type { Problem } from '../kernel/errors.ts'
+import { freeBytes } from '../kernel/free-bytes.ts'
 import type { Result } from '../kernel/result.ts'
 import type { Answer, Operation, ReadParameter } from '../openapi/part.ts'
 import { callerOf, requireKey, requireScope } from './authenticate.ts'
@@ -279,7 +280,10 @@ function handlerOf<Services>(
       if (!record.ok) return refuse(call, record.error)
       call.record = record.value
       // Its pieces are read, and the record has its hash.
-      if (reads !== undefined) request.rawBody = null
+      if (reads !== undefined && request.rawBody !== null) {
+        freeBytes(request.rawBody)
+        request.rawBody = null
+      }
     }
     return placing === null ? answerWith(call, first) : answerWhereItIs(call, placing)
   }

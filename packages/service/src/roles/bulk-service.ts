@@ -1,12 +1,11 @@
 /** What the thread for large bodies and answers runs: another API in the same process, which listens nowhere. Its parent tells it what. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import type { InjectOptions } from 'fastify'
 import { createApp } from '../app.ts'
 import { followDatabaseClock } from '../db/clock.ts'
 import { reportTo } from '../db/open.ts'
 import { createPool, endPool } from '../db/pool.ts'
-import { ownHeaders } from '../http/hand-over.ts'
+import { answerHandedOver } from '../http/hand-over.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
 import { createLog } from '../kernel/log.ts'
 import { roomElsewhere } from '../kernel/room-for-others.ts'
@@ -82,18 +81,7 @@ port.on('message', async (ask: BulkAsk) => {
 async function answer({ number, request }: Extract<BulkAsk, { ask: 'answer' }>): Promise<BulkTold> {
   try {
     await opened[request.home]?.ready
-    const { method, url, headers, ip, body } = request
-    const answered = await server.inject({
-      method: method as NonNullable<InjectOptions['method']>,
-      url,
-      headers: { ...headers },
-      remoteAddress: ip,
-      ...(body.byteLength > 0 && {
-        payload: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
-      }),
-    })
-    const { statusCode: status, rawPayload } = answered
-    return { told: 'answer', number, status, headers: ownHeaders(answered.headers), body: rawPayload }
+    return { told: 'answer', number, ...(await answerHandedOver(server, request)) }
   } catch (error) {
     return { told: 'failure', number, message: (error as Error).message }
   }

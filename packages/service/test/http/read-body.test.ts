@@ -19,11 +19,14 @@ const pieces = 64
 const length = pieces * piece.length
 
 /** A sender that has all of it ready. */
-function eager() {
+function eager(sent: Buffer[] = []) {
   let left = pieces
   return new Readable({
     read() {
-      this.push(left-- > 0 ? piece : null)
+      if (left-- <= 0) return void this.push(null)
+      const next = Buffer.from(piece)
+      sent.push(next)
+      this.push(next)
     },
   })
 }
@@ -43,12 +46,12 @@ test('large bodies are read piece by piece, a quarter of a mebibyte in four mill
   const read = bodies.map(
     (body) =>
       new Promise<number>((resolve, reject) => {
-        readBody(body, { length, limit: length, pace }, (error, bytes) =>
-          error === null ? resolve(bytes.length) : reject(error),
-        )
         body.on('data', (chunk: Buffer) => {
           inTurn += chunk.length
         })
+        readBody(body, { length, limit: length, pace }, (error, bytes) =>
+          error === null ? resolve(bytes.length) : reject(error),
+        )
       }),
   )
   expect(await Promise.all(read)).toEqual([length, length, length])
@@ -104,7 +107,7 @@ test('a pace begins with the least, gets to the most within half a second, and a
   expect(inTurn()).toBe(32 * 1024)
 })
 
-test('what comes in one piece is held up by nothing', async () => {
+test('what comes in one piece is held up by nothing, and not copied', async () => {
   const pace = new ReadingPace()
   pace.read = () => {
     throw new Error('it was counted')
@@ -114,7 +117,45 @@ test('what comes in one piece is held up by nothing', async () => {
       resolve(error ?? bytes),
     ),
   )
-  expect(got).toEqual(piece)
+  expect(got).toBe(piece)
+})
+
+const arrayBuffers = () => process.memoryUsage().arrayBuffers
+
+test('pieces of a body are freed as they are read, and its own memory has its length, whatever was expected', async () => {
+  for (const announced of [length, null]) {
+    const sent: Buffer[] = []
+    const before = arrayBuffers()
+    const limits = { length: announced, limit: 4 * length, pace: new ReadingPace() }
+    const got = await new Promise<Buffer>((resolve) =>
+      readBody(eager(sent), limits, (_error, bytes) => resolve(bytes)),
+    )
+    expect(arrayBuffers() - before).toBeLessThan(length + 2 ** 20)
+    expect(new Set(sent.map((each) => each.length))).toEqual(new Set([0]))
+    expect(got.equals(Buffer.alloc(length, 'x'))).toBe(true)
+    expect(got.buffer.byteLength).toBe(length)
+  }
+})
+
+test('what was read of a body that is cut, or refused, is free at once', async () => {
+  const before = arrayBuffers()
+  for (const refused of [false, true]) {
+    const body = eager()
+    const failed = new Promise<[Error | null, Buffer]>((resolve) =>
+      readBody(
+        body,
+        { length: null, limit: refused ? length / 2 : length, pace: new ReadingPace() },
+        (...got) => resolve(got),
+      ),
+    )
+    if (!refused) body.once('data', () => body.destroy(new Error('gone')))
+    const [error, bytes] = await failed
+    expect([(error as NodeJS.ErrnoException).code, bytes.length]).toEqual([
+      refused ? bodyTooLarge : 'BODY_CUT',
+      0,
+    ])
+    expect(arrayBuffers() - before).toBeLessThan(2 ** 20)
+  }
 })
 
 test('of what is too long all is read, at the same pace and to no end without one', async () => {
