@@ -23,7 +23,8 @@ export function metricsPage(): string {
 What \`/metrics\` shows of the service, in Prometheus' text format, and what telemetry exports under the same names. Each series has
 the label \`process\` as well: \`api\`, \`worker\`, or \`bulk\`, the API's thread for large bodies. Those of \`whoever is asked\` come
 from the database: every process tells the same, so take the largest and do not add them up. Beside them stand \`process_…\` and
-\`nodejs_…\`, the usual ones of a Node process. What to look at is in [observing](../guides/observing.md).
+\`nodejs_…\`, the usual ones of a Node process without
+its handles and requests: \`nodejs_active_resources\` counts these. What to look at is in [observing](../guides/observing.md).
 
 ${table(['metric', 'type', 'labels', 'of', 'what it says'], rows)}
 `

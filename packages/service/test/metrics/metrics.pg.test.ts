@@ -1,6 +1,6 @@
 /** `/metrics`: what is counted, that it is right, and that nothing in it grows with the number of endpoints. */
 import { Registry } from 'prom-client'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createDeliveryMetrics, showInFlight } from '../../src/metrics/delivery.ts'
 import { testClock } from '../harness/clock.ts'
 import { deliverySettings } from '../harness/delivery-settings.ts'
@@ -55,6 +55,22 @@ describe('the API', () => {
     expect(found.get('deskwire_stream_commit_duration_seconds_count')).toBe(3)
     expect(found.get('deskwire_stream_commit_group_size_sum')).toBe(3)
     expect(found.get('process_resident_memory_bytes')).toBeGreaterThan(1e6)
+  })
+
+  test('is asked without what of Node may end the process', async () => {
+    await using service = await testService()
+    const asked: string[] = []
+    for (const name of ['_getActiveHandles', '_getActiveRequests'] as const) {
+      const spy = vi.spyOn(process as unknown as Record<typeof name, () => object[]>, name)
+      spy.mockImplementation(() => {
+        asked.push(name)
+        return []
+      })
+      onTestFinished(() => spy.mockRestore())
+    }
+    const found = await scrape(service)
+    expect(found.get('nodejs_active_resources_total')).toBeGreaterThan(0)
+    expect(asked).toEqual([])
   })
 
   test('shows where deliveries stand, and asks the database once in a while only', async () => {
