@@ -21,11 +21,12 @@ import type { HandOver } from './http/hand-over.ts'
 import { createHealth, healthPart } from './http/health.ts'
 import { type Placing, registerAnswering, registerRoutes } from './http/route.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
-import { limitShares } from './http/shares.ts'
+import { limitShares, shareLimits } from './http/shares.ts'
 import { awayOf, OrganizationAway } from './journal/away.ts'
 import type { StorageLimits } from './journal/change.ts'
 import type { WorkerBeside } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
+import type { LargeWork } from './kernel/large-work.ts'
 import { isWithin, type Networks, noNetworks } from './kernel/networks.ts'
 import type { Room } from './kernel/room-for-others.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
@@ -94,6 +95,8 @@ export interface AppOptions {
   readonly handOver?: HandOver
   /** Where requests that are answered here are noted, so that what can wait leaves them room; nothing does unless told. */
   readonly room?: Room
+  /** Whose turn it is to do what is large; everybody's unless told. */
+  readonly largeWork?: LargeWork
   /** `bulk` for the thread that they are handed to: it answers nothing of the process as a whole. */
   readonly part?: 'api' | 'bulk'
   /** What it tells of its work to; nobody unless told. */
@@ -203,12 +206,13 @@ function registerOwnRoutes(
     degraded = () => null,
     consoleFrameAncestors: frameAncestors = [],
     metricsElsewhere = false,
+    room,
   }: AppOptions,
   homes: readonly Home[],
   { register, metrics, pending }: Pick<App, 'metrics' | 'pending'> & { readonly register: Registry },
 ): void {
   timeRequests(server, register)
-  const { standing } = limitShares(server)
+  const { standing } = limitShares(server, shareLimits, room)
   compressAnswers(server)
   countShares(server, register, () => ({ ...standing(), pending: pending() }))
   registerRoutes(server, healthPart.routes, createHealth(homes, degraded), null)

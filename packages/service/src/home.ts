@@ -23,8 +23,9 @@ import type { StorageLimits } from './journal/change.ts'
 import { type CallUnderClock, createJournal } from './journal/journal.ts'
 import { createNotifier, type WorkerBeside } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
+import type { LargeWork } from './kernel/large-work.ts'
 import { loggable } from './kernel/loggable.ts'
-import type { RestAfter, Room } from './kernel/room-for-others.ts'
+import type { Room } from './kernel/room-for-others.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
 import { consoleLinkPart } from './keys/console-link-routes.ts'
@@ -87,6 +88,8 @@ export interface HomeOptions {
   readonly resolver: Resolver
   /** What requests of others are left room by; nothing unless told. */
   readonly room?: Room
+  /** Whose turn it is to do what is large; everybody's unless told. */
+  readonly largeWork?: LargeWork
 }
 
 export interface Home {
@@ -103,6 +106,8 @@ export interface Home {
   readonly isReady: () => boolean
   /** Changes that wait for their organization's turn to commit, or are being committed. */
   readonly pending: () => number
+  /** Settles once there are none. */
+  readonly idle: () => Promise<void>
   readonly register: Registry
 }
 
@@ -119,7 +124,7 @@ export function createHome(
   register: Registry,
   directory: DirectoryElsewhere | null,
 ): Home {
-  const { log, settings, kinds, maxClockSkew, storage, part, telemetry, room } = options
+  const { log, settings, kinds, maxClockSkew, storage, part, telemetry, room, largeWork } = options
   const of = name === null ? {} : { database: name }
   const restAfter = room?.restAfter.bind(room)
   const notifier = createNotifier(
@@ -128,14 +133,14 @@ export function createHome(
     worker,
   )
   // What comes to the thread has had its organization's turn before.
-  const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register, telemetry, restAfter)
+  const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register, telemetry, largeWork)
   createConnectionMetrics(register, { [part]: pool })
   if (telemetry !== null) {
     observePools(telemetry, { [part]: pool })
     telemetry.publish(register)
   }
   const vault = createVault(keysOf(settings), async () => (await readNamedKeys(pool)).current)
-  const { callUnderClock, pending, ...journal } = createJournal({
+  const { callUnderClock, pending, idle, ...journal } = createJournal({
     pool,
     database,
     clock,
@@ -152,6 +157,7 @@ export function createHome(
     ...(maxClockSkew === undefined ? {} : { maxClockSkew }),
     ...(storage && { storage }),
     ...(restAfter && { restAfter }),
+    ...(largeWork && { largeWork }),
     worker,
     tracer: telemetry?.tracer ?? null,
   })
@@ -198,6 +204,7 @@ export function createHome(
     answers,
     isReady,
     pending,
+    idle,
     register,
   }
 }
@@ -206,13 +213,13 @@ function sharedBy(
   pool: Pool,
   register: Registry,
   telemetry: Telemetry | null,
-  restAfter: RestAfter | undefined,
+  largeWork: LargeWork | undefined,
 ): Database {
   const observer = {
     ...createPoolMetrics(register, () => database.standing),
     asked: telemetry === null ? undefined : observeStatements(telemetry),
   }
-  const database: FairPool = new FairPool(pool, observer, {}, restAfter)
+  const database: FairPool = new FairPool(pool, observer, {}, largeWork)
   return database
 }
 

@@ -8,7 +8,7 @@
 import type { Pool } from 'pg'
 import { Budget, ShareExceeded } from '../kernel/budget.ts'
 import { FairTurns, type Sort, type Turn, type TurnLimits } from '../kernel/fair-turns.ts'
-import type { RestAfter } from '../kernel/room-for-others.ts'
+import type { LargeWork } from '../kernel/large-work.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import type { ObservedStatement, StatementObserver } from './observe-statements.ts'
 import type { Queryable } from './pool.ts'
@@ -60,20 +60,20 @@ export class FairPool implements Database {
   readonly #elapsed = stopwatch()
   readonly #observer: PoolObserver
   readonly #waitAtMost: number
-  readonly #restAfter: RestAfter
+  readonly #largeWork: LargeWork | null
   readonly together: Queryable
 
   constructor(
     pool: Pool,
     observer: PoolObserver,
     limits: Partial<TurnLimits> & { readonly waitAtMost?: number } = {},
-    restAfter: RestAfter = () => 0,
+    largeWork: LargeWork | null = null,
   ) {
     this.#pool = pool
     this.#observer = observer
     this.#turns = new FairTurns({ ...placesOf(pool.options.max), ...limits }, this.#elapsed)
     this.#waitAtMost = limits.waitAtMost ?? waitAtMost
-    this.#restAfter = restAfter
+    this.#largeWork = largeWork
     this.together = this.#queryable('', 'common')
   }
 
@@ -83,7 +83,12 @@ export class FairPool implements Database {
   }
 
   ofLong(organizationId: string): Queryable {
-    return this.#queryable(organizationId, 'long')
+    const long = this.#queryable(organizationId, 'long')
+    const largeWork = this.#largeWork
+    if (largeWork === null) return long
+    const query = (...asked: unknown[]) =>
+      largeWork.run(organizationId, () => Reflect.apply(long.query, long, asked), this.#waitAtMost)
+    return { query: query as Pool['query'] }
   }
 
   /** Statements that wait now, and those that are under way. */
@@ -106,7 +111,6 @@ export class FairPool implements Database {
     observed?.began()
     const end = (error: unknown = null) => {
       const took = this.#elapsed() - began
-      if (turn.sort === 'long' && turn.party !== null) this.#rest(turn.party.name, took)
       this.#turns.end(turn, took)
       observed?.ended(error)
     }
@@ -119,14 +123,6 @@ export class FairPool implements Database {
     }
     result.then(() => end(), end)
     return result
-  }
-
-  /** After a long turn beside others, so that the database's processor is theirs in between (decision 71). */
-  #rest(name: string, took: number): void {
-    const rest = this.#restAfter(name, took)
-    if (rest < 1) return
-    this.#turns.rest(name)
-    setTimeout(() => this.#turns.resume(name), rest)
   }
 
   #wait(name: string, sort: Sort, asked: unknown[], observed: ObservedStatement | null): Promise<unknown> {

@@ -37,6 +37,8 @@ const remembered = 10_000
 export interface Making {
   /** It will be large, as others were lately. */
   readonly isLarge: boolean
+  /** Whether others of its route were made lately, so that one knows how large they are. */
+  readonly isKnown: boolean
   /** It has so many bytes: room for them is taken, or what is in the way. */
   made(bytes: number): ShareExceeded | null
   /** Another answer is given in its place, which says nothing of those to come. */
@@ -92,8 +94,9 @@ export class AnswerRoom {
       line.making--
       this.#beginNext(line)
     }
-    const making = (isLarge: boolean): Making => ({
-      isLarge,
+    const making = (expected: number | null): Making => ({
+      isLarge: expected !== null && expected >= this.#limits.large,
+      isKnown: expected !== null,
       made: (bytes) => {
         // Of who has left nothing would be given back.
         const isCounted = bytes > this.#limits.uncounted && !isGone
@@ -110,14 +113,15 @@ export class AnswerRoom {
       },
     })
     const start = () => {
-      const expected = this.#expectedOf(line) ?? 0
+      const known = this.#expectedOf(line)
+      const expected = known ?? 0
       // Who holds nothing is refused nothing beforehand: what was large may be small this time.
       const isAsked = expected > this.#limits.uncounted && this.#budget.heldBy(organizationId) > 0
       const fits = isAsked ? this.#budget.wouldTake(organizationId, expected) : 'taken'
       if (fits !== 'taken') return settle(new ShareExceeded(fits, 'answer_bytes'))
       holdsPlace = true
       line.making++
-      settle(making(expected >= this.#limits.large))
+      settle(making(known))
     }
     const waiting: Waiting = { start, hasWaited: false }
     let patience: NodeJS.Timeout | undefined

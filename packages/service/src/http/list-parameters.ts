@@ -5,7 +5,7 @@ import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
 import type { ReadParameter } from '../openapi/part.ts'
 
-const defaultLimit = 20
+export const defaultLimit = 20
 const maximumLimit = 100
 
 /** The problem of a name that is not among `known`, or that is given twice; null when there is none. */

@@ -5,8 +5,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Budget, type Shared, ShareExceeded } from '../kernel/budget.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
+import type { Room } from '../kernel/room-for-others.ts'
 import { type AnswerLimits, AnswerRoom, answerLimits, type Making } from './answer-room.ts'
 import { BodyRoom, type RoomLimits, roomLimits } from './body-room.ts'
+import { defaultLimit } from './list-parameters.ts'
 import { searchParameters } from './replies.ts'
 
 declare module 'fastify' {
@@ -46,6 +48,7 @@ export interface ShareStanding {
 export function limitShares(
   server: FastifyInstance,
   limits: ShareLimits = shareLimits,
+  room: Pick<Room, 'leavesRoom'> = { leavesRoom: () => false },
 ): { readonly standing: () => ShareStanding } {
   const requests = new Budget(limits.requests)
   const answers = new AnswerRoom(limits.answers)
@@ -77,7 +80,9 @@ export function limitShares(
       const leave = answers.begin(organizationId, String(request.routeOptions.url), (got) => {
         if (got instanceof ShareExceeded) return done(got)
         request.making = got
-        request.handedOver = got.isLarge && !waitsForNews(request)
+        request.handedOver =
+          (got.isLarge || (!got.isKnown && room.leavesRoom(organizationId) && asksForMany(request))) &&
+          !waitsForNews(request)
         done(null, payload)
       })
       reply.raw.once('close', leave)
@@ -121,6 +126,14 @@ export function limitShares(
       answerBytes: answers.held,
     }),
   }
+}
+
+/**
+ * Whether it may be a page of megabytes. Where processors are short such a page takes the event loop 100 ms and more, so nobody who asks for
+ * many records finds out here how large theirs are.
+ */
+function asksForMany(request: FastifyRequest): boolean {
+  return Number(searchParameters(request).get('limit')) > defaultLimit
 }
 
 /** Whether it may be held until something happens, of which nobody tells elsewhere. */

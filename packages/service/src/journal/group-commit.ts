@@ -73,6 +73,8 @@ export class GroupCommit {
   readonly #apartUntil = new Map<string, number>()
   readonly #underWay = { shared: 0, large: 0, lockWait: 0 }
   #unitsUnderWay = 0
+  /** Called once nothing waits and nothing is under way. */
+  readonly #whenIdle: (() => void)[] = []
   #pumpScheduled = false
 
   constructor(
@@ -96,6 +98,12 @@ export class GroupCommit {
       pending += units.length + clockTasks.length + Number(clockTaskUnderWay)
     }
     return pending
+  }
+
+  /** Settles once nothing waits and nothing is under way. */
+  idle(): Promise<void> {
+    if (this.#queues.size === 0) return Promise.resolve()
+    return new Promise((resolve) => void this.#whenIdle.push(resolve))
   }
 
   /** Settles when the unit has committed or was refused; rejects when the database could not say. */
@@ -175,7 +183,7 @@ export class GroupCommit {
     for (const queue of this.#queues.values()) {
       if (queue.underWay > 0 || (queue.clockTaskUnderWay && queue.contended) || !needsOwnCall(queue)) continue
       const isLarge = queue.units[0]?.large === true
-      if (isLarge !== (sort === 'large') || (isLarge && queue.resting)) continue
+      if (isLarge !== (sort === 'large')) continue
       this.#toTheEnd(queue)
       return { queue, batch: isLarge ? queue.units.splice(0, 1) : this.#takeBatch(queue) }
     }
@@ -277,9 +285,10 @@ export class GroupCommit {
   }
 
   #forgetIdle({ organizationId, units, clockTasks, ...queue }: OrganizationQueue): void {
-    if (queue.underWay > 0 || queue.clockTaskUnderWay || queue.resting) return
+    if (queue.underWay > 0 || queue.clockTaskUnderWay) return
     if (units.length + clockTasks.length > 0) return
     this.#queues.delete(organizationId)
+    if (this.#queues.size === 0) for (const tell of this.#whenIdle.splice(0)) tell()
   }
 
   async #run({ parts, sort }: Call): Promise<void> {
@@ -294,12 +303,10 @@ export class GroupCommit {
       this.#unitsUnderWay += batch.length
       for (const key of batch.flatMap(({ keys }) => keys)) queue.held.add(key)
     }
-    const began = this.#elapsed()
     try {
       await this.#commit(parts, waitsForLock)
     } finally {
       this.#underWay[sort]--
-      if (sort === 'large') this.#rest(parts, this.#elapsed() - began)
       for (const { queue, batch } of parts) {
         queue.underWay--
         this.#unitsUnderWay -= batch.length
@@ -308,20 +315,6 @@ export class GroupCommit {
         this.#forgetIdle(queue)
       }
       this.#schedule()
-    }
-  }
-
-  /** The organization's next large unit waits, and what comes behind that; nothing else of it does. */
-  #rest(parts: readonly Part[], worked: number): void {
-    for (const { queue } of parts) {
-      const rest = this.#restAfter(queue.organizationId, worked)
-      if (rest < 1) continue
-      queue.resting = true
-      setTimeout(() => {
-        queue.resting = false
-        this.#forgetIdle(queue)
-        this.#schedule()
-      }, rest)
     }
   }
 
@@ -397,8 +390,6 @@ interface OrganizationQueue {
   underWay: number
   /** A call of its own is under way: until it is done, more of this organization would only wait behind it. */
   ownCallUnderWay: boolean
-  /** A large unit was committed a moment ago, and others are to have their part of the database's time before the next. */
-  resting: boolean
   /** Somebody else held the clock for long: the next call waits for it, and nobody else with it. */
   contended: boolean
   /** Keys of the units under way. */
@@ -416,7 +407,6 @@ function emptyQueue(organizationId: string): OrganizationQueue {
     underWay: 0,
     clockTaskUnderWay: false,
     ownCallUnderWay: false,
-    resting: false,
     contended: false,
   }
   return { organizationId, units: [], clockTasks: [], held: new Set(), ...nothing }

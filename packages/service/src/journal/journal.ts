@@ -7,6 +7,7 @@ import { answerOf, callFunction, fromOrganization } from '../db/call-function.ts
 import { type Database, unshared } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
 import { type Queryable, queryWithin } from '../db/pool.ts'
+import type { LargeWork } from '../kernel/large-work.ts'
 import type { RestAfter } from '../kernel/room-for-others.ts'
 import type { Tracer } from '../kernel/telemetry.ts'
 import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
@@ -60,8 +61,10 @@ export function createJournal(options: {
   readonly notifier: Notifier
   readonly onCommit?: CommitObserver
   readonly limits?: GroupLimits
-  /** The rest that an organization has after a clock task, before the next, and after a large unit; none unless told. */
+  /** The rest that an organization has after a clock task, before the next; none unless told. */
   readonly restAfter?: RestAfter
+  /** Whose turn it is to commit what is large; everybody's unless told. */
+  readonly largeWork?: LargeWork
   /** How far the clock may be ahead of the database's, in milliseconds; beyond, commits reject with `clockAheadCode`. */
   readonly maxClockSkew?: number
   /** What an organization may store; as much as it likes unless told. */
@@ -70,7 +73,11 @@ export function createJournal(options: {
   readonly worker?: WorkerBeside | null
   /** Whom commits of what is traced are told to; nobody unless told. */
   readonly tracer?: Tracer | null
-}): Journal & { readonly callUnderClock: CallUnderClock; readonly pending: () => number } {
+}): Journal & {
+  readonly callUnderClock: CallUnderClock
+  readonly pending: () => number
+  readonly idle: () => Promise<void>
+} {
   const {
     pool,
     commitFunction,
@@ -81,6 +88,7 @@ export function createJournal(options: {
     onCommit,
     limits,
     restAfter,
+    largeWork,
     storage,
     worker = null,
     tracer = null,
@@ -154,14 +162,21 @@ export function createJournal(options: {
 
   const group = new GroupCommit(call, (unit) => isLarge(unit, tables), limits, stopwatch(), restAfter)
 
+  function inTurn(organizationId: string, unit: Unit): Promise<UnitOutcome> {
+    const submitted = () => group.submit(organizationId, unit)
+    return largeWork !== undefined && isLarge(unit, tables)
+      ? largeWork.run(organizationId, submitted)
+      : submitted()
+  }
+
   /** What is a part of a trace has a span of its own, from when it comes until it has its outcome. */
   async function submit(organizationId: string, unit: Unit): Promise<UnitOutcome> {
     const parent = tracer?.current ?? null
-    if (tracer === null || parent === null) return group.submit(organizationId, unit)
+    if (tracer === null || parent === null) return inTurn(organizationId, unit)
     const attributes = { 'deskwire.organization_id': organizationId, 'deskwire.changes': unit.changes.length }
     const span = tracer.begin('commit', { kind: 'producer', parent, attributes })
     try {
-      const committed = await group.submit(organizationId, { ...unit, span })
+      const committed = await inTurn(organizationId, { ...unit, span })
       span.set({ 'deskwire.outcome': committed.outcome })
       span.end()
       return committed
@@ -179,6 +194,7 @@ export function createJournal(options: {
     },
     commitTogether: submit,
     pending: () => group.pending,
+    idle: () => group.idle(),
     callUnderClock: (called, values) =>
       group.clockTask(values[0], (waitsForLock) =>
         waitsForLock

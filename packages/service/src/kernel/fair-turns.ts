@@ -10,8 +10,7 @@
  * first, in places of their own number.
  *
  * A place is not all that a turn takes: whatever serves it works for all places at once. So a party whose turns are long on average
- * has one at a time while others have turns as well, whether or not any of them waits; and so have all with turns known to be long,
- * which begin none while they are told to rest.
+ * has one at a time while others have turns as well, whether or not any of them waits; and so have all with turns known to be long.
  *
  * No timer and nothing asynchronous in here: whoever asks says how long a turn took.
  */
@@ -99,8 +98,6 @@ export class FairTurns {
   /** Those with something in their queues. */
   readonly #waitingParties = new Set<Party>()
   readonly #common: Waiting[] = []
-  /** Those who are to have no long turn now. */
-  readonly #resting = new Set<string>()
   #held = 0
   #longHeld = 0
   #commonHeld = 0
@@ -190,16 +187,6 @@ export class FairTurns {
     if (this.#waiting === 0) this.#forget(party)
   }
 
-  /** Until `resume`, no long turn of the party begins; others have the place. */
-  rest(name: string): void {
-    this.#resting.add(name)
-  }
-
-  /** Its rest is over: begins what can go now. Nothing for one that does not rest. */
-  resume(name: string): void {
-    if (this.#resting.delete(name)) this.#beginNext()
-  }
-
   #beginNext(): void {
     for (let next = this.#next(); next !== null; next = this.#next()) {
       const { party, sort } = next
@@ -270,7 +257,6 @@ export class FairTurns {
   }
 
   #hasLongPlace(party: Party): boolean {
-    if (this.#resting.has(party.name)) return false
     if (party.longHeld > 0 && !this.#isAlone(party)) return false
     return party.longHeld < this.#limits.longPlaces - this.#longHeld
   }

@@ -17,7 +17,9 @@ export interface RoomTuning extends RateTuning {
   readonly adjustEvery: number
   /** A rate that nothing has gone by for that long says nothing of now. */
   readonly forgetAfter: number
+  /** How long work rests at the most; and while no late timer was found yet, in which case processors may be idle. */
   readonly restAtMost: number
+  readonly restAtFirst: number
   /** How often the timer comes that is looked at. */
   readonly resolution: number
 }
@@ -39,7 +41,8 @@ export const roomTuning: RoomTuning = {
   othersFor: 1_000,
   adjustEvery: 100,
   forgetAfter: 2_000,
-  restAtMost: 250,
+  restAtMost: 1_000,
+  restAtFirst: 250,
   resolution: 5,
 }
 
@@ -47,7 +50,7 @@ export const roomTuning: RoomTuning = {
 const whole = 1_000
 
 /** Where requests that are answered are noted, and what can wait leaves them room. */
-export type Room = Pick<RoomForOthers, 'note' | 'restAfter'>
+export type Room = Pick<RoomForOthers, 'note' | 'leavesRoom' | 'restAfter'>
 
 export class RoomForOthers {
   readonly #tuning: RoomTuning
@@ -80,7 +83,7 @@ export class RoomForOthers {
 
   /** Milliseconds of rest after so many of work for the organization: none for one that is alone, nor for nobody where none is there. */
   restAfter(organizationId: string | null, worked: number): number {
-    return this.leavesRoom(organizationId) ? restOf(worked, this.#rate, this.#tuning.restAtMost) : 0
+    return this.leavesRoom(organizationId) ? restOf(worked, this.#rate, this.#tuning) : 0
   }
 
   /** Whether others are there for whom processors are short: then what it does leaves them room. */
@@ -139,11 +142,13 @@ export class RoomForOthers {
 export function roomElsewhere(part: Int32Array): Room {
   return {
     note() {},
-    restAfter: (_organizationId, worked) =>
-      restOf(worked, Atomics.load(part, 0) / whole, roomTuning.restAtMost),
+    // Nothing is handed on from there.
+    leavesRoom: () => false,
+    restAfter: (_organizationId, worked) => restOf(worked, Atomics.load(part, 0) / whole, roomTuning),
   }
 }
 
-function restOf(worked: number, rate: number, atMost: number): number {
-  return Math.min(atMost, worked * (1 / rate - 1))
+function restOf(worked: number, rate: number, tuning: RoomTuning): number {
+  const { rateAtFirst, restAtMost, restAtFirst } = tuning
+  return Math.min(rate < rateAtFirst ? restAtMost : restAtFirst, worked * (1 / rate - 1))
 }

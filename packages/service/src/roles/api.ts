@@ -12,6 +12,7 @@ import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
 import type { WorkerBeside } from '../journal/notifier.ts'
+import { LargeWork } from '../kernel/large-work.ts'
 import { atMost } from '../kernel/periodic.ts'
 import { RoomForOthers } from '../kernel/room-for-others.ts'
 import { createBulk } from './bulk.ts'
@@ -67,14 +68,20 @@ export async function startApi(
   const followed = others.map((database) => ({ ...database, clock: followDatabaseClock(database.pool) }))
   const databases = [{ name, address }, ...others].map((one) => ({ name: one.name, address: one.address }))
   const room = new RoomForOthers()
+  const largeWork = new LargeWork(room)
   // With a clock of its own everything is answered by it, and so here.
   const bulk =
     options.clock === undefined
-      ? createBulk({ databases, settings, searchTimeout, storage, logLevel: log.level }, room, log)
+      ? createBulk(
+          { databases, settings, searchTimeout, storage, logLevel: log.level },
+          { room, largeWork },
+          log,
+        )
       : null
   const { server, homes, metrics, moved } = createApp({
     ...options,
     room,
+    largeWork,
     others: await Promise.all(followed.map(whenItsTimeIsKnown)),
     ...(bulk === null ? {} : { handOver: bulk.handOver }),
     otherMetrics: async () => (await Promise.all([otherMetrics(), bulk?.metrics() ?? []])).flat(),
@@ -83,6 +90,12 @@ export async function startApi(
   })
   await listen(server, where)
   let isStopping = false
+  /** The server does not wait for what is done for clients that have gone, which needs the database all the same. */
+  const closed = async () => {
+    await server.close()
+    largeWork.stop()
+    await Promise.all(homes.map((home) => home.idle()))
+  }
   const listeners = homes.map(({ readers, maintenance }, place) => {
     const database = others[place - 1]
     if (database === undefined) maintenance.start()
@@ -96,10 +109,7 @@ export async function startApi(
     async stop() {
       isStopping = true
       const late = setTimeout(() => server.server.closeAllConnections(), requestsEndWithin)
-      await atMost(
-        stopMilliseconds,
-        Promise.all([server.close(), ...homes.map((home) => home.maintenance.stop())]),
-      )
+      await atMost(stopMilliseconds, Promise.all([closed(), ...homes.map((home) => home.maintenance.stop())]))
       clearTimeout(late)
       await Promise.all([...listeners.map((listener) => listener.close()), bulk?.stop()])
       room.stop()

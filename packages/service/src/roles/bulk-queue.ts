@@ -1,10 +1,7 @@
 /**
  * Which large request goes next to the thread that answers them (`bulk.ts`): organization by organization in turn, as many at once as
- * its memory takes. Beside others, where processors are short, an organization has one at a time and a rest after each (decision 74):
- * while one commits, the next would be read on the other processor, and nobody else would have one.
+ * its memory takes.
  */
-import type { RoomForOthers } from '../kernel/room-for-others.ts'
-import { stopwatch } from '../kernel/timestamps.ts'
 
 /** What waits for its turn. */
 export interface BulkRequest {
@@ -28,24 +25,15 @@ const bytesOfOne = 16 * 1024 * 1024
 const small = 1024 * 1024
 
 export class BulkQueue<R extends BulkRequest> {
-  readonly #room: Pick<RoomForOthers, 'leavesRoom' | 'restAfter'>
   readonly #begin: (request: R) => void
-  readonly #elapsed: () => number
   /** Of each organization, those that wait, the first to come first. */
   readonly #queues = new Map<string, R[]>()
-  /** Those in the thread, each with when it began. */
-  readonly #underWay = new Map<R, number>()
-  readonly #resting = new Set<string>()
+  /** Those in the thread. */
+  readonly #underWay = new Set<R>()
 
-  /** `begin` is called with each request when it is its turn, perhaps at once; `elapsed`: milliseconds that only grow. */
-  constructor(
-    room: Pick<RoomForOthers, 'leavesRoom' | 'restAfter'>,
-    begin: (request: R) => void,
-    elapsed: () => number = stopwatch(),
-  ) {
-    this.#room = room
+  /** `begin` is called with each request when it is its turn, perhaps at once. */
+  constructor(begin: (request: R) => void) {
     this.#begin = begin
-    this.#elapsed = elapsed
   }
 
   /** Whether none is in the thread. */
@@ -62,41 +50,28 @@ export class BulkQueue<R extends BulkRequest> {
 
   /** It has been answered, or never will be. */
   end(request: R): void {
-    const { organizationId } = request
-    const worked = this.#elapsed() - (this.#underWay.get(request) ?? this.#elapsed())
     this.#underWay.delete(request)
-    const rest = this.#room.restAfter(organizationId, worked)
-    if (rest >= 1) this.#rest(organizationId, rest)
     this.#pump()
-  }
-
-  #rest(organizationId: string, milliseconds: number): void {
-    this.#resting.add(organizationId)
-    setTimeout(() => {
-      this.#resting.delete(organizationId)
-      this.#pump()
-    }, milliseconds)
   }
 
   #pump(): void {
     for (let next = this.#takeNext(); next !== null; next = this.#takeNext()) {
-      this.#underWay.set(next, this.#elapsed())
+      this.#underWay.add(next)
       this.#begin(next)
     }
   }
 
   /** The first of the organization that has waited longest for its turn and has room there. */
   #takeNext(): R | null {
-    const there = [...this.#underWay.keys()]
+    const there = [...this.#underWay]
     let held = false
     for (const [organizationId, queue] of this.#queues) {
       const [next] = queue
-      if (next === undefined || this.#resting.has(organizationId)) continue
+      if (next === undefined) continue
       // What is small may pass by one that waits for room, and there is always room for both.
       if (held && next.bytes > small) continue
       const own = there.filter((one) => one.organizationId === organizationId)
-      const most = this.#room.leavesRoom(organizationId) ? 1 : atOnceOfOne
-      if (!fits(next, own, most, bytesOfOne)) continue
+      if (!fits(next, own, atOnceOfOne, bytesOfOne)) continue
       if (!fits(next, there, bulkAtOnce, bytesAtOnce)) {
         held = true
         continue

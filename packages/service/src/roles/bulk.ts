@@ -11,6 +11,7 @@ import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
 import type { HandedBack, HandedOver, HandOver } from '../http/hand-over.ts'
 import type { StorageLimits } from '../journal/change.ts'
+import type { LargeWork } from '../kernel/large-work.ts'
 import { loggable } from '../kernel/loggable.ts'
 import type { RoomForOthers } from '../kernel/room-for-others.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
@@ -73,8 +74,12 @@ interface Thread {
 }
 
 /** Begins no thread yet. */
-export function createBulk(orders: Omit<BulkOrders, 'part'>, room: RoomForOthers, log: Logger): Bulk {
-  const queue = new BulkQueue(room, begin)
+export function createBulk(
+  orders: Omit<BulkOrders, 'part'>,
+  { room, largeWork }: { readonly room: RoomForOthers; readonly largeWork: LargeWork },
+  log: Logger,
+): Bulk {
+  const queue = new BulkQueue(begin)
   let thread: Thread | null = null
   let idle: NodeJS.Timeout | undefined
   let numbers = 0
@@ -159,9 +164,11 @@ export function createBulk(orders: Omit<BulkOrders, 'part'>, room: RoomForOthers
 
   return {
     handOver: (request) =>
-      new Promise((resolve, reject) => {
+      largeWork.run(request.organizationId, () => {
         const { organizationId, body } = request
+        const { promise, resolve, reject } = Promise.withResolvers<HandedBack>()
         queue.add({ organizationId, bytes: body.length, request, resolve, reject })
+        return promise
       }),
     metrics() {
       const asked = thread

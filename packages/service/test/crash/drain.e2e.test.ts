@@ -105,6 +105,41 @@ test.concurrent('SIGTERM finishes what is in flight, is not held up by idle conn
   }
 })
 
+test.concurrent('SIGTERM finishes what has begun for clients that have gone, and lets go of the database then', async () => {
+  await using installation = await install()
+  const { token } = installation
+  const service = await installation.start('holder')
+  const pool = await installation.connect()
+  try {
+    const holder = await pool.connect()
+    await holder.query('begin')
+    await holder.query('select o.last_stamp from organization_clocks o for update')
+    const agent = new Agent({ keepAlive: true })
+    const asked = Array.from({ length: 12 }, (_, n) =>
+      send(agent, `${service.url}/v1/api-keys`, token, { name: `key ${n}`, scopes: ['customers:read'] }),
+    )
+    const gone = asked.map(({ answer }) => expect(answer).rejects.toThrow())
+    await Promise.all(asked.map(({ begun }) => begun))
+    await eventually('one of them waits for the clock', async () => {
+      const { rows } = await pool.query(
+        `select 1 from pg_stat_activity a where a.datname = current_database() and a.wait_event_type = 'Lock'`,
+      )
+      return rows.length > 0
+    })
+    agent.destroy()
+    await Promise.all(gone)
+    const ended = service.end('SIGTERM')
+    await eventually('nothing new is accepted', () => isRefused(service.url))
+    await holder.query('commit')
+    holder.release()
+    await pool.end()
+    expect(await ended).toBe(0)
+    expect(service.output()).not.toMatch(/a request failed|after calling end/)
+  } finally {
+    await (pool.ended ? null : pool.end())
+  }
+})
+
 test.concurrent('a second process on the same data is refused with a line that says who has it', async () => {
   await using installation = await install()
   const service = await installation.start('holder')

@@ -1,17 +1,22 @@
-/** What the pool adds to fair turns: when an organization that has searched begins its next search. */
+/** What the pool adds to fair turns: that searches are large work, of which an organization has one at a time and rests after it. */
 import { expect, test } from 'vitest'
 import { FairPool } from '../../src/db/fair-pool.ts'
+import { LargeWork } from '../../src/kernel/large-work.ts'
 import { testDatabase } from '../harness/database.ts'
 
 test('after a search an organization rests as long as it is told; its other statements and others’ searches do not', async () => {
   await using database = await testDatabase()
   const told: (string | null)[] = []
   const rest = 150
-  const pool = new FairPool(database.pool, { waited: () => {} }, { longPlaces: 1 }, (organization, took) => {
-    told.push(organization)
-    expect(took).toBeGreaterThan(0)
-    return organization === 'a' ? rest : 0
+  const largeWork = new LargeWork({
+    leavesRoom: () => true,
+    restAfter(organization, took) {
+      told.push(organization)
+      expect(took).toBeGreaterThan(0)
+      return organization === 'a' ? rest : 0
+    },
   })
+  const pool = new FairPool(database.pool, { waited: () => {} }, { longPlaces: 1 }, largeWork)
   const answered: [name: string, at: number][] = []
   const ask = async (name: string, organization: string, isLong: boolean) => {
     const way = isLong ? pool.ofLong(organization) : pool.of(organization)

@@ -28,10 +28,12 @@ test('one of a route whose size is not known yet; then all, as they are small', 
   const { ask, made } = roomWithClock()
   const asked = Array.from({ length: 5 }, () => ask())
   expect(begun(asked)).toBe(1)
+  expect(asked[0]?.got).toMatchObject({ isLarge: false, isKnown: false })
   expect(begun([ask('b'), ask('b'), ask('a', 'GET /v1/customers')])).toBe(2)
   made(asked[0] as never, 49)
   expect(begun(asked)).toBe(5)
   expect(begun([ask(), ask(), ask()])).toBe(3)
+  expect(ask().got).toMatchObject({ isLarge: false, isKnown: true })
 })
 
 test('a slow one whose size is not known holds the next up for a quarter of a second, and two hold up all', () => {

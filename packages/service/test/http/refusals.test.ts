@@ -83,7 +83,9 @@ test('who leaves holds up nobody behind', () => {
 })
 
 test('refusals of a request and of a key are held back, and nothing that is done is, nor what has no key', async () => {
-  const server = createServer(pino({ level: 'silent' }), { room: { note() {}, restAfter: () => 30 } })
+  const server = createServer(pino({ level: 'silent' }), {
+    room: { note() {}, leavesRoom: () => false, restAfter: () => 30 },
+  })
   onTestFinished(() => server.close())
   const refusal = problem('invalid_parameter', 'Not that.')
   server.get<{ Params: { who: string; what: string } }>('/:who/:what', async (request, reply) => {
@@ -112,7 +114,7 @@ test.each(['onRequest', 'preHandler'] as const)(
   async (hook) => {
     const logged: string[] = []
     const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) })
-    const server = createServer(log, { room: { note() {}, restAfter: () => 30 } })
+    const server = createServer(log, { room: { note() {}, leavesRoom: () => false, restAfter: () => 30 } })
     onTestFinished(() => server.close())
     const refusal = problem('insufficient_scope', 'Not with this key.')
     let refused = 0

@@ -9,7 +9,7 @@ import { eventually } from '../harness/locks.ts'
 const small = { ...shareLimits, bodies: { large: 4_000, small: 400, smallBody: 100, waitAtMost: 20 } }
 
 /** A service whose requests are answered when told, and which believes whoever says who it is. */
-async function served(limits: Partial<ShareLimits>) {
+async function served(limits: Partial<ShareLimits>, leavesRoom = false) {
   const server = createServer(pino({ level: 'silent' }))
   server.addHook('onRequest', (request, _reply, done) => {
     const apiKeyId = String(request.headers['x-from'])
@@ -18,12 +18,14 @@ async function served(limits: Partial<ShareLimits>) {
     request.caller = caller
     done()
   })
-  const { standing } = limitShares(server, { ...small, ...limits })
+  const { standing } = limitShares(server, { ...small, ...limits }, { leavesRoom: () => leavesRoom })
   const open: (() => void)[] = []
   const whenTold = () => new Promise<string>((resolve) => open.push(() => resolve('{}')))
   server.get('/', whenTold)
   server.post('/', whenTold)
   let made = 0
+  for (const path of ['/few', '/many', '/waiting'])
+    server.get(path, async (request) => String(request.handedOver))
   server.get('/large', async () => {
     made++
     return 'x'.repeat(20_000_000)
@@ -216,4 +218,19 @@ test('answers: whoever holds more than is left, as others took some since, gets 
   answerAll()
   expect(await Promise.all(small)).toEqual([done, done])
   for (const socket of sockets) socket.destroy()
+})
+
+test('of who asks for many records nobody finds out here how large they are, where processors are short', async () => {
+  const handedOver = async (leavesRoom: boolean) => {
+    const { url } = await served({}, leavesRoom)
+    const answers: string[] = []
+    for (const path of ['/few?limit=20', '/many?limit=21', '/waiting?limit=100&wait=1', '/many?limit=100']) {
+      const answer = await fetch(`${url}${path}`, { headers: { 'x-from': 'a/1' } })
+      answers.push(await answer.text())
+    }
+    return answers
+  }
+  // The second time one knows how large the first was.
+  expect(await handedOver(true)).toEqual(['false', 'true', 'false', 'false'])
+  expect(await handedOver(false)).toEqual(['false', 'false', 'false', 'false'])
 })

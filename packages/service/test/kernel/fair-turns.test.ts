@@ -131,25 +131,6 @@ describe('beside others', () => {
     now += 5_000
     expect(turns.begin('searching', 'long')).not.toBeNull()
   })
-
-  test('a party at rest begins no long turn: others and its short ones have the place, until it is resumed', () => {
-    const turns = new FairTurns({ places: 3, longPlaces: 1, commonPlaces: 1 }, () => 0)
-    const first = turns.begin('searching', 'long') as Turn
-    const begun: [string, Turn][] = []
-    turns.wait('searching', 'long', (turn) => begun.push(['searching', turn]))
-    turns.rest('searching')
-    turns.end(first, 80)
-    expect(begun).toEqual([])
-    turns.end(turns.begin('searching', 'short') as Turn, 1)
-    expect(begun).toEqual([])
-    const other = turns.begin('other', 'long') as Turn
-    turns.resume('searching')
-    expect(begun).toEqual([])
-    turns.end(other, 80)
-    expect(begun.map(([name]) => name)).toEqual(['searching'])
-    turns.resume('searching')
-    expect(begun).toHaveLength(1)
-  })
 })
 
 test('time in which a party asked for nothing is not owed to it', () => {
@@ -173,7 +154,7 @@ test('time in which a party asked for nothing is not owed to it', () => {
 
 const acts = fc.array(
   fc.record({
-    act: fc.constantFrom('ask', 'ask', 'ask', 'end', 'end', 'leave', 'rest', 'resume'),
+    act: fc.constantFrom('ask', 'ask', 'ask', 'end', 'end', 'leave'),
     who: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
     sort: fc.constantFrom<Sort>('short', 'short', 'long', 'common'),
     which: fc.nat(),
@@ -188,11 +169,7 @@ test('whatever happens: limits hold, no place is idle that somebody could have, 
       const turns = new FairTurns(limits, alone ? everybodyAlone() : () => 0)
       const running: { turn: Turn; who: string }[] = []
       let waiting: { readonly entry: Waiting; readonly who: string }[] = []
-      const resting = new Set<string>()
-      const begin = (who: string, turn: Turn) => {
-        expect(turn.sort === 'long' && resting.has(who)).toBe(false)
-        running.push({ turn, who })
-      }
+      const begin = (who: string, turn: Turn) => void running.push({ turn, who })
       const holds = (who: string) =>
         running.filter((one) => one.who === who && one.turn.sort !== 'common').length
       const check = () => {
@@ -229,18 +206,8 @@ test('whatever happens: limits hold, no place is idle that somebody could have, 
         else if (act === 'leave' && waiting.length > 0) {
           const [left] = waiting.splice(which % waiting.length, 1)
           turns.leave((left as (typeof waiting)[number]).entry)
-        } else if (act === 'rest') {
-          resting.add(who)
-          turns.rest(who)
-        } else if (act === 'resume') {
-          resting.delete(who)
-          turns.resume(who)
         }
         check()
-      }
-      for (const who of resting) {
-        resting.delete(who)
-        turns.resume(who)
       }
       while (running.length > 0) endOne(0, 1)
       expect([turns.waiting, turns.underWay, waiting.length]).toEqual([0, 0, 0])

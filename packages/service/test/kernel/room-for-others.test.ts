@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { RoomForOthers, roomElsewhere, roomTuning } from '../../src/kernel/room-for-others.ts'
 
-const { adjustEvery, forgetAfter, lateFrom, othersFor, rateAtFirst, rateAtLeast, restAtMost } = roomTuning
+const { adjustEvery, forgetAfter, lateFrom, othersFor, rateAtFirst, rateAtLeast, restAtFirst, restAtMost } =
+  roomTuning
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
@@ -54,6 +55,9 @@ test('late timers leave work less of the time, down to what it has at least; pro
     room.note('other')
     return partOf(room.restAfter('busy', 1))
   }
+  room.note('other')
+  // Nothing was found to be late yet.
+  expect(room.restAfter('busy', 1_000)).toBe(restAtFirst)
   expect(partAfter(adjustEvery)).toBeLessThan(rateAtFirst)
   expect(partAfter(10_000)).toBeCloseTo(rateAtLeast)
   expect(room.restAfter('busy', 1_000)).toBe(restAtMost)

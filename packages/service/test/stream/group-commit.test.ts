@@ -425,56 +425,6 @@ test('between clock tasks an organization rests as long as it is told, and nothi
   }
 })
 
-test('after a large unit an organization rests as long as it is told before the next, and nothing else waits for that', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
-  try {
-    const asked: [string | null, number][] = []
-    const { group, open } = scripted(
-      { largeCalls: 1 },
-      () => performance.now(),
-      (organization, took) => {
-        asked.push([organization, took])
-        return organization === 'a' ? 50 : 0
-      },
-    )
-    const ids = () => open.map((call) => call.ids.flat(2))
-    const commitAll = async () => {
-      vi.advanceTimersByTime(20)
-      for (const call of [...open]) call.commit()
-      await turn()
-    }
-    void group.submit('a', removal('a1'))
-    void group.submit('b', removal('b1'))
-    await turn()
-    expect(ids()).toEqual([['a1']])
-    await commitAll()
-    // The place of the large is another's while the first one rests, and what is small is no matter of it.
-    void group.submit('a', change('a2'))
-    await turn()
-    expect(ids()).toEqual([['b1'], ['a2']])
-    void group.submit('a', removal('a3'))
-    await commitAll()
-    expect([asked, ids(), group.pending]).toEqual([
-      [
-        ['a', 20],
-        ['b', 20],
-      ],
-      [],
-      1,
-    ])
-    vi.advanceTimersByTime(29)
-    await turn()
-    expect(ids()).toEqual([])
-    vi.advanceTimersByTime(1)
-    await turn()
-    expect(ids()).toEqual([['a3']])
-    await commitAll()
-    expect(group.pending).toBe(0)
-  } finally {
-    vi.useRealTimers()
-  }
-})
-
 test('a clock task that finds the clock held waits for the lock the next time, in places of which there are few', async () => {
   const { group, open } = scripted({ lockWaitCalls: 2 })
   const clockTasks = scriptedClockTasks(group)
@@ -565,4 +515,35 @@ test.each([
   open[0]!.fail(error)
   expect(await settled).toEqual(Array(3).fill({ status: 'rejected', reason: error }))
   expect(calls).toHaveLength(1)
+})
+
+test('is idle once all is committed, and the tasks and their rests are over', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+  try {
+    const { group, open } = scripted(
+      {},
+      () => performance.now(),
+      () => 50,
+    )
+    await group.idle()
+    const clockTasks = scriptedClockTasks(group)
+    clockTasks.begin('a', 'a1')
+    void group.submit('b', change('b1'))
+    let isIdle = false
+    void group.idle().then(() => {
+      isIdle = true
+    })
+    await turn()
+    open[0]?.commit()
+    await turn()
+    expect(isIdle).toBe(false)
+    clockTasks.open[0]?.done()
+    await turn()
+    expect(isIdle).toBe(false)
+    vi.advanceTimersByTime(50)
+    await turn()
+    expect([isIdle, group.pending]).toEqual([true, 0])
+  } finally {
+    vi.useRealTimers()
+  }
 })

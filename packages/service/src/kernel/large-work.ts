@@ -1,0 +1,104 @@
+/**
+ * Large work: what keeps a processor busy for a tenth of a second at a stretch, a search, a batch, a page of megabytes, a removal that reaches
+ * far. Beside others, where processors are short, an organization has one piece of it under way, whatever it is, and rests after it
+ * (decision 76): a batch that commits, a search and a page are three processes, and everybody else's requests wait for all of them.
+ */
+import { ShareExceeded } from './budget.ts'
+import type { RoomForOthers } from './room-for-others.ts'
+import { stopwatch } from './timestamps.ts'
+
+/** One organization's. */
+interface Lane {
+  underWay: number
+  resting: boolean
+  /** Those that wait, the first to come first. */
+  readonly waiting: (() => void)[]
+}
+
+export class LargeWork {
+  readonly #room: Pick<RoomForOthers, 'leavesRoom' | 'restAfter'>
+  readonly #elapsed: () => number
+  readonly #lanes = new Map<string, Lane>()
+  #isStopped = false
+
+  /** `elapsed`: milliseconds that only grow. */
+  constructor(room: Pick<RoomForOthers, 'leavesRoom' | 'restAfter'>, elapsed: () => number = stopwatch()) {
+    this.#room = room
+    this.#elapsed = elapsed
+  }
+
+  /**
+   * Does the work when it is its turn, at once for whoever leaves nobody room, and ends as it does.
+   * @param waitAtMost milliseconds; for ever unless told.
+   * @throws ShareExceeded, as a rejection, when it has waited for longer: then it is not done.
+   */
+  run<A>(
+    organizationId: string,
+    work: () => Promise<A>,
+    waitAtMost: number = Number.POSITIVE_INFINITY,
+  ): Promise<A> {
+    const lane = this.#laneOf(organizationId)
+    if (this.#mayBegin(organizationId, lane) && lane.waiting.length === 0) {
+      return this.#begin(organizationId, lane, work)
+    }
+    return new Promise((resolve, reject) => {
+      const begin = () => {
+        clearTimeout(late)
+        this.#begin(organizationId, lane, work).then(resolve, reject)
+      }
+      const giveUp = () => {
+        lane.waiting.splice(lane.waiting.indexOf(begin), 1)
+        this.#forgetIdle(organizationId, lane)
+        reject(new ShareExceeded('own_share', 'database_time'))
+      }
+      const late = Number.isFinite(waitAtMost) ? setTimeout(giveUp, waitAtMost) : undefined
+      lane.waiting.push(begin)
+    })
+  }
+
+  /** Begins none of what still waits, as its clients have gone. */
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  #mayBegin(organizationId: string, { underWay, resting }: Lane): boolean {
+    return (underWay === 0 && !resting) || !this.#room.leavesRoom(organizationId)
+  }
+
+  async #begin<A>(organizationId: string, lane: Lane, work: () => Promise<A>): Promise<A> {
+    const began = this.#elapsed()
+    lane.underWay++
+    try {
+      return await work()
+    } finally {
+      lane.underWay--
+      const rest = this.#room.restAfter(organizationId, this.#elapsed() - began)
+      if (rest >= 1) {
+        lane.resting = true
+        setTimeout(() => {
+          lane.resting = false
+          this.#beginNext(organizationId, lane)
+        }, rest)
+      }
+      this.#beginNext(organizationId, lane)
+    }
+  }
+
+  #beginNext(organizationId: string, lane: Lane): void {
+    while (lane.waiting.length > 0 && !this.#isStopped && this.#mayBegin(organizationId, lane))
+      lane.waiting.shift()?.()
+    this.#forgetIdle(organizationId, lane)
+  }
+
+  #laneOf(organizationId: string): Lane {
+    const known = this.#lanes.get(organizationId)
+    if (known !== undefined) return known
+    const lane: Lane = { underWay: 0, resting: false, waiting: [] }
+    this.#lanes.set(organizationId, lane)
+    return lane
+  }
+
+  #forgetIdle(organizationId: string, { underWay, resting, waiting }: Lane): void {
+    if (underWay === 0 && !resting && waiting.length === 0) this.#lanes.delete(organizationId)
+  }
+}
