@@ -146,7 +146,7 @@ export class FairPool implements Database {
       const giveUp = () => {
         this.#turns.leave(waiting)
         over()
-        reject(new ShareExceeded('all_taken', 'database_time'))
+        reject(new ShareExceeded(this.#turns.isFull ? 'all_taken' : 'own_share', 'database_time'))
       }
       const timer = Number.isFinite(this.#waitAtMost) ? setTimeout(giveUp, this.#waitAtMost) : undefined
     })

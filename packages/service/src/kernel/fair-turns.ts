@@ -121,6 +121,11 @@ export class FairTurns {
     return this.#held
   }
 
+  /** Whether nobody could begin one: who waits while somebody could has its own turns in the way. */
+  get isFull(): boolean {
+    return this.#held >= this.#limits.places
+  }
+
   /** Turns that are waited for. */
   get waiting(): number {
     return this.#waiting

@@ -16,13 +16,16 @@ interface Lane {
 }
 
 export class LargeWork {
-  readonly #room: Pick<RoomForOthers, 'leavesRoom' | 'restAfter'>
+  readonly #room: Pick<RoomForOthers, 'leavesRoom' | 'restAfterLarge'>
   readonly #elapsed: () => number
   readonly #lanes = new Map<string, Lane>()
   #isStopped = false
 
   /** `elapsed`: milliseconds that only grow. */
-  constructor(room: Pick<RoomForOthers, 'leavesRoom' | 'restAfter'>, elapsed: () => number = stopwatch()) {
+  constructor(
+    room: Pick<RoomForOthers, 'leavesRoom' | 'restAfterLarge'>,
+    elapsed: () => number = stopwatch(),
+  ) {
     this.#room = room
     this.#elapsed = elapsed
   }
@@ -72,7 +75,7 @@ export class LargeWork {
       return await work()
     } finally {
       lane.underWay--
-      const rest = this.#room.restAfter(organizationId, this.#elapsed() - began)
+      const rest = this.#room.restAfterLarge(organizationId, this.#elapsed() - began)
       if (rest >= 1) {
         lane.resting = true
         setTimeout(() => {

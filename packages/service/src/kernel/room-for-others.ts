@@ -17,9 +17,10 @@ export interface RoomTuning extends RateTuning {
   readonly adjustEvery: number
   /** A rate that nothing has gone by for that long says nothing of now. */
   readonly forgetAfter: number
-  /** How long work rests at the most; and while no late timer was found yet, in which case processors may be idle. */
+  /** How long work rests at the most. */
   readonly restAtMost: number
-  readonly restAtFirst: number
+  /** And large work, once timers were found to be late: before that, processors may be idle. */
+  readonly restOfLargeAtMost: number
   /** How often the timer comes that is looked at. */
   readonly resolution: number
 }
@@ -41,8 +42,8 @@ export const roomTuning: RoomTuning = {
   othersFor: 1_000,
   adjustEvery: 100,
   forgetAfter: 2_000,
-  restAtMost: 1_000,
-  restAtFirst: 250,
+  restAtMost: 250,
+  restOfLargeAtMost: 1_000,
   resolution: 5,
 }
 
@@ -83,7 +84,14 @@ export class RoomForOthers {
 
   /** Milliseconds of rest after so many of work for the organization: none for one that is alone, nor for nobody where none is there. */
   restAfter(organizationId: string | null, worked: number): number {
-    return this.leavesRoom(organizationId) ? restOf(worked, this.#rate, this.#tuning) : 0
+    return this.leavesRoom(organizationId) ? restOf(worked, this.#rate, this.#tuning.restAtMost) : 0
+  }
+
+  /** The same after large work (`large-work.ts`), of which a piece takes so long that a short rest would leave others little. */
+  restAfterLarge(organizationId: string, worked: number): number {
+    const { rateAtFirst, restAtMost, restOfLargeAtMost } = this.#tuning
+    if (!this.leavesRoom(organizationId)) return 0
+    return restOf(worked, this.#rate, this.#rate < rateAtFirst ? restOfLargeAtMost : restAtMost)
   }
 
   /** Whether others are there for whom processors are short: then what it does leaves them room. */
@@ -144,11 +152,11 @@ export function roomElsewhere(part: Int32Array): Room {
     note() {},
     // Nothing is handed on from there.
     leavesRoom: () => false,
-    restAfter: (_organizationId, worked) => restOf(worked, Atomics.load(part, 0) / whole, roomTuning),
+    restAfter: (_organizationId, worked) =>
+      restOf(worked, Atomics.load(part, 0) / whole, roomTuning.restAtMost),
   }
 }
 
-function restOf(worked: number, rate: number, tuning: RoomTuning): number {
-  const { rateAtFirst, restAtMost, restAtFirst } = tuning
-  return Math.min(rate < rateAtFirst ? restAtMost : restAtFirst, worked * (1 / rate - 1))
+function restOf(worked: number, rate: number, atMost: number): number {
+  return Math.min(atMost, worked * (1 / rate - 1))
 }

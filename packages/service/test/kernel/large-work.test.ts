@@ -11,7 +11,7 @@ function workWith(rest: { after: number | null }) {
   const worked: number[] = []
   const largeWork = new LargeWork({
     leavesRoom: () => rest.after !== null,
-    restAfter(_organizationId, milliseconds) {
+    restAfterLarge(_organizationId, milliseconds) {
       worked.push(milliseconds)
       return rest.after ?? 0
     },

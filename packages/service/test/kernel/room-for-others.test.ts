@@ -2,8 +2,16 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { RoomForOthers, roomElsewhere, roomTuning } from '../../src/kernel/room-for-others.ts'
 
-const { adjustEvery, forgetAfter, lateFrom, othersFor, rateAtFirst, rateAtLeast, restAtFirst, restAtMost } =
-  roomTuning
+const {
+  adjustEvery,
+  forgetAfter,
+  lateFrom,
+  othersFor,
+  rateAtFirst,
+  rateAtLeast,
+  restOfLargeAtMost,
+  restAtMost,
+} = roomTuning
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
@@ -57,10 +65,13 @@ test('late timers leave work less of the time, down to what it has at least; pro
   }
   room.note('other')
   // Nothing was found to be late yet.
-  expect(room.restAfter('busy', 1_000)).toBe(restAtFirst)
+  expect(room.restAfterLarge('busy', 1_000)).toBe(restAtMost)
   expect(partAfter(adjustEvery)).toBeLessThan(rateAtFirst)
   expect(partAfter(10_000)).toBeCloseTo(rateAtLeast)
-  expect(room.restAfter('busy', 1_000)).toBe(restAtMost)
+  expect([room.restAfter('busy', 1_000), room.restAfterLarge('busy', 1_000)]).toEqual([
+    restAtMost,
+    restOfLargeAtMost,
+  ])
   measured.lateness = 0
   expect(partAfter(adjustEvery)).toBeGreaterThan(rateAtLeast)
   expect(partAfter(20_000)).toBeCloseTo(1)

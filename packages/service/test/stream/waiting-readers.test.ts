@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { decodeNotification } from '../../src/journal/notifier.ts'
 import { createWaitingReaders } from '../../src/journal/waiting-readers.ts'
+import { ShareExceeded } from '../../src/kernel/budget.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -114,4 +115,17 @@ test('a crowd is woken within some milliseconds, not at once', async () => {
   expect(woken).toBe(1_000)
   for (const watch of watches) watch[Symbol.dispose]()
   expect(vi.getTimerCount()).toBe(0)
+})
+
+test('an organization has its share of those who wait, and others find room', () => {
+  const readers = createWaitingReaders(none, 8)
+  const watch = (organizationId: string) => readers.watch(interest(organizationId, 'ticket'), minute)
+  const watches = Array.from({ length: 4 }, () => watch('a'))
+  expect(() => watch('a')).toThrow(new ShareExceeded('own_share', 'readers'))
+  watches.push(watch('b'), watch('b'))
+  watches.push(watch('c'))
+  expect(() => watch('d')).toThrow(new ShareExceeded('all_taken', 'readers'))
+  watches.shift()?.[Symbol.dispose]()
+  watches.push(watch('d'))
+  for (const each of watches) each[Symbol.dispose]()
 })

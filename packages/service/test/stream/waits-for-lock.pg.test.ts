@@ -33,7 +33,7 @@ test('a unit that is large may take longer than any other statement, on that con
 test('a unit that is large waits for its organization’s other large work, and nothing else does', async () => {
   await using journal = await testJournal()
   const { decide, organizationId } = journal
-  const largeWork = new LargeWork({ leavesRoom: () => true, restAfter: () => 0 })
+  const largeWork = new LargeWork({ leavesRoom: () => true, restAfterLarge: () => 0 })
   const beside = journal.beside({ largeWork })
   const ada = await journal.done(decide.customer.create(organizationId, { name: 'Ada' }))
   const search = Promise.withResolvers<void>()
