@@ -1,9 +1,12 @@
 /** Stalls: for how long each of the worst bodies and reads holds the event loop of the API, by its own `/metrics`. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { install, type Organization, peakMegabytes, type RunningService } from '../harness/installation.ts'
 import { type Result, type Run, summarize } from '../harness/report.ts'
 import type { Scale } from '../run.ts'
 
 const mebibyte = 1024 * 1024
+/** A little more than what `/metrics` may be old, in milliseconds. */
+const figuresLast = 1_100
 
 interface Asked {
   readonly name: string
@@ -251,6 +254,8 @@ const resolution = 10
 
 /** The longest delay of the API's event loop since this was last asked, in milliseconds. */
 async function longestDelay({ url }: RunningService): Promise<number> {
+  // Figures are made once a second at most: sooner one would read those from before it was asked.
+  await delay(figuresLast)
   const text = await (await fetch(`${url}/metrics`)).text()
   const found = /^nodejs_eventloop_lag_max_seconds\{process="api"\} (\S+)$/m.exec(text)?.[1]
   if (found === undefined) throw new Error('the API tells no delay of its event loop')
