@@ -10,7 +10,8 @@ import { stopwatch } from './timestamps.ts'
 /** One organization's. */
 interface Lane {
   underWay: number
-  resting: boolean
+  /** Rests that are not over: of what was begun while it was alone there may be several. */
+  rests: number
   /** Those that wait, the first to come first. */
   readonly waiting: (() => void)[]
 }
@@ -64,8 +65,8 @@ export class LargeWork {
     this.#isStopped = true
   }
 
-  #mayBegin(organizationId: string, { underWay, resting }: Lane): boolean {
-    return (underWay === 0 && !resting) || !this.#room.leavesRoom(organizationId)
+  #mayBegin(organizationId: string, { underWay, rests }: Lane): boolean {
+    return underWay + rests === 0 || !this.#room.leavesRoom(organizationId)
   }
 
   async #begin<A>(organizationId: string, lane: Lane, work: () => Promise<A>): Promise<A> {
@@ -77,9 +78,9 @@ export class LargeWork {
       lane.underWay--
       const rest = this.#room.restAfterLarge(organizationId, this.#elapsed() - began)
       if (rest >= 1) {
-        lane.resting = true
+        lane.rests++
         setTimeout(() => {
-          lane.resting = false
+          lane.rests--
           this.#beginNext(organizationId, lane)
         }, rest)
       }
@@ -96,12 +97,12 @@ export class LargeWork {
   #laneOf(organizationId: string): Lane {
     const known = this.#lanes.get(organizationId)
     if (known !== undefined) return known
-    const lane: Lane = { underWay: 0, resting: false, waiting: [] }
+    const lane: Lane = { underWay: 0, rests: 0, waiting: [] }
     this.#lanes.set(organizationId, lane)
     return lane
   }
 
-  #forgetIdle(organizationId: string, { underWay, resting, waiting }: Lane): void {
-    if (underWay === 0 && !resting && waiting.length === 0) this.#lanes.delete(organizationId)
+  #forgetIdle(organizationId: string, { underWay, rests, waiting }: Lane): void {
+    if (underWay + rests + waiting.length === 0) this.#lanes.delete(organizationId)
   }
 }

@@ -92,6 +92,21 @@ test('what has begun while it was alone is waited for beside others', async () =
   expect(work.underWay).toEqual(['page'])
 })
 
+test('of several that end together each rest is over before the next begins', async () => {
+  const rest = { after: null as number | null }
+  const work = workWith(rest)
+  for (const name of ['search', 'batch']) work.begin('a', name)
+  rest.after = 100
+  work.begin('a', 'page')
+  await work.end('search')
+  await vi.advanceTimersByTimeAsync(60)
+  await work.end('batch')
+  await vi.advanceTimersByTimeAsync(99)
+  expect(work.underWay).toEqual([])
+  await vi.advanceTimersByTimeAsync(1)
+  expect(work.underWay).toEqual(['page'])
+})
+
 test('what has waited for as long as it may is refused for its own organization’s share, and never done', async () => {
   const work = workWith({ after: 0 })
   work.begin('a', 'batch')
