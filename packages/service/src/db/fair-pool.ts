@@ -144,9 +144,10 @@ export class FairPool implements Database {
         }
       })
       const giveUp = () => {
+        const reason = this.#turns.waitsForItsOwn(waiting) ? 'own_share' : 'all_taken'
         this.#turns.leave(waiting)
         over()
-        reject(new ShareExceeded(this.#turns.isFull ? 'all_taken' : 'own_share', 'database_time'))
+        reject(new ShareExceeded(reason, 'database_time'))
       }
       const timer = Number.isFinite(this.#waitAtMost) ? setTimeout(giveUp, this.#waitAtMost) : undefined
     })

@@ -121,9 +121,10 @@ export class FairTurns {
     return this.#held
   }
 
-  /** Whether nobody could begin one: who waits while somebody could has its own turns in the way. */
-  get isFull(): boolean {
-    return this.#held >= this.#limits.places
+  /** Whether it waits for turns of its own party, while others have places left. */
+  waitsForItsOwn({ party, sort }: Waiting): boolean {
+    if (party === null || this.#held >= this.#limits.places) return false
+    return (sort === 'long' ? party.longHeld : party.held) > 0
   }
 
   /** Turns that are waited for. */

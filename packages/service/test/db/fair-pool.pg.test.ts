@@ -61,6 +61,10 @@ test('a statement that has waited for too long is refused for its organizationâ€
     await expect(pool.ofLong('a').query('select 1')).rejects.toEqual(
       new ShareExceeded('own_share', 'database_time'),
     )
+    // Others' searches are in the way, and nothing of its own.
+    await expect(pool.ofLong('b').query('select 1')).rejects.toEqual(
+      new ShareExceeded('all_taken', 'database_time'),
+    )
     held.push(hold('b'))
     await expect(pool.of('c').query('select 1')).rejects.toEqual(
       new ShareExceeded('all_taken', 'database_time'),
