@@ -64,12 +64,15 @@ async function explain(error: unknown): Promise<void> {
   }
   const {
     BackupError,
+    DeletionError,
     EmbeddedDatabaseError,
     InstallationError,
     explainDatabaseFailure,
     ListenError,
     MigrationError,
+    MoveError,
     SettingError,
+    UnfinishedError,
   } = await import('@deskwire/service')
   if (
     error instanceof ListenError ||
@@ -77,12 +80,15 @@ async function explain(error: unknown): Promise<void> {
     error instanceof MigrationError ||
     error instanceof BackupError ||
     error instanceof InstallationError ||
+    error instanceof DeletionError ||
+    error instanceof MoveError ||
+    error instanceof UnfinishedError ||
     error instanceof EmbeddedDatabaseError
   ) {
     fail(error.message, exitCodes.failed)
     return
   }
-  const line = explainDatabaseFailure(error) ?? explainFileFailure(error)
+  const line = explainDatabaseFailure(error) ?? explainFileFailure(error) ?? explainRefusal(error)
   if (line === null) throw error
   fail(line, exitCodes.failed)
   // A connection that was refused half way may stay open until the server ends it, a minute later.
@@ -101,4 +107,10 @@ function fail(message: string, code: number): void {
 /** A file or directory that cannot be used: the system's message names it. */
 function explainFileFailure(error: unknown): string | null {
   return error instanceof Error && 'path' in error && 'code' in error ? error.message : null
+}
+
+/** PostgreSQL did not do what it was asked, for a reason that nobody has foreseen. */
+function explainRefusal(error: unknown): string | null {
+  if (!(error instanceof Error) || !('severity' in error) || !('code' in error)) return null
+  return `the database refused a statement: ${error.message} (SQLSTATE ${error.code}); run the command again, and report it if that does not help`
 }

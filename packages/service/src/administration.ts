@@ -30,6 +30,13 @@ export { parseNew } from './kinds/changes.ts'
 export type { Kind } from './kinds/kind.ts'
 export { fieldSchema } from './kinds/kind-schemas.ts'
 export { proposeMoves, readLoad } from './moves/balance.ts'
+export {
+  changeEverywhere,
+  deleteEverywhere,
+  type ListedOrganization,
+  listEverywhere,
+  UnfinishedError,
+} from './moves/everywhere.ts'
 export { abortMove, type Databases, dropSource, MoveError, moveOrganization } from './moves/move.ts'
 export { DeletionError, deleteOrganization } from './organization/deletion.ts'
 export { listOrganizations, type OrganizationStanding } from './organization/standing.ts'

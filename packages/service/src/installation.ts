@@ -14,6 +14,7 @@ import {
   openDatabaseBeside,
   openServer,
 } from './db/open.ts'
+import type { Everywhere, Member } from './moves/everywhere.ts'
 import { schemaOf } from './schema.ts'
 
 export interface Installation {
@@ -21,6 +22,8 @@ export interface Installation {
   readonly databases: readonly [OpenDatabase, ...OpenDatabase[]]
   /** Null where there is one database. */
   readonly directory: HomeDirectory | null
+  /** What is done to an organization in every database that holds anything of it. */
+  readonly everywhere: Everywhere
   /** The database that has the organization; null where none has. @throws DatabasesError when it is none of these. */
   homeOf(organizationId: string): Promise<OpenDatabase | null>
   /** The one with this name. @throws DatabasesError */
@@ -48,7 +51,8 @@ export async function openInstallation(
 ): Promise<Installation> {
   const databases = await openAll(config, log)
   const [first, ...others] = databases
-  const directory = databases.length === 1 ? null : createHomeDirectory(first.pool, first.name ?? '')
+  const homes = createHomeDirectory(first.pool, first.name ?? '')
+  const directory = databases.length === 1 ? null : homes
   const named = (name: string) => {
     const found = databases.find((database) => database.name === name)
     if (found !== undefined) return found
@@ -58,11 +62,12 @@ export async function openInstallation(
   return {
     databases,
     directory,
+    everywhere: { databases: [memberOf(first), ...others.map(memberOf)], directory: homes },
     named,
     async homeOf(organizationId) {
-      if (directory === null) return first
-      const home = await directory.homeOf(organizationId)
-      return home === null ? null : named(home.database)
+      const home = await homes.homeOf(organizationId)
+      if (home === null) return null
+      return home.database === (first.name ?? '') ? first : named(home.database)
     },
     tellOf:
       (database, made) =>
@@ -86,6 +91,11 @@ export async function openInstallation(
     },
     close: async () => void (await Promise.all(databases.map((database) => database.close()))),
   }
+}
+
+function memberOf(database: OpenDatabase): Member {
+  const { name, pool, sessions } = database
+  return { name, pool, prepare: () => migrate(sessions, schemaOf()) }
 }
 
 function namedPool({ name, pool }: OpenDatabase): NamedPool {

@@ -1,13 +1,11 @@
 import { createInterface } from 'node:readline/promises'
 import {
   askDatabaseClock,
-  DeletionError,
-  deleteOrganization,
-  listOrganizations,
+  deleteEverywhere,
   type OrganizationStanding,
 } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { databaseHelp, readCommand, withHomeOf } from '../database.ts'
+import { databaseHelp, readCommand, withInstallation } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
 import { readId } from '../ids.ts'
 import { plain } from '../table.ts'
@@ -23,6 +21,8 @@ ${databaseHelp}
 Its keys and endpoints go first, in one commit: then nobody comes in and nothing is sent. Its objects, removal records, events,
 delivery log, stored responses, jobs and counters follow in pieces, while the service goes on. Killed at any moment it does no
 harm: run it again, and it goes on. A deletion that has begun cannot be taken back; deskwire org list shows it as deleting.
+Of several databases all are rid of it, and of what moves have left behind: one that cannot be reached makes the command fail, and
+running it again does the rest.
 Backups that were made before still hold the organization.
 
 Exit codes: 0 when nothing of it is left; 1 when it was not confirmed or could not be finished; 2 for a wrong command line.
@@ -39,16 +39,16 @@ Example:
       throw new UsageError(
         `org delete asks for the id on a terminal; without one give --yes ${organizationId}`,
       )
-    await withHomeOf({ config }, organizationId, async ({ pool, installation }) => {
-      const [standing] = await listOrganizations(pool, organizationId)
-      if (standing === undefined) throw new UsageError(`there is no organization ${organizationId}`)
-      if (given.yes === undefined) await confirm(standing)
-      const rows = await deleteOrganization(pool, await askDatabaseClock(pool), organizationId, {
+    await withInstallation({ config }, async ({ everywhere, databases: [{ pool }] }) => {
+      const rows = await deleteEverywhere(everywhere, await askDatabaseClock(pool), organizationId, {
         onPiece(gone) {
           if (process.stderr.isTTY) process.stderr.write(`\r${gone} rows are gone`)
         },
-      }).catch(refuse)
-      await installation.directory?.forget(organizationId)
+        ...(given.yes === undefined && {
+          confirm: (standing) => confirm(standing ?? { organizationId }),
+        }),
+      })
+      if (rows === null) throw new UsageError(`there is no organization ${organizationId}`)
       if (process.stderr.isTTY) process.stderr.write('\n')
       process.stdout.write(
         json
@@ -59,17 +59,16 @@ Example:
   },
 }
 
-/** What was to be done first is said in one line. */
-function refuse(error: unknown): never {
-  throw error instanceof DeletionError ? new CommandFailure(error.message) : error
-}
+type Confirmed = Pick<OrganizationStanding, 'organizationId'> & Partial<OrganizationStanding>
 
-async function confirm({ organizationId, name, rows, keys }: OrganizationStanding): Promise<void> {
+async function confirm({ organizationId, name, rows, keys }: Confirmed): Promise<void> {
+  const what =
+    name === undefined
+      ? `what is left of organization ${organizationId}`
+      : `"${plain(name)}" for good: ${rows} objects, ${keys} keys, all endpoints, events and deliveries`
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    const typed = await lines.question(
-      `This deletes "${plain(name)}" for good: ${rows} objects, ${keys} keys, all endpoints, events and deliveries.\nType its id to go on: `,
-    )
+    const typed = await lines.question(`This deletes ${what}.\nType its id to go on: `)
     if (typed.trim().toLowerCase() !== organizationId)
       throw new CommandFailure('that is not its id: nothing was deleted')
   } finally {

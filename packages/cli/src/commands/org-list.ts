@@ -1,6 +1,6 @@
-import { listOrganizations, type OrganizationStanding } from '@deskwire/service/administration'
+import { type ListedOrganization, listEverywhere } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { oneDatabaseHelp, readCommand, withEach } from '../database.ts'
+import { oneDatabaseHelp, readCommand, withInstallation } from '../database.ts'
 import { plain, table } from '../table.ts'
 
 export const orgList: Command = {
@@ -8,47 +8,49 @@ export const orgList: Command = {
 
   --json                 print JSON: {organizations: [{organizationId, name, status, …}]}, with database of several
 ${oneDatabaseHelp}
-The status is active, suspended, or deleting where a deletion was begun and not finished.
+The status is active, suspended, or deleting where a deletion was begun and not finished. Each organization is shown once, in the
+database that serves it.
 
 Example:
   deskwire org list --json | jq -r '.organizations[] | select(.status == "suspended") | .organizationId'
 `,
   async run(args) {
     const asked = readCommand(args, ['database'])
-    const organizations: (OrganizationStanding & { readonly database?: string })[] = []
-    let several = false
-    await withEach(asked, async ({ pool, database: { name } }) => {
-      several ||= name !== null
-      for (const standing of await listOrganizations(pool))
-        organizations.push(name === null ? standing : { ...standing, database: name })
+    await withInstallation(asked, async ({ everywhere, databases, named }) => {
+      const only = asked.database === null ? null : named(asked.database).name
+      const listed = await listEverywhere(everywhere, only)
+      print(listed, asked.json, databases[0].name !== null)
     })
-    organizations.sort((a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0))
-    if (asked.json) {
-      process.stdout.write(`${JSON.stringify({ organizations })}\n`)
-      return
-    }
-    const rows = organizations.map(
-      ({ organizationId, status, createdAt, keys, rows, bytes, name, database }) => [
-        organizationId,
-        status,
-        createdAt,
-        String(keys),
-        String(rows),
-        String(bytes),
-        ...(several ? [database ?? ''] : []),
-        plain(name),
-      ],
-    )
-    const heading = [
-      'ID',
-      'STATUS',
-      'CREATED',
-      'KEYS',
-      'OBJECTS',
-      'BYTES',
-      ...(several ? ['DATABASE'] : []),
-      'NAME',
-    ]
-    process.stdout.write(table([heading, ...rows]))
   },
+}
+
+function print(organizations: readonly ListedOrganization[], json: boolean, several: boolean): void {
+  if (json) {
+    const shown = organizations.map(({ database, ...one }) => (several ? { ...one, database } : one))
+    process.stdout.write(`${JSON.stringify({ organizations: shown })}\n`)
+    return
+  }
+  const rows = organizations.map(
+    ({ organizationId, status, createdAt, keys, rows, bytes, name, database }) => [
+      organizationId,
+      status,
+      createdAt,
+      String(keys),
+      String(rows),
+      String(bytes),
+      ...(several ? [database ?? ''] : []),
+      plain(name),
+    ],
+  )
+  const heading = [
+    'ID',
+    'STATUS',
+    'CREATED',
+    'KEYS',
+    'OBJECTS',
+    'BYTES',
+    ...(several ? ['DATABASE'] : []),
+    'NAME',
+  ]
+  process.stdout.write(table([heading, ...rows]))
 }

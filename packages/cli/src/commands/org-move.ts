@@ -4,14 +4,12 @@ import {
   askDatabaseClock,
   type Databases,
   dropSource,
-  MoveError,
   moveOrganization,
   proposeMoves,
   readLoad,
 } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
 import { databaseHelp, readCommand, withInstallation } from '../database.ts'
-import { CommandFailure } from '../failure.ts'
 import { readId } from '../ids.ts'
 import { plain, table } from '../table.ts'
 import { UsageError } from '../usage-error.ts'
@@ -150,10 +148,6 @@ async function withDatabases(asked: Asked, work: (databases: Databases) => Promi
         'there is one database: DESKWIRE_DATABASES names several, each with a name (deskwire serve --help)',
       )
     const pools = new Map(databases.map(({ name, pool }) => [name ?? '', pool]))
-    try {
-      await work({ pools, directory, clock: await askDatabaseClock(databases[0].pool) })
-    } catch (error) {
-      throw error instanceof MoveError ? new CommandFailure(error.message) : error
-    }
+    await work({ pools, directory, clock: await askDatabaseClock(databases[0].pool) })
   })
 }

@@ -1,12 +1,13 @@
 /** `org suspend` and its way back, `org resume`. */
 import {
   askDatabaseClock,
+  changeEverywhere,
   resumeOrganization,
   type SuspensionOutcome,
   suspendOrganization,
 } from '@deskwire/service/administration'
 import type { Command } from '../commands.ts'
-import { databaseHelp, readCommand, withHomeOf } from '../database.ts'
+import { databaseHelp, readCommand, withInstallation } from '../database.ts'
 import { CommandFailure } from '../failure.ts'
 import { readId } from '../ids.ts'
 import { UsageError } from '../usage-error.ts'
@@ -51,8 +52,9 @@ async function change(
 ): Promise<void> {
   const { words, json, config } = readCommand(args, [], 1)
   const organizationId = readId(words[0], `org ${word} needs the id of an organization`)
-  await withHomeOf({ config }, organizationId, async ({ pool }) => {
-    const outcome: SuspensionOutcome = await to(pool, await askDatabaseClock(pool), organizationId)
+  await withInstallation({ config }, async ({ everywhere, databases: [{ pool }] }) => {
+    const clock = await askDatabaseClock(pool)
+    const outcome: SuspensionOutcome = await changeEverywhere(everywhere, clock, organizationId, to, status)
     switch (outcome) {
       case 'unknown':
         throw new UsageError(`there is no organization ${organizationId}`)

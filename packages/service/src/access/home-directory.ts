@@ -20,6 +20,13 @@ export const directoryChannel = 'deskwire_directory'
 /** The tables of the directory: nobody's of an organization, though they have its id. */
 export const directoryTables = ['directory_organizations', 'directory_tokens']
 
+/**
+ * SQL: the first database is the home of its organization `o`. A copy that a move has left behind there is none; one that has left and
+ * has not arrived yet has no other.
+ */
+const livesHere = `(o.away is distinct from 'moved' or exists (select 1 from organization_moves m
+  where m.organization_id = o.organization_id and m.state = 'left'))`
+
 /** Where an organization lives. */
 export interface Residence {
   /** The name of the database. */
@@ -63,7 +70,9 @@ const statement: PreparedStatement = {
            ]
              .map((select) => `${select} = any(${hiddenArray('$1', 'bytea')})`)
              .join(' union ')}) t
-           left join directory_organizations h on h.organization_id = t.organization_id`,
+           left join directory_organizations h on h.organization_id = t.organization_id
+           where h.organization_id is not null
+             or exists (select 1 from organizations o where o.organization_id = t.organization_id and ${livesHere})`,
 }
 
 /** The directory in this database, which is the first and has this name. */
@@ -88,7 +97,7 @@ export function createHomeDirectory(pool: Pool, name: string): HomeDirectory {
         `select coalesce(h.database_name, $2) as database, coalesce(h.moves, o.moves) as moves
            from (select $1::uuid as organization_id) a
            left join directory_organizations h on h.organization_id = a.organization_id
-           left join organizations o on o.organization_id = a.organization_id
+           left join organizations o on o.organization_id = a.organization_id and ${livesHere}
            where h.organization_id is not null or o.organization_id is not null`,
         [organizationId, name],
       )

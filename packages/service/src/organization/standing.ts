@@ -16,7 +16,14 @@ export interface OrganizationStanding {
   readonly bytes: number
 }
 
+/** As one database has it. */
+export interface HeldOrganization extends OrganizationStanding {
+  /** The database does not serve it: a move has left it behind, or is about to bring it. */
+  readonly away: boolean
+}
+
 interface StandingRow {
+  readonly away: boolean
   readonly organization_id: string
   readonly name: string
   readonly suspended_at: Date | null
@@ -27,13 +34,13 @@ interface StandingRow {
   readonly bytes: number
 }
 
-/** All of them, the oldest first; or the one. */
+/** All that the database holds, the oldest first; or the one. */
 export async function listOrganizations(
   pool: Pick<Pool, 'query'>,
   organizationId: string | null = null,
-): Promise<readonly OrganizationStanding[]> {
+): Promise<readonly HeldOrganization[]> {
   const { rows } = await pool.query<StandingRow>(
-    `select o.organization_id, o.name, o.suspended_at, o.deletion_began_at, o.created_at,
+    `select o.organization_id, o.name, o.suspended_at, o.deletion_began_at, o.created_at, o.away is not null as away,
          (select count(*)::int from api_keys k where k.organization_id = o.organization_id) as keys,
          coalesce(c.rows, 0)::float8 as rows, coalesce(c.bytes, 0)::float8 as bytes
        from organizations o
@@ -52,5 +59,6 @@ export async function listOrganizations(
     keys: row.keys,
     rows: row.rows,
     bytes: row.bytes,
+    away: row.away,
   }))
 }

@@ -74,3 +74,24 @@ async function lockStanding(
   if (row.deleting) return 'deleting'
   return row.suspended ? 'suspended' : 'active'
 }
+
+/**
+ * Has a copy that nobody serves say what its organization's home says; answers whether there is one. `as`: what lets its transaction write
+ * what a move has left behind.
+ */
+export function markCopy(
+  pool: Pool,
+  organizationId: string,
+  suspendedAt: number | null,
+  as: string,
+): Promise<boolean> {
+  return transaction(pool, async (tx) => {
+    await tx.query(as, [organizationId])
+    const { rowCount } = await tx.query(
+      `update organizations set suspended_at = $2
+         where organization_id = $1 and away is not null and deletion_began_at is null`,
+      [organizationId, suspendedAt === null ? null : formatTimestamp(suspendedAt)],
+    )
+    return rowCount === 1
+  })
+}

@@ -1,4 +1,6 @@
 /** What the database holds beside what the API shows. */
+import type { Pool } from 'pg'
+import { tablesOf } from '../../src/backup/tables.ts'
 import type { TestService } from './service.ts'
 
 export interface StoredEvent {
@@ -40,4 +42,17 @@ export async function lastStamp(service: TestService, organizationId: string): P
     [organizationId],
   )
   return rows[0]?.last_stamp.toISOString() ?? 'no clock'
+}
+
+/** Every row of every table in which the text stands, wherever in it. */
+export async function rowsWith(pool: Pool, text: string): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {}
+  for (const { name } of await tablesOf(pool)) {
+    const { rows } = await pool.query<{ row: string }>(
+      `select t::text as row from ${name} t where t::text like '%' || $1 || '%' order by 1`,
+      [text],
+    )
+    if (rows.length > 0) found[name] = rows.map(({ row }) => row)
+  }
+  return found
 }

@@ -30,6 +30,7 @@ import { eventually, waitingBackends } from '../harness/locks.ts'
 import type { Api, TestService } from '../harness/service.ts'
 import { createServices, socketUrl } from '../harness/services.ts'
 import { severalDatabases } from '../harness/several-databases.ts'
+import { rowsWith } from '../harness/stored.ts'
 
 let desk: FullDesk
 let there: TestDatabase
@@ -254,17 +255,14 @@ test('what cannot be moved is refused, and nothing of it changes; what was begun
   await refused().toThrow('there is no organization')
 })
 
-test('the command, killed while it copies, goes on when it is run again; its traces are removed by another', {
-  timeout: 300_000,
-}, async () => {
-  await using services = createServices()
-  const { pool, connection } = desk.service.database
-  const { organizationId } = await desk.service.newOrganization('Commanded')
-  const environment = {
-    DESKWIRE_DATABASES: `one ${socketUrl(connection)};two ${socketUrl(there.connection)}`,
-  }
-  const command = (...args: readonly string[]) => {
-    const child = services.spawn(['org', ...args, '--json'], environment)
+/** Runs `deskwire org` on the databases with these names and addresses. */
+function orgCommands(
+  services: ReturnType<typeof createServices>,
+  databases: Readonly<Record<string, TestDatabase['connection']>>,
+) {
+  const lines = Object.entries(databases).map(([name, connection]) => `${name} ${socketUrl(connection)}`)
+  return (...args: readonly string[]) => {
+    const child = services.spawn(['org', ...args, '--json'], { DESKWIRE_DATABASES: lines.join(';') })
     let said = ''
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -273,6 +271,15 @@ test('the command, killed while it copies, goes on when it is run again; its tra
     const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, said }))
     return { child, ended }
   }
+}
+
+test('the command, killed while it copies, goes on when it is run again; its traces are removed by another', {
+  timeout: 300_000,
+}, async () => {
+  await using services = createServices()
+  const { pool, connection } = desk.service.database
+  const { organizationId } = await desk.service.newOrganization('Commanded')
+  const command = orgCommands(services, { one: connection, two: there.connection })
   const killed = command('move', organizationId, '--to', 'two')
   await eventually('it has begun', async () => {
     const { rowCount } = await pool.query('select 1 from organization_moves m where m.organization_id = $1', [
@@ -413,4 +420,83 @@ test('writers, a follower, a waiting reader and a receiver do not notice a move'
   expect(sent().length).toBe(new Set(sent()).size)
   expect(engines.map(({ sent }) => sent.length > 10)).toEqual([true, true])
   for (const { engine } of engines) await engine.stop()
+})
+
+test('deletes and suspends an organization in every database that holds a copy of it', {
+  timeout: 300_000,
+}, async () => {
+  await using services = createServices()
+  await using third = await testDatabase()
+  const { pool, connection } = desk.service.database
+  const pools = [pool, there.pool, third.pool]
+  const places = { one: connection, two: there.connection, three: third.connection }
+  const command = orgCommands(services, places)
+  const run = (...args: readonly string[]) => command(...args).ended
+  const api = await desk.service.newOrganization('Much moved')
+  const { organizationId } = api
+  await makeCustomer(api)
+  await makeWebhook(api)
+  for (const to of ['two', 'three'])
+    expect(await run('move', organizationId, '--to', to)).toMatchObject({ code: 0 })
+  const traces = async () =>
+    Promise.all(pools.map(async (one) => Object.keys(await rowsWith(one, organizationId))))
+  expect((await traces()).map((tables) => tables.includes('api_key_tokens'))).toEqual([true, true, true])
+
+  const listed = async () =>
+    (JSON.parse((await run('list')).said) as { organizations: { organizationId: string }[] }).organizations
+      .filter((one) => one.organizationId === organizationId)
+      .map(({ organizationId: _, ...shown }) => shown)
+  expect(await listed()).toMatchObject([{ database: 'three', status: 'active' }])
+  expect(await run('suspend', organizationId)).toMatchObject({ code: 0 })
+  expect(await listed()).toMatchObject([{ database: 'three', status: 'suspended' }])
+  for (const one of pools) {
+    const { rows } = await one.query<{ suspended: boolean }>(
+      'select o.suspended_at is not null as suspended from organizations o where o.organization_id = $1',
+      [organizationId],
+    )
+    expect(rows).toEqual([{ suspended: true }])
+  }
+  expect(await run('resume', organizationId)).toMatchObject({ code: 0 })
+
+  // A database that cannot be reached: it is closed, and what is left goes when it is there again.
+  const away = { ...connection, host: `${connection.host}-away` }
+  const without = orgCommands(services, { ...places, two: { ...there.connection, host: away.host } })
+  const unfinished = await without('delete', organizationId, '--yes', organizationId).ended
+  expect(unfinished).toEqual({
+    code: 1,
+    said: expect.stringMatching(/^deskwire: the database two cannot be used: [^\n]*run it again[^\n]*\n$/),
+  })
+  expect((await traces()).map((tables) => tables.includes('api_keys'))).toEqual([false, true, false])
+  expect(await listed()).toMatchObject([{ database: 'two', status: 'deleting' }])
+  expect(await run('delete', organizationId, '--yes', organizationId)).toMatchObject({ code: 0 })
+  expect(await traces()).toEqual([[], [], []])
+  expect(await listed()).toEqual([])
+  expect(await run('delete', organizationId, '--yes', organizationId)).toEqual({
+    code: 2,
+    said: `deskwire: there is no organization ${organizationId}\n`,
+  })
+})
+
+test('removes what deletions of earlier releases have left in the first database, and lets nobody in with its tokens', {
+  timeout: 300_000,
+}, async () => {
+  await using services = createServices()
+  await using several = await severalDatabases()
+  const [one, two] = several.databases as [TestDatabase, TestDatabase]
+  const { address } = await several.startApi()
+  const api = await several.newOrganization(0, address)
+  const { organizationId } = api
+  const run = (...args: readonly string[]) =>
+    orgCommands(services, { one: one.connection, two: two.connection })(...args).ended
+  await moveOrganization(databasesOf(one.pool, two.pool), organizationId, 'two', asFastAsCanBe)
+  // As they did: in the database that it lived in, and in the directory.
+  await deleteOrganization(two.pool, systemClock, organizationId)
+  await several.directory.forget(organizationId)
+  expect((await api.get('/v1/customers')).status).toBe(401)
+  expect(JSON.parse((await run('list')).said)).toMatchObject({
+    organizations: [{ organizationId, status: 'deleting', database: 'one' }],
+  })
+  expect(await run('delete', organizationId, '--yes', organizationId)).toMatchObject({ code: 0 })
+  expect(await rowsWith(one.pool, organizationId)).toEqual({})
+  expect(await run('list')).toEqual({ code: 0, said: '{"organizations":[]}\n' })
 })

@@ -1,7 +1,6 @@
 /** A deleted organization is in no table any more, wherever its deletion was broken off; its neighbour has all of its rows. */
 import type { Pool } from 'pg'
 import { expect, test } from 'vitest'
-import { tablesOf } from '../../src/backup/tables.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
 import { deleteOrganization } from '../../src/organization/deletion.ts'
 import { listOrganizations } from '../../src/organization/standing.ts'
@@ -12,19 +11,7 @@ import { testEngine } from '../harness/engine.ts'
 import { makeWebhook } from '../harness/hooks.ts'
 import { lockRow, waitingBackends, waitingChanges } from '../harness/locks.ts'
 import { testService } from '../harness/service.ts'
-
-/** Every row of every table in which the text stands, wherever in it. */
-async function rowsWith(pool: Pool, text: string): Promise<Record<string, string[]>> {
-  const found: Record<string, string[]> = {}
-  for (const { name } of await tablesOf(pool)) {
-    const { rows } = await pool.query<{ row: string }>(
-      `select t::text as row from ${name} t where t::text like '%' || $1 || '%' order by 1`,
-      [text],
-    )
-    if (rows.length > 0) found[name] = rows.map(({ row }) => row)
-  }
-  return found
-}
+import { rowsWith } from '../harness/stored.ts'
 
 /** The pool of a process that is killed at its n-th statement; null when it has fewer. */
 function killedAt(pool: Pool, n: number): { pool: Pool; wasKilled: () => boolean } {
