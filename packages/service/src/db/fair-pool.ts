@@ -87,7 +87,9 @@ export class FairPool implements Database {
     const largeWork = this.#largeWork
     if (largeWork === null) return long
     const query = (...asked: unknown[]) =>
-      largeWork.run(organizationId, () => Reflect.apply(long.query, long, asked), this.#waitAtMost)
+      largeWork.run(organizationId, () => Reflect.apply(long.query, long, asked), {
+        waitAtMost: this.#waitAtMost,
+      })
     return { query: query as Pool['query'] }
   }
 

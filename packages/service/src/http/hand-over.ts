@@ -33,8 +33,11 @@ export interface HandedBack {
   readonly body: Buffer
 }
 
-/** Has a request answered. Rejects when nobody can say what became of it. */
-export type HandOver = (request: HandedOver) => Promise<HandedBack>
+/**
+ * Has a request answered. Rejects when nobody can say what became of it, and with the signal's reason when its client disconnected before the
+ * work began, which then never does.
+ */
+export type HandOver = (request: HandedOver, disconnected: AbortSignal) => Promise<HandedBack>
 
 /**
  * Bytes of a body beyond which it is handed over. Most objects are smaller, and the worst that 32 KiB can hold takes 12 ms
@@ -63,7 +66,7 @@ export function answerElsewhere(server: FastifyInstance, handOver: HandOver): vo
   server.addHook('preHandler', async (request, reply) => {
     if (!request.handedOver) return
     const { organizationId, home = 0 } = callerOf(request)
-    const { status, headers, body } = await handOver({
+    const handedOver = {
       organizationId,
       home,
       method: request.method,
@@ -76,7 +79,8 @@ export function answerElsewhere(server: FastifyInstance, handOver: HandOver): vo
       },
       ip: request.ip,
       body: request.rawBody ?? Buffer.alloc(0),
-    })
+    }
+    const { status, headers, body } = await handOver(handedOver, request.disconnected)
     reply.code(status).headers(ownHeaders(headers))
     return body.length === 0 ? reply.send() : reply.send(body)
   })

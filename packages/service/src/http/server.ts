@@ -25,6 +25,7 @@ import type { Room } from '../kernel/room-for-others.ts'
 import type { Telemetry } from '../kernel/telemetry.ts'
 import { bearerToken, clientAddress, trustHops } from './authenticate.ts'
 import { allowOrigins, answersPreflight } from './cross-origin.ts'
+import { Disconnected, watchClients } from './disconnect.ts'
 import { answerElsewhere, type HandOver, isToBeHandedOver } from './hand-over.ts'
 import { parseJson } from './json-body.ts'
 import { answerBroken, headerLimit, privateHeaders, sendProblem } from './problem-reply.ts'
@@ -127,6 +128,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
   server.decorateRequest('refusedTo', null)
   server.decorateRequest('rawBody', null)
   server.decorateRequest('handedOver', false)
+  watchClients(server)
   traceRequests(server, edge.telemetry ?? null, edge.inside)
   acceptJson(server, handOver !== undefined)
   server.addHook('onSend', (request, _reply, payload, done) => {
@@ -145,8 +147,9 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
   paceStrangers(server, new Strangers(edge.strangers, room?.restAfter.bind(room)))
   allowOrigins(server, origins)
   if (logger.level === 'debug' || logger.level === 'trace') logAnswers(server)
-  server.setErrorHandler((error: FastifyError | ShareExceeded, request, reply) => {
+  server.setErrorHandler((error: FastifyError | ShareExceeded | Disconnected, request, reply) => {
     if (error instanceof ShareExceeded) return sendProblem(reply, shareProblem(error))
+    if (error instanceof Disconnected) return sendProblem(reply, clientGone)
     if (error instanceof NewerVersion) {
       request.log.warn({ reason: error.message }, 'a newer release is needed for a request')
       return sendProblem(reply, newerVersion)
@@ -231,6 +234,12 @@ function endConnectionsAtShutdown(server: FastifyInstance): void {
 const clockAhead = problem(
   'unavailable',
   "The clock of the server that took this request is ahead of the database's by more than it may be; nothing was changed. Send the request again.",
+)
+
+/** For the metrics alone: nobody is there to read it. */
+const clientGone = problem(
+  'unavailable',
+  'The client disconnected before the request was begun; nothing was changed. Send the request again.',
 )
 
 const anotherKey = problem(

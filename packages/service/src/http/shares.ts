@@ -15,6 +15,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Called when the request has begun to wait for changes, where it is counted among the waiting: it is under way no more. */
     leaveUnderWay: () => void
+    /** Releases the bytes of its body, once the work that uses them has ended. */
+    releaseBody: () => void
     /** Its answer, where that is counted. */
     making: Making | null
   }
@@ -56,6 +58,7 @@ export function limitShares(
   const nothing = () => {}
   server.decorateRequest('leaveUnderWay', nothing)
   server.decorateRequest('making', null)
+  server.decorateRequest('releaseBody', nothing)
 
   // After the hooks that find the caller, and before the body.
   server.addHook('preParsing', (request, reply, payload, done) => {
@@ -94,7 +97,8 @@ export function limitShares(
     const leave = bodies.hold(caller, bytes, (got) => {
       if (got instanceof ShareExceeded) return done(got)
       if (isGone) return got()
-      reply.raw.once('close', got)
+      // Not when the connection closes: work whose client has disconnected still holds its bytes.
+      request.releaseBody = got
       done(null, payload)
     })
     reply.raw.once('close', () => {
@@ -105,6 +109,7 @@ export function limitShares(
 
   // What a POST answers was held back before, with its body; and is not to be lost once it has committed.
   server.addHook('onSend', (request, reply, payload, done) => {
+    request.releaseBody()
     const bytes = answerBytes(payload)
     if (bytes > limits.answers.uncounted) reply.raw.socket?.setTimeout(limits.takesWithin)
     const { making } = request

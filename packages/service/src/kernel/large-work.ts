@@ -33,14 +33,18 @@ export class LargeWork {
 
   /**
    * Does the work when it is its turn, at once for whoever leaves nobody room, and ends as it does.
-   * @param waitAtMost milliseconds; for ever unless told.
-   * @throws ShareExceeded, as a rejection, when it has waited for longer: then it is not done.
+   * @param limits `waitAtMost`: milliseconds, without limit by default; `signal`: ends the wait.
+   * @throws ShareExceeded, as a rejection, when it has waited for longer, or the signal's reason: then it is not done.
    */
   run<A>(
     organizationId: string,
     work: () => Promise<A>,
-    waitAtMost: number = Number.POSITIVE_INFINITY,
+    {
+      waitAtMost = Number.POSITIVE_INFINITY,
+      signal,
+    }: { readonly waitAtMost?: number; readonly signal?: AbortSignal } = {},
   ): Promise<A> {
+    if (signal?.aborted) return Promise.reject(signal.reason)
     const lane = this.#laneOf(organizationId)
     if (this.#mayBegin(organizationId, lane) && lane.waiting.length === 0) {
       return this.#begin(organizationId, lane, work)
@@ -48,14 +52,25 @@ export class LargeWork {
     return new Promise((resolve, reject) => {
       const begin = () => {
         clearTimeout(late)
+        signal?.removeEventListener('abort', leave)
         this.#begin(organizationId, lane, work).then(resolve, reject)
       }
-      const giveUp = () => {
+      const giveUp = (why: unknown) => {
         lane.waiting.splice(lane.waiting.indexOf(begin), 1)
         this.#forgetIdle(organizationId, lane)
-        reject(new ShareExceeded('own_share', 'database_time'))
+        reject(why)
       }
-      const late = Number.isFinite(waitAtMost) ? setTimeout(giveUp, waitAtMost) : undefined
+      const leave = () => {
+        clearTimeout(late)
+        giveUp(signal?.reason)
+      }
+      const late = Number.isFinite(waitAtMost)
+        ? setTimeout(() => {
+            signal?.removeEventListener('abort', leave)
+            giveUp(new ShareExceeded('own_share', 'database_time'))
+          }, waitAtMost)
+        : undefined
+      signal?.addEventListener('abort', leave, { once: true })
       lane.waiting.push(begin)
     })
   }

@@ -48,6 +48,17 @@ export class BulkQueue<R extends BulkRequest> {
     this.#pump()
   }
 
+  /** It is not begun. False where it already was. */
+  remove(request: R): boolean {
+    const queue = this.#queues.get(request.organizationId) ?? []
+    const at = queue.indexOf(request)
+    if (at === -1) return false
+    queue.splice(at, 1)
+    if (queue.length === 0) this.#queues.delete(request.organizationId)
+    this.#pump()
+    return true
+  }
+
   /** It has been answered, or never will be. */
   end(request: R): void {
     this.#underWay.delete(request)

@@ -162,14 +162,21 @@ export function createBulk(
     clearTimeout(late)
   }
 
+  function answerInThread(request: HandedOver, signal: AbortSignal): Promise<HandedBack> {
+    const { organizationId, body } = request
+    const { promise, resolve, reject } = Promise.withResolvers<HandedBack>()
+    const waiting = { organizationId, bytes: body.length, request, resolve, reject }
+    const leave = () => {
+      if (queue.remove(waiting)) reject(signal.reason)
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    queue.add(waiting)
+    return promise.finally(() => signal.removeEventListener('abort', leave))
+  }
+
   return {
-    handOver: (request) =>
-      largeWork.run(request.organizationId, () => {
-        const { organizationId, body } = request
-        const { promise, resolve, reject } = Promise.withResolvers<HandedBack>()
-        queue.add({ organizationId, bytes: body.length, request, resolve, reject })
-        return promise
-      }),
+    handOver: (request, signal) =>
+      largeWork.run(request.organizationId, () => answerInThread(request, signal), { signal }),
     metrics() {
       const asked = thread
       if (asked === null) return Promise.resolve([])

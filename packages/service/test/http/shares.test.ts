@@ -134,6 +134,20 @@ test('bodies: those of one who is gone hold nothing and wait for nothing', async
   expect(await next).toEqual(done)
 })
 
+test('bodies: work whose client has disconnected holds its bytes until it ends', async () => {
+  const { standing, port, open, answerAll } = await served({})
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  socket.write(
+    `POST / HTTP/1.1\r\nHost: x\r\nX-From: a/1\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n${body(1_000)}`,
+  )
+  await eventually('it is being answered', () => open.length === 1)
+  socket.destroy()
+  await eventually('its connection is gone', () => standing().requests === 0)
+  expect(standing().bodyBytes).toBe(1_000)
+  answerAll()
+  await eventually('all is given back', () => standing().bodyBytes === 0)
+})
+
 /** Of those whose size is not known one is made, however slow this machine. */
 const answersOf = (total: number) => ({ ...shareLimits.answers, total, waitsForFirst: 600_000 })
 

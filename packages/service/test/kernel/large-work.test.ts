@@ -22,13 +22,13 @@ function workWith(rest: { after: number | null }) {
     largeWork,
     worked,
     ended,
-    begin(organizationId: string, name: string, waitAtMost?: number) {
+    begin(organizationId: string, name: string) {
       const work = () => {
         const { promise, resolve, reject } = Promise.withResolvers<string>()
         underWay.set(name, (how) => (how === undefined ? resolve(name) : reject(how)))
         return promise
       }
-      void largeWork.run(organizationId, work, waitAtMost).then(
+      void largeWork.run(organizationId, work).then(
         (what) => ended.push(what),
         (error: Error) => ended.push(`${name}: ${error.message}`),
       )
@@ -111,7 +111,7 @@ test('what has waited for as long as it may is refused for its own organizationâ
   const work = workWith({ after: 0 })
   work.begin('a', 'batch')
   const asked = { done: 0 }
-  const search = work.largeWork.run('a', async () => asked.done++, 1_000)
+  const search = work.largeWork.run('a', async () => asked.done++, { waitAtMost: 1_000 })
   const refused = expect(search).rejects.toEqual(new ShareExceeded('own_share', 'database_time'))
   work.begin('a', 'page')
   await vi.advanceTimersByTimeAsync(1_000)

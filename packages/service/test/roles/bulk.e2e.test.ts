@@ -1,6 +1,7 @@
 /** Large bodies of a real service: read in a thread, and answered as all others are. */
+import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { eventually } from '../harness/locks.ts'
+import { eventually, lockRow } from '../harness/locks.ts'
 import { testService } from '../harness/service.ts'
 import { createServices, socketUrl } from '../harness/services.ts'
 
@@ -165,4 +166,38 @@ test('what an organization may store holds for the thread as for the rest', asyn
   expect(await it.metrics()).toMatch(threadIsThere)
   const single = await it.post('/v1/customers', '{"name":"d"}')
   expect([single.status, single.json.code]).toEqual([409, 'limit_reached'])
+})
+
+test('a batch whose client disconnects is never begun if it waits, and holds its bytes until it ends if it does not', async () => {
+  await using it = await started()
+  const { api, database } = it.beside
+  const held = async () =>
+    Number(/^deskwire_http_body_bytes\{process="api"\} (\d+)$/m.exec(await it.metrics())?.[1])
+  const item = `{"name":"left"${' '.repeat(800_000)}}`
+  const body = `{"items":[${Array(5).fill(item).join()}]}`
+  const head = [
+    'POST /v1/customers/batch HTTP/1.1',
+    'Host: x',
+    `Authorization: Bearer ${api.token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ]
+  const { hostname, port } = new URL(it.service.url)
+  await using lock = await lockRow(database, 'organization_clocks', api)
+  const sockets = Array.from({ length: 6 }, () => connect(Number(port), hostname).on('error', () => {}))
+  await Promise.all(
+    sockets.map((socket) => new Promise((sent) => socket.write(`${head.join('\r\n')}\r\n\r\n${body}`, sent))),
+  )
+  await eventually('bytes are held', async () => (await held()) >= 3 * body.length)
+  await eventually('the thread is there', async () => threadIsThere.test(await it.metrics()))
+  for (const socket of sockets) socket.destroy()
+  // Two are in the thread; what waited has left.
+  await eventually('those that wait have left', async () => (await held()) <= 2 * body.length)
+  expect(await held()).toBeGreaterThanOrEqual(body.length)
+  await lock.release()
+  await eventually('all is given back', async () => (await held()) === 0)
+  const { total } = (await api.get('/v1/customers')).json.pagination
+  expect(total).toBeGreaterThanOrEqual(5)
+  expect(total).toBeLessThanOrEqual(10)
+  expect(it.service.output()).not.toContain('a request failed')
 })

@@ -1,0 +1,32 @@
+/** One signal a request: aborted when its client disconnects before the response was sent. */
+import type { FastifyInstance } from 'fastify'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /**
+     * Aborted when the client has disconnected. Fastify's own `signal` is not used: it listens to the incoming message, which closes as
+     * soon as its body was read.
+     */
+    disconnected: AbortSignal
+  }
+}
+
+/** Thrown for work that was dropped before it began, as its client had disconnected. Nobody is there to answer. */
+export class Disconnected extends Error {
+  constructor() {
+    super('the client has disconnected')
+  }
+}
+
+/** To be called before any hook that uses the signal. */
+export function watchClients(server: FastifyInstance): void {
+  server.decorateRequest('disconnected')
+  server.addHook('onRequest', (request, reply, done) => {
+    const gone = new AbortController()
+    request.disconnected = gone.signal
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) gone.abort(new Disconnected())
+    })
+    done()
+  })
+}
