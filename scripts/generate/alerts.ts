@@ -41,6 +41,15 @@ export const alerts: readonly Alert[] = [
       'A process has had no answer from it, or cannot use it, for a minute. Its organizations are answered 503 and wait for their deliveries, and no others. The log says why.',
   },
   {
+    name: 'DeskwireLogPartitionsMissing',
+    expression: promql('max by (database) (deskwire_log_partitions_missing) > 0'),
+    for: '30m',
+    severity: 'ticket',
+    summary: '{{ $value }} partitions of the log are missing',
+    description:
+      'Maintenance makes them ahead and tries again every ten minutes. Rows of such a week are kept in the default partition, whose removal takes longer. The log names the partitions.',
+  },
+  {
     name: 'DeskwireNobodyDelivers',
     expression: promql(
       'max(deskwire_deliveries_due) > 0 and on() (sum(rate(deskwire_delivery_attempts_total[5m])) == 0 or absent(deskwire_delivery_attempts_total{process="worker"}))',

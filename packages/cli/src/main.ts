@@ -89,8 +89,7 @@ async function explain(error: unknown): Promise<void> {
     return
   }
   const line = explainDatabaseFailure(error) ?? explainFileFailure(error) ?? explainRefusal(error)
-  if (line === null) throw error
-  fail(line, exitCodes.failed)
+  fail(line ?? unforeseen(error), exitCodes.failed)
   // A connection that was refused half way may stay open until the server ends it, a minute later.
   setTimeout(() => process.exit(), 1_000).unref()
 }
@@ -113,4 +112,11 @@ function explainFileFailure(error: unknown): string | null {
 function explainRefusal(error: unknown): string | null {
   if (!(error instanceof Error) || !('severity' in error) || !('code' in error)) return null
   return `the database refused a statement: ${error.message} (SQLSTATE ${error.code}); run the command again, and report it if that does not help`
+}
+
+/** A fault of the program: where it is stands in the stack, for whoever reports it. */
+function unforeseen(error: unknown): string {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error))
+  if (process.env.NODE_DEBUG === 'deskwire') return stack ?? message
+  return `unexpected failure: ${message.split('\n', 1)[0]}; run the command again, and report it with what NODE_DEBUG=deskwire shows if that does not help`
 }

@@ -39,9 +39,15 @@ import { deskParts } from './kinds/register.ts'
 import { gauge } from './metrics/instruments.ts'
 import { createCommitMetrics } from './metrics/requests.ts'
 import { createConnectionMetrics, createPoolMetrics } from './metrics/shares.ts'
-import { createOutdatedMetrics, createStandingMetrics, createStorageMetrics } from './metrics/standing.ts'
+import {
+  createLogMetrics,
+  createOutdatedMetrics,
+  createStandingMetrics,
+  createStorageMetrics,
+} from './metrics/standing.ts'
 import { createOrganizations } from './organization/organization.ts'
 import { organizationPart } from './organization/routes.ts'
+import { missingLogWeeks } from './retention/log-weeks.ts'
 import { createMaintenance, type Maintenance } from './retention/maintenance.ts'
 import { largest, largestStores } from './retention/storage.ts'
 import { schemaOf } from './schema.ts'
@@ -166,6 +172,7 @@ export function createHome(
     gauge(register, 'deskwire_database_answers', async (it) => it.set(isReady() && (await answers()) ? 1 : 0))
     createStandingMetrics(register, pool, clock)
     createStorageMetrics(register, clock, { ranks: largest, read: () => largestStores(pool) })
+    createLogMetrics(register, clock, async () => (await missingLogWeeks(pool, clock.now())).length)
     createOutdatedMetrics(register, clock, () => outdatedRows(pool, kinds))
   }
   const desk = deskParts({ pool, database, clock, kinds, journal, searchTimeout: options.searchTimeout })

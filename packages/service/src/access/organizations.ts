@@ -31,7 +31,7 @@ export function createOrganization(
 }
 
 /** PostgreSQL's number for "the first organization". */
-const bootstrapLock = 6_737_201_102
+const bootstrapLock = 6_737_201_103
 
 /**
  * The first organization and its key, when the installation has no key at all; otherwise null. `token` is the

@@ -6,6 +6,7 @@ import { connections, type DatabaseSettings } from '../db/open.ts'
 import { judgeSessions, lookAtSessions, PoolerError, requireSessions } from '../db/pooler.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
+import { missingLogWeeks, weeksText } from '../retention/log-weeks.ts'
 import { schemaOf } from '../schema.ts'
 import { type Finding, failedAsTheStart, findingsOf } from './finding.ts'
 
@@ -198,6 +199,18 @@ export async function checkMigrations(pool: Pool): Promise<Finding> {
       'start the service, or run deskwire migrate beforehand: see "Upgrade" in docs/guides/operating.md',
     )
   return finding.ok(`all ${known.size} are applied`)
+}
+
+/** Whether the log has partitions for what is to come. */
+export async function checkLog(pool: Pool, clock: Clock): Promise<Finding> {
+  const finding = findingsOf('log')
+  const missing = await missingLogWeeks(pool, clock.now())
+  return missing.length === 0
+    ? finding.ok('its partitions are there, for this week and the next two')
+    : finding.warning(
+        `partitions are missing: ${weeksText(missing)}`,
+        'start the service, which makes them and tries again every ten minutes; if they stay missing, its log says so',
+      )
 }
 
 /** Whether a release of Deskwire has been at the database. */

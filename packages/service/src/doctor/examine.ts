@@ -23,6 +23,7 @@ import {
 import {
   checkClock,
   checkConnections,
+  checkLog,
   checkMigrations,
   checkPooler,
   checkRole,
@@ -191,10 +192,14 @@ async function examineDatabase(pool: Pool, config: Config): Promise<readonly Fin
     findings.push(role)
     // What it may not read is not looked at.
     if (role.verdict !== 'failed') findings.push(await checkMigrations(pool))
-    findings.push(checkClock(await askDatabaseClock(pool), systemClock))
+    const clock = await askDatabaseClock(pool)
+    findings.push(checkClock(clock, systemClock))
     const keyFile = await checkKeyFile(config)
     if (keyFile !== null) findings.push(keyFile)
-    if (await isReadable(pool)) findings.push(...(await checkKeys(pool, await keysOfConfig(config), config)))
+    if (await isReadable(pool)) {
+      findings.push(...(await checkKeys(pool, await keysOfConfig(config), config)))
+      findings.push(await checkLog(pool, clock))
+    }
   } catch (error) {
     const finding = findingOfFailure(error)
     if (finding === null) throw error

@@ -137,6 +137,12 @@ export const catalogue = {
     labels: none,
     help: 'Whether the database answers, 1 or 0, as it was at most a second ago',
   },
+  deskwire_log_partitions_missing: {
+    type: 'gauge',
+    of: 'database',
+    labels: none,
+    help: 'Partitions of the log, of this week and the next two, that are not there',
+  },
   deskwire_database_connections: {
     type: 'gauge',
     of: 'each',

@@ -126,3 +126,13 @@ export function createOutdatedMetrics(
     for (const { kind, rows } of found) it.set({ kind }, rows)
   })
 }
+
+/** A gauge of the partitions of the log that are missing; none while `read` fails. */
+export function createLogMetrics(register: Registry, clock: Clock, read: () => Promise<number>): void {
+  const known = cached(read, { clock, goodFor, failureGoodFor })
+  gauge(register, 'deskwire_log_partitions_missing', async (it) => {
+    const missing = await known().catch(() => null)
+    if (missing === null) it.remove()
+    else it.set(missing)
+  })
+}

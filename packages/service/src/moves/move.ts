@@ -7,11 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import type { HomeDirectory } from '../access/home-directory.ts'
 import { explainDatabaseFailure } from '../db/failure.ts'
-import { inTransaction } from '../db/migrate.ts'
-import type { Tx } from '../db/transaction.ts'
 import { type Clock, stopwatch } from '../kernel/timestamps.ts'
 import { deleteOrganization, removeRows } from '../organization/deletion.ts'
-import { logWeeks, makeLogWeek } from '../retention/log-weeks.ts'
+import { logWeeks, makeSameLogWeeks } from '../retention/log-weeks.ts'
 import { beginCapture, endCapture } from './capture.ts'
 import { keptRows } from './compare.ts'
 import { compareStep, copyStep, type Sides } from './copy.ts'
@@ -227,7 +225,7 @@ async function begin(parties: Omit<Sides, 'tables'>, between: Hook): Promise<Sid
   await clear(target, organizationId)
   await source.query('delete from move_changes where organization_id = $1', [organizationId])
   await between('cleared')
-  await makeWeeks(source, target)
+  await makeSameLogWeeks(target, source)
   await target.query(
     'insert into organization_arrivals (organization_id, source, runner) values ($1, $2, $3)',
     [organizationId, from, runner],
@@ -251,17 +249,6 @@ async function clear(target: Pool, organizationId: string): Promise<void> {
   ])
   if (rowCount !== 0) throw new Error(`organization ${organizationId} is no unfinished copy`)
   await removeRows(target, organizationId)
-}
-
-/** The partitions of the log that the source has, so that no row of them goes astray. */
-async function makeWeeks(source: Pool, target: Pool): Promise<void> {
-  const client = await target.connect()
-  try {
-    for (const week of await logWeeks(source))
-      await inTransaction(client, async () => void (await makeLogWeek(client as unknown as Tx, week)))
-  } finally {
-    client.release()
-  }
 }
 
 /** Until the target is what the source is, but for a few changes. */

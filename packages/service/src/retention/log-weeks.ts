@@ -9,9 +9,11 @@ import {
   dropWeek,
   makeWeek,
   makeWeeks,
+  missingWeeks,
   type Week,
   type WeekTable,
   weekLength,
+  weeksFrom,
   weeksOf,
 } from '../db/weeks.ts'
 import { firstIdAt, timeOfId } from '../kernel/ids.ts'
@@ -25,23 +27,43 @@ const clocksApart = 24 * 60 * 60 * 1000
 
 const byId = (week: number) => `'${firstIdAt(week)}'`
 
-const events: WeekTable = { name: 'events', begin: byId, indexes: [] }
-const attempts: WeekTable = { name: 'attempts', begin: byId, indexes: [] }
+const events: WeekTable = { name: 'events', column: 'id', begin: byId, indexes: [] }
+const attempts: WeekTable = { name: 'attempts', column: 'delivery_id', begin: byId, indexes: [] }
 const deliveries: WeekTable = {
   name: 'deliveries',
+  column: 'log_day',
   begin: (week) => `'${dayText(week)}'`,
   indexes: ['organization_id, webhook_id, status, id, log_day', 'organization_id, event_id, webhook_id'],
 }
 const stats: WeekTable = {
   name: 'delivery_stats',
+  column: 'at',
   begin: (week) => `'${formatTimestamp(week)}'`,
   indexes: [],
 }
 const tables = [events, deliveries, attempts, stats]
 
-/** Makes the partitions of this week and of those to come. Safe to do by any number of processes at once. */
-export async function makeLogWeeks(pool: Pool, now: number): Promise<void> {
-  await makeWeeks(pool, tables, now, weeksReady)
+/** How long partitions are tried to be made while others hold their tables, in milliseconds. */
+const patience = 10_000
+
+/** Makes the partitions of this week and of those to come, and answers those that cannot be made. Safe to do by any number of processes at once. */
+export function makeLogWeeks(pool: Pool, now: number): Promise<readonly Week[]> {
+  return makeWeeks(pool, tables, weeksFrom(tables, now, weeksReady), patience)
+}
+
+/** The partitions of this week and of those to come that are missing. */
+export function missingLogWeeks(db: Pick<Pool, 'query'>, now: number): Promise<readonly Week[]> {
+  return missingWeeks(db, tables, weeksFrom(tables, now, weeksReady))
+}
+
+/** Makes the partitions that another database has. What cannot be made is not needed: its rows go to the default partitions. */
+export async function makeSameLogWeeks(pool: Pool, like: Pick<Pool, 'query'>): Promise<void> {
+  await makeWeeks(pool, tables, await logWeeks(like), patience)
+}
+
+/** In words, for a log: `events of 2026-03-02, …`. */
+export function weeksText(weeks: readonly Week[]): string {
+  return weeks.map(({ table, begins }) => `${table} of ${dayText(begins)}`).join(', ')
 }
 
 /** The partitions that stand. */

@@ -11,7 +11,7 @@ import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { deleteStoredResponses, detachPayloads, erasePayloads } from './erasure.ts'
-import { dropLogWeeks, makeLogWeeks } from './log-weeks.ts'
+import { dropLogWeeks, makeLogWeeks, weeksText } from './log-weeks.ts'
 import { removeConsoleLinks, removeOrphans, removeRecoveries } from './orphans.ts'
 import { stepByStep } from './step.ts'
 import { nearLimits } from './storage.ts'
@@ -47,7 +47,12 @@ export function createMaintenance(options: {
 
   async function runOn(pool: Pool): Promise<void> {
     // First: nothing else here is waited for by commits.
-    await makeLogWeeks(pool, clock.now())
+    const missing = await makeLogWeeks(pool, clock.now())
+    if (missing.length > 0)
+      log.warn(
+        { missing: weeksText(missing) },
+        'partitions of the log could not be made; they will be tried again',
+      )
     await stepByStep(() => erasePayloads(pool))
     await stepByStep(() => detachPayloads(pool))
     await stepByStep(() => deleteStoredResponses(pool, clock))

@@ -14,7 +14,7 @@ import type { OpenDatabase } from '../db/open.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
 import { requireSessions } from '../db/pooler.ts'
 import { periodic } from '../kernel/periodic.ts'
-import { makeLogWeeks } from '../retention/log-weeks.ts'
+import { makeLogWeeks, weeksText } from '../retention/log-weeks.ts'
 import { schemaOf } from '../schema.ts'
 import type { EncryptionKeys } from '../webhooks/vault.ts'
 import { requireKeyOfDatabase } from './delivery-settings.ts'
@@ -39,8 +39,13 @@ export async function prepare(
   const applied = await migrate(sessions, schemaOf())
   const of = name === null ? {} : { database: name }
   if (applied.length > 0) log.info({ ...of, migrations: applied }, 'the schema was brought up to date')
-  // Before the first commit: a week that has begun without a partition goes on without one.
-  await makeLogWeeks(pool, (await askDatabaseClock(pool)).now())
+  // Before the first commit: a week that has begun without a partition has rows to be taken over.
+  const missing = await makeLogWeeks(pool, (await askDatabaseClock(pool)).now())
+  if (missing.length > 0)
+    log.warn(
+      { ...of, missing: weeksText(missing) },
+      'partitions of the log could not be made; maintenance tries again',
+    )
   await requireKeyOfDatabase(pool, config, keys)
 }
 

@@ -35,6 +35,12 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'select r.position from recoveries r',
     "select 1 from deliveries d where d.log_day = 'infinity'",
   ],
+  'maintenance: a new week takes over the rows of all that were written before it was made': [
+    'events',
+    'deliveries',
+    'attempts',
+    'delivery_stats',
+  ].map((table) => `with gone as (delete from only ${table}_default t`),
   'metrics of a database': [
     'select (select count(*)::int from',
     'select count(*)::int as count from (select',

@@ -5,6 +5,7 @@ import type { Pool } from 'pg'
 import pino from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHomeDirectory } from '../../src/access/home-directory.ts'
+import { createOrganization } from '../../src/access/organizations.ts'
 import { awayCode } from '../../src/journal/away.ts'
 import { stopwatch, systemClock } from '../../src/kernel/timestamps.ts'
 import { finishMoves } from '../../src/moves/finish.ts'
@@ -499,4 +500,28 @@ test('removes what deletions of earlier releases have left in the first database
   expect(await run('delete', organizationId, '--yes', organizationId)).toMatchObject({ code: 0 })
   expect(await rowsWith(one.pool, organizationId)).toEqual({})
   expect(await run('list')).toEqual({ code: 0, said: '{"organizations":[]}\n' })
+})
+
+test('moves to a database whose log began its week without a partition', { timeout: 120_000 }, async () => {
+  await using services = createServices()
+  await using target = await testDatabase()
+  const { pool, connection } = desk.service.database
+  const api = await desk.service.newOrganization('To a late log')
+  await makeCustomer(api)
+  await desk.service.app.maintenance.run()
+  // Rows of that week are there already, of an organization that lives there.
+  const other = await createOrganization(target.pool, desk.clock, 'Resident')
+  const { rows } = await pool.query<{ id: string }>(
+    'select e.id from events e where e.organization_id = $1 limit 1',
+    [api.organizationId],
+  )
+  await target.pool.query(
+    `insert into events (organization_id, id, type, created_at, subject_kind, subject_id)
+       values ($1, $2, 'customer.created', now(), 'customer', $2)`,
+    [other.organizationId, rows[0]?.id],
+  )
+  const command = orgCommands(services, { one: connection, two: target.connection })
+  const { code, said } = await command('move', api.organizationId, '--to', 'two').ended
+  expect([code, said]).toEqual([0, expect.stringContaining('"outcome":"moved"')])
+  expect(await isServedBy(target.pool, api.organizationId)).toBe(true)
 })

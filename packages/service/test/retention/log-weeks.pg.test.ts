@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { migrate } from '../../src/db/migrate.ts'
 import { createPool } from '../../src/db/pool.ts'
+import { checkLog } from '../../src/doctor/database.ts'
+import { firstIdAt } from '../../src/kernel/ids.ts'
 import { makeLogWeeks } from '../../src/retention/log-weeks.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { createSecretBox } from '../../src/webhooks/secrets.ts'
@@ -23,6 +25,7 @@ import {
   receiverUrl,
   retry,
 } from '../harness/hooks.ts'
+import { waitingBackends } from '../harness/locks.ts'
 import { type TestService, testService } from '../harness/service.ts'
 
 /** A Wednesday. */
@@ -128,21 +131,62 @@ describe('weeks are made ahead', () => {
     expect(await attemptsOf(it.api, row)).toMatchObject([{ number: 2 }, { number: 1 }])
   })
 
-  test('a week that began without one goes on without one: nothing fails, and the next has one', async () => {
+  test('a week that began without one gets it, with the rows that were written meanwhile', async () => {
     await using it = await desk()
     await makeCustomer(it.api)
     await it.settledAtSecond()
+    for (const table of ['events', 'deliveries', 'attempts'])
+      expect(await placesOf(it.service, table)).toEqual({ [`${table}_default`]: 1 })
     await it.maintain()
     await makeCustomer(it.api)
     await it.settledAtSecond()
     for (const table of ['events', 'deliveries', 'attempts']) {
-      expect(await placesOf(it.service, table)).toEqual({ [`${table}_default`]: 2 })
-      expect(await weeks(it.service, table)).toEqual(ready.slice(1))
+      expect(await placesOf(it.service, table)).toEqual({ [`${table}_20260302`]: 2 })
+      expect(await weeks(it.service, table)).toEqual(ready)
     }
-    it.clock.advance(week)
-    await makeCustomer(it.api)
-    expect(await placesOf(it.service, 'events')).toEqual({ events_20260309: 1, events_default: 2 })
-    expect(await deliveriesOf(it.api, it.id)).toHaveLength(3)
+    expect(await deliveriesOf(it.api, it.id)).toHaveLength(2)
+  })
+
+  test('waits for whoever holds the table for a moment; what it cannot make is in the log, the metrics and the doctor', async () => {
+    await using it = await desk()
+    const { database } = it.service
+    const lock = async () => {
+      const client = await database.pool.connect()
+      await client.query('begin; lock table only events_default in row exclusive mode')
+      return async () => {
+        await client.query('rollback')
+        client.release()
+      }
+    }
+    const unlock = await lock()
+    const made = makeLogWeeks(database.pool, start)
+    await waitingBackends(database, 1)
+    await unlock()
+    expect(await made).toEqual([])
+
+    // More rows than a partition takes over while writers wait.
+    it.clock.advance(8 * week)
+    await database.pool.query(
+      `insert into events_default (organization_id, id, type, created_at, subject_kind, subject_id)
+         select $1, $2::uuid, 'customer.created', now(), 'customer', $2::uuid
+         from (select 1) one`,
+      [it.api.organizationId, firstIdAt(it.clock.now())],
+    )
+    await database.pool.query(
+      `insert into events_default (organization_id, id, type, created_at, subject_kind, subject_id)
+         select e.organization_id, (left(e.id::text, 24) || lpad(to_hex(n), 12, '0'))::uuid, e.type, e.created_at, e.subject_kind, e.subject_id
+         from events_default e cross join generate_series(1, 20000) n`,
+    )
+    await it.maintain()
+    expect(it.service.logged).toContainEqual(
+      expect.objectContaining({ level: 'warn', missing: 'events of 2026-04-27' }),
+    )
+    const metrics = await (await fetch(`${it.service.url}/metrics`)).text()
+    expect(metrics).toMatch(/^deskwire_log_partitions_missing(\{.*\})? 1$/m)
+    expect(await checkLog(database.pool, it.clock)).toMatchObject({
+      verdict: 'warning',
+      found: 'partitions are missing: events of 2026-04-27',
+    })
   })
 })
 
