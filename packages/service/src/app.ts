@@ -24,7 +24,7 @@ import { createServer, refuseOtherMethods } from './http/server.ts'
 import { limitShares, shareLimits } from './http/shares.ts'
 import { awayOf, OrganizationAway } from './journal/away.ts'
 import type { StorageLimits } from './journal/change.ts'
-import type { WorkerBeside } from './journal/notifier.ts'
+import type { TellWorker } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import type { LargeWork } from './kernel/large-work.ts'
 import { isWithin, type Networks, noNetworks } from './kernel/networks.ts'
@@ -87,8 +87,8 @@ export interface AppOptions {
   readonly metricsElsewhere?: boolean
   /** What does not work beside the API, for `/readyz`; null when all does. */
   readonly degraded?: () => string | null
-  /** The worker beside this process; without one, workers hear of deliveries by way of the database, and look for them. */
-  readonly worker?: WorkerBeside | null
+  /** Tells the worker next to this process which queues are due; without one, workers are notified by the database. */
+  readonly tellWorker?: TellWorker | null
   /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told: tests move it. */
   readonly maxClockSkew?: number
   /** Answers requests whose bodies take long to read; without it they are answered here. */
@@ -109,7 +109,7 @@ export function createApp(options: AppOptions): App {
   const {
     name = null,
     otherMetrics = async () => [],
-    worker = null,
+    tellWorker = null,
     trustedProxies = noNetworks,
     corsOrigins = [],
     telemetry = null,
@@ -127,7 +127,10 @@ export function createApp(options: AppOptions): App {
   const resolver = createResolver({ servers: settings.dnsServers, trusted: settings.trustedTargets, clock })
   server.addHook('onClose', () => resolver.close())
   const register = createRegistry(part)
-  const databases: readonly HomeDatabase[] = [{ name, pool, clock, worker, isReady: () => true }, ...others]
+  const databases: readonly HomeDatabase[] = [
+    { name, pool, clock, tellWorker, isReady: () => true },
+    ...others,
+  ]
   const shared: HomeOptions = { ...options, kinds, part, telemetry, resolver }
   const { homes, known } = openHomes(databases, shared, register)
   // Whoever waits is sent home before the server waits for them.

@@ -21,7 +21,7 @@ import { createIdempotencyStore, type IdempotencyStore } from './http/idempotenc
 import { type Part, partOf } from './http/route.ts'
 import type { StorageLimits } from './journal/change.ts'
 import { type CallUnderClock, createJournal } from './journal/journal.ts'
-import { createNotifier, type WorkerBeside } from './journal/notifier.ts'
+import { createNotifier, type TellWorker } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
 import type { LargeWork } from './kernel/large-work.ts'
 import { loggable } from './kernel/loggable.ts'
@@ -71,8 +71,8 @@ export interface HomeDatabase {
   readonly pool: Pool
   /** The database's. */
   readonly clock: Clock
-  /** The worker beside this process; without one, workers hear of deliveries by way of the database, and look for them. */
-  readonly worker: WorkerBeside | null
+  /** Tells the worker next to this process which queues are due; without one, workers are notified by the database. */
+  readonly tellWorker: TellWorker | null
   /** Whether it has this release's schema, and this process's encryption key. */
   readonly isReady: () => boolean
 }
@@ -125,7 +125,7 @@ export type DirectoryElsewhere = Pick<HomeDirectory, 'note' | 'noteBeside'> & { 
  * own: null of one that is.
  */
 export function createHome(
-  { name, pool, clock, worker, isReady }: HomeDatabase,
+  { name, pool, clock, tellWorker, isReady }: HomeDatabase,
   options: HomeOptions,
   register: Registry,
   directory: DirectoryElsewhere | null,
@@ -136,7 +136,7 @@ export function createHome(
   const notifier = createNotifier(
     pool,
     (error) => log.warn({ ...of, err: loggable(error) }, 'workers and waiting readers could not be notified'),
-    worker,
+    tellWorker,
   )
   // What comes to the thread has had its organization's turn before.
   const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register, telemetry, largeWork)
@@ -164,7 +164,6 @@ export function createHome(
     ...(storage && { storage }),
     ...(restAfter && { restAfter }),
     ...(largeWork && { largeWork }),
-    worker,
     tracer: telemetry?.tracer ?? null,
   })
   const answers = whetherAnswers(pool, clock)

@@ -11,8 +11,7 @@ import { explainFailureOf } from './db/failure.ts'
 import { type OpenDatabase, openDatabases } from './db/open.ts'
 import { giveBackQueues } from './delivery/leases.ts'
 import type { DeliverySettings } from './delivery/model.ts'
-import { deliveryTuning, leaseOf } from './delivery/tuning.ts'
-import type { WorkerBeside } from './journal/notifier.ts'
+import type { TellWorker } from './journal/notifier.ts'
 import { createLog } from './kernel/log.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
@@ -123,12 +122,13 @@ async function startRoles(
   warnOfTrust(settings, log)
   let worker: Supervised | null = null
   const otherMetrics = async () => (await worker?.metrics()) ?? []
-  const beside = (place: number) => (config.role === 'all' ? besideOf(() => worker, place, settings) : null)
+  const tellOf = (place: number): TellWorker | null =>
+    config.role === 'all' ? (due) => worker?.tell(due, place) ?? null : null
   const api = await startApi(config, {
     pool,
     address,
     ...(name === null ? {} : { name }),
-    others: others.map((database, n) => ({ ...database, worker: beside(n + 1) })),
+    others: others.map((database, n) => ({ ...database, tellWorker: tellOf(n + 1) })),
     log,
     settings,
     telemetry,
@@ -137,7 +137,7 @@ async function startRoles(
     storage: { rows: config.maxRows, bytes: config.maxBytes },
     otherMetrics,
     degraded: () => worker?.trouble() ?? null,
-    worker: beside(0),
+    tellWorker: tellOf(0),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
     consoleFrameAncestors: config.consoleFrameAncestors,
@@ -172,21 +172,6 @@ function startFinishing(databases: readonly ServedDatabase[], log: Logger): read
 
 function refuseTelemetry(error: unknown): never {
   throw error instanceof TelemetryError ? new SettingError(error.message) : error
-}
-
-/** What the API sees of the worker that is supervised, once it is, in the database with this place. */
-function besideOf(
-  worker: () => Supervised | null,
-  place: number,
-  { schedule }: DeliverySettings,
-): WorkerBeside {
-  return {
-    get id() {
-      return worker()?.takerId(place) ?? null
-    },
-    leaseFor: leaseOf(schedule, deliveryTuning.leases),
-    tell: (due) => worker()?.tell(due, place) ?? false,
-  }
 }
 
 /** Everything that a worker held which has died. Answers how many leases that were. @throws where a database does not take them. */

@@ -76,8 +76,6 @@ export interface DrainSituation {
   readonly resultsAge: number
   /** Ticks since anything came of it. */
   readonly quietTicks: number
-  /** It keeps its lease though all is sent: a commit may hand over more to it. */
-  readonly lingers: boolean
 }
 
 /** Where a drain that sends or listens goes next; null when it waits for an attempt, a tick or a commit. */
@@ -85,11 +83,11 @@ export function nextMode(
   situation: DrainSituation,
   tuning: DrainTuning,
 ): 'claiming' | 'completing' | 'releasing' | null {
-  const { underWay, waiting, isOverdue, lingers, hasMore } = situation
+  const { underWay, waiting, isOverdue } = situation
   if (isOverdue) return 'releasing'
   if (mustComplete(situation, tuning)) return 'completing'
   if (mustClaim(situation, tuning)) return 'claiming'
-  return underWay === 0 && waiting === 0 && !(lingers && !hasMore) ? 'releasing' : null
+  return underWay === 0 && waiting === 0 ? 'releasing' : null
 }
 
 /** Attempts under way leave room for more, and nothing is there to be sent: a commit that brings something is to say so. */
@@ -98,9 +96,8 @@ export function isIdle({ hasMore, mayClaim, waiting, mayStart }: DrainSituation)
 }
 
 function mustComplete(situation: DrainSituation, tuning: DrainTuning): boolean {
-  const { results, resultsAge, underWay, mode, quietTicks, stops, lingers } = situation
+  const { results, resultsAge, underWay, mode, quietTicks, stops } = situation
   if (results >= tuning.completeAt) return true
-  if (lingers) return results > 0 && (resultsAge >= tuning.completeLingeringAfter || resultsAge < 0)
   // Written when the lease is given back, or with what comes next.
   if (underWay === 0) return false
   // A clock that was set back says nothing of how long they have waited.

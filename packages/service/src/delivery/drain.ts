@@ -61,12 +61,6 @@ export class Drain {
   readonly #fullClaimsAtPace: number
   readonly #inHand: InHand
   #mode: DrainMode = 'claiming'
-  /** What a commit has claimed for it; null otherwise, and once it is accepted. */
-  #given: Claim | null
-  /** When a commit began it, in milliseconds since the Unix epoch; null where none did, or it has a backlog since. */
-  #givenAt: number | null
-  /** What claims brought to a drain that commits hand over to: it may be handed over late, when it is long sent. */
-  readonly #broughtByClaims = new Set<string>()
   /** The last claim, and what signs for it; null before the first. */
   #claimed: { readonly claim: Claim; readonly sign: Sign | null } | null = null
   /** Why the endpoint is disabled, also if that came after it was claimed. */
@@ -83,17 +77,9 @@ export class Drain {
   #quietTicks = 0
   #signal = Promise.withResolvers<void>()
 
-  /** `limiter` is closed when the drain ends; `given` is the first claim, where it was made by a commit. */
-  constructor(
-    services: DrainServices,
-    worker: WorkerServices,
-    queue: DueQueue,
-    limiter: EndpointLimiter,
-    given: Claim | null = null,
-  ) {
-    this.#given = given
-    this.#givenAt = given === null ? null : services.clock.now()
-    this.#leaseId = given?.leaseId ?? randomUUID()
+  /** `limiter` is closed when the drain ends. */
+  constructor(services: DrainServices, worker: WorkerServices, queue: DueQueue, limiter: EndpointLimiter) {
+    this.#leaseId = randomUUID()
     this.#services = services
     this.#worker = worker
     this.#endpoint = { organizationId: queue.organizationId, webhookId: queue.webhookId }
@@ -128,41 +114,6 @@ export class Drain {
     this.#wasWoken = true
     this.#hasMore = true
     this.#notify()
-  }
-
-  /**
-   * A commit has handed over more to the lease that `claim` names. Where it is not this drain's any more, or comes too late, it is due, and
-   * completing says so.
-   */
-  give(claim: Claim): void {
-    if (claim.leaseId !== this.#leaseId || !this.#begins) return
-    if (
-      this.#givenAt === null ||
-      this.#isAlone ||
-      this.#isSuspended ||
-      this.#disabled !== null ||
-      this.#mode === 'claiming'
-    ) {
-      this.wake()
-      return
-    }
-    let sign: Sign
-    try {
-      sign = this.#services.signerOf(claim)
-    } catch {
-      // A claim meets it too, where it ends the drain.
-      this.wake()
-      return
-    }
-    const inHand = this.#inHand
-    this.#claimed = { claim, sign }
-    if (inHand.waiting === 0) inHand.claimedAt = this.#services.clock.now()
-    for (const delivery of claim.deliveries) {
-      if (!this.#broughtByClaims.has(delivery.id) && !inHand.has(delivery.id)) inHand.add(delivery)
-    }
-    this.#quietTicks = 0
-    this.#start()
-    this.#notifyIfDue()
   }
 
   /** To be called every `tickEvery` milliseconds. */
@@ -209,8 +160,7 @@ export class Drain {
       return { lease: { id: this.#leaseId, workerId, until, listening: priority === 'light' }, now, limit }
     }
     this.#wasWoken = false
-    const claim = this.#given ?? (await queues.claim(this.#endpoint, asking, this.#inHand.ids))
-    this.#given = null
+    const claim = await queues.claim(this.#endpoint, asking, this.#inHand.ids)
     // Counted from here, so that it is sent however long the claim took: what would be too old to be sent when it comes
     // would be claimed again for ever.
     this.#inHand.claimedAt = clock.now()
@@ -219,7 +169,6 @@ export class Drain {
     const isFull = claim.deliveries.length === limit
     this.#hasMore = isFull || this.#wasWoken
     if (isFull) {
-      this.#givenAt = null
       this.#fullClaims++
       this.#limiter.hasBacklog()
     }
@@ -264,11 +213,7 @@ export class Drain {
     const toSend = toSendOf(claim)
     if (toSend.kind !== 'together') return this.#acceptAlone(claim, toSend)
     if (toSend.deliveries.length < claim.deliveries.length) this.#hasMore = true
-    for (const delivery of toSend.deliveries) {
-      if (this.#inHand.has(delivery.id)) continue
-      if (this.#givenAt !== null) this.#broughtByClaims.add(delivery.id)
-      this.#inHand.add(delivery)
-    }
+    for (const delivery of toSend.deliveries) if (!this.#inHand.has(delivery.id)) this.#inHand.add(delivery)
     return true
   }
 
@@ -351,7 +296,6 @@ export class Drain {
       results: inHand.results,
       resultsAge: inHand.results === 0 ? 0 : clock.now() - inHand.firstResultAt,
       quietTicks: this.#quietTicks,
-      lingers: this.#lingers,
     }
   }
 
@@ -359,22 +303,6 @@ export class Drain {
   get #isPaced(): boolean {
     if (this.#fullClaims < this.#fullClaimsAtPace) return false
     return this.#worker.backlogs.isBeside(this.#endpoint.organizationId)
-  }
-
-  get #lingers(): boolean {
-    const { clock, tuning } = this.#services
-    const { limiter, shutdown } = this.#worker
-    if (
-      this.#givenAt === null ||
-      this.#isAlone ||
-      this.#isSuspended ||
-      shutdown.isRequested ||
-      this.#disabled !== null
-    )
-      return false
-    if (this.#limiter.priority !== 'light' || !limiter.hasPlenty('light')) return false
-    const age = clock.now() - this.#givenAt
-    return this.#quietTicks < tuning.drain.lingerTicks && age >= 0 && age < tuning.drain.lingerAtMost
   }
 
   /** Whether attempts may be begun, if there is room for them. */

@@ -9,12 +9,10 @@ import { atMost, periodic } from '../kernel/periodic.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { BacklogPace } from './backlog-pace.ts'
 import { ConcurrencyLimiter } from './concurrency.ts'
-import { noChange } from './decide.ts'
 import { createDisablePolicy } from './disable-policy.ts'
 import { Drain, type DrainEnd, type DrainServices, Shutdown, type WorkerServices } from './drain.ts'
 import type { EndpointQueues } from './endpoint-queues.ts'
-import type { GivenClaim } from './hand-over.ts'
-import { type Claim, type DueQueue, keyOf, type PriorityClass, priorityClasses } from './model.ts'
+import { type DueQueue, keyOf, type PriorityClass, priorityClasses } from './model.ts'
 import { Pace } from './pace.ts'
 import { createSweeper } from './sweep.ts'
 import { type DeliveryTuning, deliveryTuning } from './tuning.ts'
@@ -25,8 +23,6 @@ export interface Engine {
    * be yet by this worker's clock, and a look before that finds nothing.
    */
   wake(at?: number): void
-  /** Drains what was claimed for this worker, or gives it back where it has no room. */
-  take(claims: readonly GivenClaim[]): void
   /** Something is due at these queues, since that time: drain them, without searching for them where that is fair to others. */
   drain(queues: readonly DueQueue[], at: number): void
   /** Looks again and again until stopped. */
@@ -123,7 +119,6 @@ export function createEngine(
   }
 
   return {
-    take: (claims) => claims.forEach(take),
     wake: (at = 0) => when(at, looking.wake),
     drain: (due, at) => when(at, () => drainMore(due)),
     start() {
@@ -158,31 +153,6 @@ export function createEngine(
       if (behind || queue.priority !== 'light' || launch(queue) === null) search = true
     }
     if (search) looking.wake()
-  }
-
-  function take({ claim, held }: GivenClaim): void {
-    const known = running.get(keyOf(claim))
-    if (held) {
-      backlogs.note(claim.organizationId)
-      known?.drain.give(claim)
-    }
-    // It has given back its lease, and is about to learn that.
-    else if (known !== undefined) void known.ended.then(() => take({ claim, held }))
-    else if (launch({ ...claim, priority: 'light' }, claim) === null) void giveBack(claim)
-  }
-
-  /** Never rejects: what cannot be given back ends by itself. */
-  async function giveBack(claim: Claim): Promise<void> {
-    const nothing = { results: [], health: noChange, next: 'release', priority: 'light', known: [] } as const
-    const now = clock.now()
-    behind = true
-    await queues.complete(claim, nothing, now, now).catch((error: Error) => {
-      const { organizationId, webhookId } = claim
-      log.warn(
-        { organizationId, webhookId, err: loggable(error) },
-        'a lease could not be given back; it will expire',
-      )
-    })
   }
 
   /** Begins drains of what is due, as many as there is room for. */
@@ -229,13 +199,13 @@ export function createEngine(
     return begun
   }
 
-  /** Null when there is no room; `claim` is what was claimed of it already. */
-  function launch(queue: DueQueue, claim: Claim | null = null): RunningDrain | null {
+  /** Null when there is no room. */
+  function launch(queue: DueQueue): RunningDrain | null {
     const own = shutdown.isRequested ? null : limiter.open(queue.priority)
     if (own === null) return null
     if (queue.priority !== 'heavy') backlogs.note(queue.organizationId)
     const servedBy = queue.priority === 'light' ? queues : otherQueues
-    const drain = new Drain({ ...drainServices, queues: servedBy }, workerServices, queue, own, claim)
+    const drain = new Drain({ ...drainServices, queues: servedBy }, workerServices, queue, own)
     const ended = drain
       .run()
       .catch((error: Error) => {

@@ -76,15 +76,6 @@ export interface DrainTuning {
   readonly completeAt: number
   /** Or so long after the first. */
   readonly completeAfter: number
-  /**
-   * Ticks for which a drain that a commit began keeps its lease when all is sent: what comes in until then is handed over to it, and goes
-   * out while earlier results are being written.
-   */
-  readonly lingerTicks: number
-  /** How long it does so at most, so that what it remembers stays small. */
-  readonly lingerAtMost: number
-  /** While it does, results are completed so long after the first. */
-  readonly completeLingeringAfter: number
   /** Ticks with nothing to do but wait for answers, after which the drain listens. */
   readonly quietTicks: number
 }
@@ -345,9 +336,6 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     freshFor: 1_000,
     completeAt: 64,
     completeAfter: 1_000,
-    lingerTicks: 6,
-    lingerAtMost: 10_000,
-    completeLingeringAfter: 400,
     quietTicks: 4,
   },
   engine: {

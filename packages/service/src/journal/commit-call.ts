@@ -29,27 +29,17 @@ export interface CallOptions {
   readonly maxClockSkew: number | null
   /** What an organization may store; as much as it likes unless told. */
   readonly storage?: StorageLimits
-  /** The worker that deliveries are handed over to, and until when it has them, as a timestamp; null or none where there is nobody. */
-  readonly worker?: { readonly id: string; readonly leaseUntil: string } | null
 }
 
 /** The function's argument for one organization's units. */
 export function encodeUnits(units: readonly Unit[], options: CallOptions): string {
-  const {
-    maxAttempts,
-    waitsForLock,
-    withOthers = false,
-    maxClockSkew,
-    storage = noLimits,
-    worker = null,
-  } = options
+  const { maxAttempts, waitsForLock, withOthers = false, maxClockSkew, storage = noLimits } = options
   const argument: CommitArgument = {
     events: [],
     max_attempts: maxAttempts,
     ...(waitsForLock ? { lock_timeout: lockTimeout, row_timeout: '0' } : {}),
     ...(withOthers && !waitsForLock ? { lock_timeout: timeoutWithOthers, row_timeout: '250ms' } : {}),
     ...(maxClockSkew === null ? {} : { max_clock_skew: maxClockSkew }),
-    ...(worker === null ? {} : { worker: worker.id, lease_until: worker.leaseUntil }),
     ...(storage.rows === null ? {} : { max_rows: storage.rows }),
     ...(storage.bytes === null ? {} : { max_bytes: storage.bytes }),
   }

@@ -31,9 +31,6 @@ export interface CommitArgument {
   readonly row_timeout?: string
   /** How far `p_now` may be ahead of the database's clock, in milliseconds; as far as it likes where it is not there. */
   readonly max_clock_skew?: number
-  /** The worker that takes deliveries without having to look for them, and until when it has what is handed over to it. */
-  readonly worker?: string
-  readonly lease_until?: string
   /** Rows of all kinds that the organization may have, and bytes of their bodies; as many as it likes where it is not there. */
   readonly max_rows?: number
   readonly max_bytes?: number
@@ -146,33 +143,6 @@ interface ReferringEntry {
   readonly latest: string | null
 }
 
-/** Queues with the deliveries that were made there, and the events that these are of: what a claim would bring. */
-export interface HandedOver {
-  readonly queues: readonly {
-    readonly webhookId: string
-    readonly leaseId: string
-    /** Whether the worker has had the lease before. */
-    readonly held: boolean
-    readonly url: string
-    /** The registrant's. */
-    readonly scopes: readonly string[]
-    readonly signatures: readonly string[]
-    /** Those that sign now, the newest first, sealed, as hex; null when there are none. */
-    readonly secrets: readonly string[] | null
-    readonly deliveries: readonly { readonly id: string; readonly eventId: string }[]
-  }[]
-  readonly events: readonly {
-    readonly id: string
-    readonly type: string
-    readonly subjectKind: string
-    readonly createdAt: string
-    /** The subject's representation, or its removal record. */
-    readonly body: string
-    /** Null where it was not traced; an earlier release says nothing of it. */
-    readonly traceContext?: string | null
-  }[]
-}
-
 /** The answer. A change that it does not name lost its race: its row had moved on. */
 export interface CommitAnswer {
   readonly refused: readonly ({ readonly id: string } & Exclude<CommitOutcome, { outcome: 'done' }>)[]
@@ -186,8 +156,6 @@ export interface CommitAnswer {
   readonly deliveries?: boolean
   /** Of their queues, those that were woken by it, each with the `tier` that it waits in, by the endpoint's id. */
   readonly woken?: Readonly<Record<string, number>>
-  /** What the worker that was named has the lease of now; of few events. */
-  readonly handed_over?: HandedOver | null
   /** Whether they are so many deliveries that these are still to be made, by workers. */
   readonly large?: boolean
   /** How far the stamp was ahead of the database's clock, in milliseconds, where `max_clock_skew` was given. */

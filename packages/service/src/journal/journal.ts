@@ -13,9 +13,9 @@ import type { Tracer } from '../kernel/telemetry.ts'
 import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
 import type { Change, CommitOutcome, StorageLimits, Unit, UnitOutcome } from './change.ts'
 import { type CallOptions, decodeOutcomes, encodeUnits, lockTimeout } from './commit-call.ts'
-import type { CommitAnswer, HandedOver } from './commit-protocol.ts'
+import type { CommitAnswer } from './commit-protocol.ts'
 import { type CallPart, GroupCommit, type GroupLimits } from './group-commit.ts'
-import type { DueDeliveries, Notifier, WokenQueue, WorkerBeside } from './notifier.ts'
+import type { DueQueues, Notifier } from './notifier.ts'
 import { dependentsOf, type StreamTable } from './stream-table.ts'
 
 export interface Journal {
@@ -69,8 +69,6 @@ export function createJournal(options: {
   readonly maxClockSkew?: number
   /** What an organization may store; as much as it likes unless told. */
   readonly storage?: StorageLimits
-  /** Who is handed what is due; nobody unless told. */
-  readonly worker?: WorkerBeside | null
   /** Whom commits of what is traced are told to; nobody unless told. */
   readonly tracer?: Tracer | null
 }): Journal & {
@@ -90,7 +88,6 @@ export function createJournal(options: {
     restAfter,
     largeWork,
     storage,
-    worker = null,
     tracer = null,
   } = options
   const maxClockSkew = options.maxClockSkew ?? null
@@ -114,7 +111,6 @@ export function createJournal(options: {
       withOthers: parts.length > 1,
       maxClockSkew,
       ...(storage && { storage }),
-      worker: waitsForLock ? null : taker(now),
     }
     const [first] = parts
     const query =
@@ -134,20 +130,13 @@ export function createJournal(options: {
     })
     if (answers.rows.some(({ answer }) => answer.large)) notifier.largeCommit()
     else if (answers.rows.some(({ answer }) => answer.deliveries)) {
-      notifier.deliveries({ at: Date.parse(now), maxAttempts, ...dueOf(parts, answers.rows) })
+      notifier.deliveries({ at: Date.parse(now), queues: wokenBy(parts, answers.rows) })
     }
     return parts.map(({ organizationId, units }, part) => {
       const answer = answerOf(answers.rows.slice(part, part + 1), organizationId)
       if (answer.done.length > 0) notifier.changes(organizationId, touched(units))
       return decodeOutcomes(units, answer)
     })
-  }
-
-  /** The worker beside this process, and until when it has what is handed over to it. */
-  function taker(now: string) {
-    const id = worker?.id ?? null
-    if (worker === null || id === null) return null
-    return { id, leaseUntil: formatTimestamp(Date.parse(now) + worker.leaseFor) }
   }
 
   /** The kinds that these units write, and those that a removal among them reaches. */
@@ -227,19 +216,18 @@ async function traced<A>(tracer: Tracer, parts: readonly CallPart[], ask: () => 
   }
 }
 
-/** What the parts of a call have made due. */
-function dueOf(
+/** The queues that the parts of a call have woken. */
+function wokenBy(
   parts: readonly CallPart[],
   rows: readonly { readonly answer: CommitAnswer }[],
-): Pick<DueDeliveries, 'queues' | 'handedOver'> {
-  const queues: WokenQueue[] = []
-  const handedOver: (readonly [string, HandedOver])[] = []
-  parts.forEach(({ organizationId }, part) => {
-    const { woken = {}, handed_over: handed = null } = rows[part]?.answer ?? {}
-    for (const [webhookId, tier] of Object.entries(woken)) queues.push({ organizationId, webhookId, tier })
-    if (handed !== null) handedOver.push([organizationId, handed])
-  })
-  return { queues, handedOver }
+): DueQueues['queues'] {
+  return parts.flatMap(({ organizationId }, part) =>
+    Object.entries(rows[part]?.answer.woken ?? {}).map(([webhookId, tier]) => ({
+      organizationId,
+      webhookId,
+      tier,
+    })),
+  )
 }
 
 /** Calls the function with a limit of its own for the locks that it waits for. */

@@ -1,14 +1,13 @@
 /**
- * Tells other processes of commits: workers, that deliveries are due; those with waiting readers, what has changed. Sent
- * after the commit and beside it, as NOTIFY within each write takes half of the writes per second away. It is a hint, and
- * losing one delays a delivery or a reader until the next poll.
+ * Notifies other processes of commits: workers, of the queues that are due; processes with waiting readers, of what has changed. Sent
+ * after the commit, as NOTIFY within each write halves the writes per second. A notification is a hint: one that is lost
+ * delays a delivery or a reader until the next poll.
  *
- * The worker beside this process is told without the database, and of each queue: that is half a millisecond sooner, and it
- * need not search for what it is told. It knows by its own id in a notification that it has been told of all that.
+ * The worker next to this process is told over its own channel, half a millisecond sooner. It recognizes its id in the
+ * notification and ignores it.
  */
 import type { Pool } from 'pg'
 import { stopwatch } from '../kernel/timestamps.ts'
-import type { HandedOver } from './commit-protocol.ts'
 
 /** An endpoint's queue that a commit has made due: a row of `lanes`, and its `tier`. */
 export interface WokenQueue {
@@ -18,49 +17,59 @@ export interface WokenQueue {
 }
 
 /** What a commit has made due. */
-export interface DueDeliveries {
+export interface DueQueues {
   /** Since when, in milliseconds since the Unix epoch: to a process whose clock is a little behind, they are due only then. */
   readonly at: number
-  /** The queues that it woke: of others, whoever has them knows, or looks again by himself. */
+  /** The queues that it woke. The holder of any other looks again before it releases it. */
   readonly queues: readonly WokenQueue[]
-  /** What it handed over to the worker beside this process, by the organization's id. */
-  readonly handedOver: readonly (readonly [organizationId: string, HandedOver])[]
-  /** Attempts that each of the deliveries has. */
-  readonly maxAttempts: number
 }
 
-/** The worker beside this process. */
-export interface WorkerBeside {
-  /** Its id while it takes what commits hand over; null otherwise. */
-  readonly id: string | null
-  /** For how long it has what is handed over, in milliseconds. */
-  readonly leaseFor: number
-  /** False when it could not be told; what was handed over to it is given back then, when it has ended. */
-  tell(due: DueDeliveries): boolean
-}
+/** Tells the worker next to this process which queues are due, and returns its id; null when it could not be told. */
+export type TellWorker = (due: DueQueues) => string | null
 
 /** The channel on which workers listen. */
 export const deliveriesChannel = 'deskwire_deliveries'
-/** What is said there when deliveries are not only due but to be made: a large commit leaves that to workers. */
+/** The payload there when deliveries are still to be created: a large commit leaves that to workers. */
 export const largeCommit = 'large'
 
-/** What is said there of deliveries that are due. */
+/** The payload there when deliveries are due. */
 export interface DeliveriesNotification {
-  /** All of them are from then on, in milliseconds since the Unix epoch; 0 where that is long since, or not known. */
+  /** All of them are due from then on, in milliseconds since the Unix epoch; 0 when they are due already, or it is not known. */
   readonly at: number
-  /** The worker that has been told of all of them; null when none has. */
+  /** The worker that was told of all of them; null when none was. */
   readonly told: string | null
+  /** Their queues; null when they are not known, or are too many for a notification. */
+  readonly queues: readonly WokenQueue[] | null
 }
 
-/** `due AT`, and the worker that was told behind it. */
-export function encodeDeliveries({ at, told }: DeliveriesNotification): string {
-  return told === null ? `due ${at}` : `due ${at} ${told}`
+/** PostgreSQL takes less than 8,000 bytes a notification. */
+const payloadLimit = 7_900
+/** Of each queue a notification holds two ids and what separates them. */
+const queuesANotification = Math.floor((payloadLimit - 100) / (2 * 36 + 4))
+
+/** `due AT WORKER QUEUE,…`, with `-` for no worker, and `organization:endpoint:tier` for a queue. A release before reads the first two words. */
+export function encodeDeliveries({ at, told, queues }: DeliveriesNotification): string {
+  const words = ['due', String(at), told ?? '-']
+  if (queues !== null && queues.length <= queuesANotification)
+    words.push(
+      queues.map(({ organizationId, webhookId, tier }) => `${organizationId}:${webhookId}:${tier}`).join(','),
+    )
+  return words.join(' ')
 }
 
-/** What a notification says; one of an earlier release says nothing but that there are some. */
+/** The content of a notification. One of an earlier release may name no queues, or nothing at all. */
 export function decodeDeliveries(payload: string): DeliveriesNotification {
-  const [what, at, told = null] = payload.split(' ')
-  return what === 'due' ? { at: Number(at), told } : { at: 0, told: null }
+  const [what, at, told = '-', queues] = payload.split(' ')
+  if (what !== 'due') return { at: 0, told: null, queues: null }
+  return { at: Number(at), told: told === '-' ? null : told, queues: decodeQueues(queues) }
+}
+
+function decodeQueues(text: string | undefined): readonly WokenQueue[] | null {
+  if (text === undefined) return null
+  return text.split(',').map((queue) => {
+    const [organizationId = '', webhookId = '', tier] = queue.split(':')
+    return { organizationId, webhookId, tier: Number(tier) }
+  })
 }
 
 /**
@@ -68,11 +77,11 @@ export function decodeDeliveries(payload: string): DeliveriesNotification {
  * even load do: a gap enforced between any two held back half of the notifications at a hundred commits a second.
  */
 const apart = 10
-const together = 5
+const sentTogether = 5
 
 export interface Notifier {
-  /** Deliveries are due; of what a commit made, it is known at which endpoints. */
-  deliveries(due?: DueDeliveries): void
+  /** Deliveries are due; after a commit, at these queues. */
+  deliveries(due?: DueQueues): void
   /** A commit has left deliveries to be made; others may be due. */
   largeCommit(): void
   /** Kinds of an organization have changed. */
@@ -82,7 +91,7 @@ export interface Notifier {
 export function createNotifier(
   pool: Pool,
   onError: (error: Error) => void,
-  worker: WorkerBeside | null = null,
+  tellWorker: TellWorker | null = null,
 ): Notifier {
   const elapsed = stopwatch()
   let due: DeliveriesNotification | null = null
@@ -96,7 +105,7 @@ export function createNotifier(
   function plan(): void {
     if (planned) return
     planned = true
-    const wait = paidAt - elapsed() - (together - 1) * apart
+    const wait = paidAt - elapsed() - (sentTogether - 1) * apart
     // What one commit tells is told together.
     if (wait <= 0) queueMicrotask(send)
     else setTimeout(send, wait)
@@ -119,9 +128,11 @@ export function createNotifier(
 
   return {
     deliveries(made) {
-      const told = made !== undefined && worker?.tell(made) ? worker.id : null
-      const at = made?.at ?? 0
-      due = due === null ? { at, told } : { at: Math.max(due.at, at), told: due.told === told ? told : null }
+      // Whoever holds the queues that were not woken looks again.
+      if (made?.queues.length === 0) return
+      const told = (made !== undefined && tellWorker?.(made)) || null
+      const own = { at: made?.at ?? 0, told, queues: made?.queues ?? null }
+      due = due === null ? own : together(due, own)
       plan()
     },
     largeCommit() {
@@ -137,11 +148,17 @@ export function createNotifier(
   }
 }
 
+/** One notification for two. */
+function together(a: DeliveriesNotification, b: DeliveriesNotification): DeliveriesNotification {
+  return {
+    at: Math.max(a.at, b.at),
+    told: a.told === b.told ? a.told : null,
+    queues: a.queues === null || b.queues === null ? null : [...a.queues, ...b.queues],
+  }
+}
+
 /** The channel on which processes with waiting readers listen. */
 export const streamChannel = 'deskwire_stream'
-
-/** PostgreSQL takes less than 8,000 bytes a notification. */
-const payloadLimit = 7_900
 
 /** Kinds that changed, by organization; null for a change of anything anywhere. */
 export type StreamNotification = ReadonlyMap<string, ReadonlySet<string>> | null

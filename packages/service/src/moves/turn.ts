@@ -242,7 +242,10 @@ async function open(target: Pool, organizationId: string, tables: readonly Movin
     }
     for (const table of ['moved_rows', 'organization_arrivals'])
       await tx.query(`delete from ${table} where organization_id = $1`, [organizationId])
-    await tx.query('select pg_notify($1, $2)', [deliveriesChannel, encodeDeliveries({ at: 0, told: null })])
+    await tx.query('select pg_notify($1, $2)', [
+      deliveriesChannel,
+      encodeDeliveries({ at: 0, told: null, queues: null }),
+    ])
   })
 }
 

@@ -11,7 +11,7 @@ import { listen as listenTo } from '../db/listen.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
-import type { WorkerBeside } from '../journal/notifier.ts'
+import type { TellWorker } from '../journal/notifier.ts'
 import { LargeWork } from '../kernel/large-work.ts'
 import { atMost } from '../kernel/periodic.ts'
 import { RoomForOthers } from '../kernel/room-for-others.ts'
@@ -40,9 +40,9 @@ export async function startApi(
     readonly pool: Pool
     /** Where the database is, for the connection that hears of commits. */
     readonly address: DatabaseAddress
-    /** Its name among several, and the others of them, each with the worker beside this process as it is told of it. */
+    /** Its name among several, and the others of them, each with what tells the worker next to this process. */
     readonly name?: string
-    readonly others?: readonly (ServedDatabase & { readonly worker: WorkerBeside | null })[]
+    readonly others?: readonly (ServedDatabase & { readonly tellWorker: TellWorker | null })[]
     readonly log: Logger
     readonly settings: DeliverySettings
     readonly rateLimit: RateLimit | null
@@ -52,7 +52,7 @@ export async function startApi(
     readonly clock?: FollowingClock
   } & Pick<
     AppOptions,
-    | 'worker'
+    | 'tellWorker'
     | 'storage'
     | 'trustedProxies'
     | 'corsOrigins'

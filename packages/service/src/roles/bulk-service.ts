@@ -36,7 +36,7 @@ const opened = databases.map(({ name, address }) => {
   const pool = createPool(address, { max: connections, onIdleError: reportTo(log, name) })
   const clock = followDatabaseClock(pool)
   const ready = Promise.race([clock.ready, delay(clockMilliseconds, undefined, { ref: false })])
-  return { name, pool, clock, ready, worker: null, isReady: () => true }
+  return { name, pool, clock, ready, tellWorker: null, isReady: () => true }
 })
 const [first, ...others] = opened
 if (first === undefined) throw new Error('no database was named')

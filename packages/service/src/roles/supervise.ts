@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
-import type { DueDeliveries } from '../journal/notifier.ts'
+import type { DueQueues } from '../journal/notifier.ts'
 import { loggable } from '../kernel/loggable.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
@@ -37,7 +37,7 @@ export interface WorkerOrders {
 export type WorkerMessage =
   | { readonly serve: number }
   | { readonly tell: 'metrics' }
-  | { readonly due: DueDeliveries; readonly place: number }
+  | { readonly due: DueQueues; readonly place: number }
 
 /** What it tells: of each database once that it takes what is due there, and its figures when it is asked for them. */
 export type WorkerReport = { readonly ready: number } | { readonly metrics: readonly MetricsSnapshot[] }
@@ -45,10 +45,8 @@ export type WorkerReport = { readonly ready: number } | { readonly metrics: read
 export interface Supervised extends Running {
   /** The worker's figures: none when there is no worker, or it does not answer in time. */
   metrics(): Promise<readonly MetricsSnapshot[]>
-  /** The worker's id while it takes what it is told is due in this database; null while there is none that does. */
-  takerId(place: number): string | null
-  /** Tells the worker what is due in this database; false when there is none. */
-  tell(due: DueDeliveries, place: number): boolean
+  /** Tells the worker which queues are due in this database, and returns its id; null when there is none that can be told. */
+  tell(due: DueQueues, place: number): string | null
   /** A sentence on why nothing is delivered, while the worker does not stay up; null while it does. */
   trouble(): string | null
 }
@@ -59,15 +57,13 @@ const tellMilliseconds = 1_000
 /** A worker that was told to stop ends by itself before this, in milliseconds; one that hangs is ended. */
 const stopMilliseconds = 15_000
 
-/** Characters that may be on their way to a worker: one that has more to read has its hands full, and looks for the rest by itself. */
-const toldAtOnce = 4 * 1024 * 1024
-/** What a queue counts for in these, with what it brings beside the payloads. */
-const charactersOfQueue = 500
+/** Queues that may be on their way to a worker. One that has more to read is busy, and searches for the rest. */
+const toldAtOnce = 10_000
 
 /** How long giving back may hold up a stop, in milliseconds. */
 const giveBackMilliseconds = 2_000
 
-interface WorkerProcess extends Pick<Supervised, 'takerId' | 'tell'> {
+interface WorkerProcess extends Pick<Supervised, 'tell'> {
   readonly child: ChildProcess
   /** Resolves when no such process runs any more, or never did, and what it held is given back. Never rejects. */
   readonly ended: Promise<void>
@@ -132,17 +128,14 @@ export function superviseWorker(
       child,
       ended,
       ranFor,
-      takerId: (place) => (ready.has(place) && child.connected && onTheirWay < toldAtOnce ? workerId : null),
       tell(due, place) {
-        if (!ready.has(place) || !child.connected) return false
-        if (due.queues.length + due.handedOver.length === 0) return true
-        const length = lengthOf(due)
-        onTheirWay += length
-        // What one has not read when it ends is given back with all that it held.
+        if (!ready.has(place) || !child.connected || onTheirWay >= toldAtOnce) return null
+        onTheirWay += due.queues.length
+        // A worker that ends before it reads this leaves the queues due: its successor finds them.
         child.send({ due, place } satisfies WorkerMessage, () => {
-          onTheirWay -= length
+          onTheirWay -= due.queues.length
         })
-        return true
+        return workerId
       },
     }
 
@@ -181,8 +174,7 @@ export function superviseWorker(
 
   return {
     metrics: () => askForMetrics(worker.child),
-    takerId: (place) => (stopping ? null : worker.takerId(place)),
-    tell: (due, place) => worker.tell(due, place),
+    tell: (due, place) => (stopping ? null : worker.tell(due, place)),
     trouble: () => troubleOf(ends, worker.ranFor()),
     async stop() {
       stopping = true
@@ -194,15 +186,6 @@ export function superviseWorker(
       clearTimeout(late)
     },
   }
-}
-
-function lengthOf({ queues, handedOver }: DueDeliveries): number {
-  let length = queues.length * charactersOfQueue
-  for (const [, { queues, events }] of handedOver) {
-    length += queues.length * charactersOfQueue
-    for (const { body } of events) length += body.length
-  }
-  return length
 }
 
 async function askForMetrics(child: ChildProcess): Promise<readonly MetricsSnapshot[]> {

@@ -26,7 +26,7 @@ process.once('message', async ({ databases, logLevel, ...orders }: WorkerOrders)
     },
   )
   process.on('message', async (message: WorkerMessage) => {
-    if ('due' in message) workers.each[message.place]?.take(message.due)
+    if ('due' in message) workers.each[message.place]?.drain(message.due)
     if (!('tell' in message)) return
     const metrics = await Promise.all(snapshotsOf(workers.registers))
     if (process.connected) process.send?.({ metrics } satisfies WorkerReport)

@@ -17,7 +17,6 @@ import type { DrainServices } from '../delivery/drain.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
 import { createEngine, type Engine } from '../delivery/engine.ts'
 import { createFanOuts, type FanOuts } from '../delivery/fan-outs.ts'
-import { claimsOf } from '../delivery/hand-over.ts'
 import {
   attemptsOf,
   type DeliveryObserver,
@@ -34,7 +33,7 @@ import { observeAttempts, traceAttempts } from '../delivery/trace-attempts.ts'
 import { kinds } from '../desk/index.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
 import { createContentRecount } from '../journal/content-recount.ts'
-import { type DueDeliveries, decodeDeliveries, deliveriesChannel, largeCommit } from '../journal/notifier.ts'
+import { type DueQueues, decodeDeliveries, deliveriesChannel, largeCommit } from '../journal/notifier.ts'
 import { createKeyedQueue } from '../kernel/keyed-queue.ts'
 import { atMost } from '../kernel/periodic.ts'
 import type { Telemetry } from '../kernel/telemetry.ts'
@@ -79,10 +78,10 @@ export interface RunningWorker extends Running {
   readonly pool: Pool
   /** The database's. */
   readonly clock: Clock
-  /** Resolves when it delivers, and takes what commits hand over to it. Never rejects. */
+  /** Resolves when it delivers. Never rejects. */
   readonly ready: Promise<void>
-  /** Drains what a commit has handed over to it, and what it says is due elsewhere. */
-  take(due: DueDeliveries): void
+  /** Drains the queues that a commit has made due. */
+  drain(due: DueQueues): void
   /** The worker's figures, and its process's. */
   readonly register: ReturnType<typeof createRegistry>
 }
@@ -248,11 +247,21 @@ function startOn(
     deliveriesChannel,
     (said) => {
       if (said === largeCommit) worker.fanOuts.wake()
-      const { at, told } = decodeDeliveries(said)
-      if (told !== workerId) worker.engine.wake(at)
+      const { at, told, queues } = decodeDeliveries(said)
+      if (told === workerId) return
+      // Another worker was told, and claims them unless it is busy.
+      if (told !== null || queues === null) worker.engine.wake(at)
+      else drain({ at, queues })
     },
     (error) => log.warn({ reason: error.message }, 'notifications are lost for now; polling goes on'),
   )
+  function drain({ at, queues }: DueQueues): void {
+    const known = queues.map(({ tier, ...queue }) => ({
+      ...queue,
+      priority: priorityClasses[tier] ?? 'light',
+    }))
+    worker.engine.drain(known, at)
+  }
   let stopping = false
   // A worker that is an hour ahead would take every endpoint's queue from its holder.
   const ready = clock.ready.then(() => {
@@ -270,14 +279,7 @@ function startOn(
     register,
     ready,
     jobs: createJobs(pool),
-    take(due) {
-      worker.engine.take(claimsOf(due))
-      const queues = due.queues.map(({ tier, ...queue }) => ({
-        ...queue,
-        priority: priorityClasses[tier] ?? 'light',
-      }))
-      worker.engine.drain(queues, due.at)
-    },
+    drain,
     async stop() {
       stopping = true
       clock.stop()

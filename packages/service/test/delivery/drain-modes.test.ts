@@ -54,7 +54,6 @@ const quiet: DrainSituation = {
   results: 0,
   resultsAge: 0,
   quietTicks: 0,
-  lingers: false,
 }
 
 describe('a drain that sends', () => {
@@ -82,15 +81,6 @@ describe('a drain that sends', () => {
     ['takes results with it', { underWay: 0, results: 3, resultsAge: 5_000, mayStart }, 'releasing'],
     ['ends when its time is over, whatever is under way', { isOverdue: true, results: 64 }, 'releasing'],
     ['claims more before it ends', { underWay: 0, hasMore, mayStart }, 'claiming'],
-    ['lingers when a commit may hand over more', { underWay: 0, mayStart, lingers: true }, null],
-    ['with results for a while', { underWay: 0, results: 3, resultsAge: 399, lingers: true }, null],
-    ['and completes them then', { underWay: 0, results: 3, resultsAge: 400, lingers: true }, 'completing'],
-    ['or when there are sixty-four', { underWay: 0, results: 64, lingers: true }, 'completing'],
-    [
-      'does not linger with more due that it may not claim',
-      { underWay: 0, hasMore, lingers: true },
-      'releasing',
-    ],
     [
       'ends with more due when others have waited',
       { underWay: 0, hasMore, mayStart, mayClaim: false },
@@ -114,14 +104,13 @@ describe('a drain that sends', () => {
       results: fc.nat(70),
       resultsAge: fc.integer({ min: -2_000, max: 2_000 }),
       quietTicks: fc.nat(8),
-      lingers: fc.boolean(),
     })
     fc.assert(
       fc.property(situation, (facts) => {
         const next = nextMode(facts, tuning)
         if (next !== null) expect(drainMoves[facts.mode]).toContain(next)
         // What waits is begun, or left, before anybody asks.
-        if (next === null && !facts.lingers) expect(facts.underWay + facts.waiting).toBeGreaterThan(0)
+        if (next === null) expect(facts.underWay + facts.waiting).toBeGreaterThan(0)
         if (facts.stops || facts.isOverdue) expect(next).not.toBe('claiming')
         if (next === 'claiming')
           expect([facts.hasMore, facts.mayClaim, facts.mayStart]).toEqual([true, true, true])

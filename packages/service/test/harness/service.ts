@@ -54,7 +54,7 @@ export interface TestService extends AsyncDisposable {
 
 /** What is handed to the application as it is. */
 const edgeOptions = [
-  'worker',
+  'tellWorker',
   'storage',
   'degraded',
   'metricsElsewhere',

@@ -34,7 +34,7 @@ async function start(pair: readonly [TestDatabase, TestDatabase], clock: ReturnT
     pool: first.pool,
     name: names[0],
     clock,
-    others: [{ name: names[1], pool: second.pool, clock, worker: null, isReady: () => true }],
+    others: [{ name: names[1], pool: second.pool, clock, tellWorker: null, isReady: () => true }],
     log: silent,
     settings: deliverySettings,
     rateLimit: null,

@@ -3,10 +3,12 @@ import { expect, test } from 'vitest'
 import { listen } from '../../src/db/listen.ts'
 import {
   createNotifier,
+  decodeDeliveries,
   decodeNotification,
   deliveriesChannel,
+  encodeDeliveries,
   streamChannel,
-  type WorkerBeside,
+  type TellWorker,
 } from '../../src/journal/notifier.ts'
 import { testDatabase } from '../harness/database.ts'
 
@@ -16,7 +18,7 @@ type Heard = Record<typeof deliveriesChannel | typeof streamChannel, string[]>
 async function hearing(
   tell: (notifier: ReturnType<typeof createNotifier>) => unknown,
   enough: (heard: Heard) => boolean,
-  worker: WorkerBeside | null = null,
+  tellWorker: TellWorker | null = null,
 ): Promise<Heard> {
   await using database = await testDatabase()
   const fail = (error: Error) => {
@@ -35,7 +37,7 @@ async function hearing(
     return { promise, listener: listen(database.connection, channel, notify, fail) }
   })
   await Promise.all(ready.map(({ promise }) => promise))
-  await tell(createNotifier(database.pool, fail, worker))
+  await tell(createNotifier(database.pool, fail, tellWorker))
   await expect.poll(() => enough(heard), { timeout: 10_000 }).toBe(true)
   await Promise.all(ready.map(({ listener }) => listener.close()))
   return heard
@@ -50,7 +52,7 @@ test('what a commit for two organizations tells is told at once, to each that it
     },
     (heard) => heard[streamChannel].length > 0 && heard[deliveriesChannel].length > 0,
   )
-  expect(heard[deliveriesChannel]).toEqual(['due 0'])
+  expect(heard[deliveriesChannel]).toEqual(['due 0 -'])
   expect(heard[streamChannel].map(decodeNotification)).toEqual([
     new Map([
       ['a', new Set(['customer', 'ticket'])],
@@ -69,25 +71,63 @@ test('workers are not woken by changes without deliveries, nor readers by delive
     },
     (heard) => heard[streamChannel].length > 0 && heard[deliveriesChannel].length > 0,
   )
-  expect(heard).toEqual({ [deliveriesChannel]: ['due 0'], [streamChannel]: ['a:customer'] })
+  expect(heard).toEqual({ [deliveriesChannel]: ['due 0 -'], [streamChannel]: ['a:customer'] })
 })
 
-test('all that one notification tells is due when the last of it is, and was told to a worker if all of it was', async () => {
-  const made = { queues: [], handedOver: [], maxAttempts: 6 }
-  const told = async (ids: readonly (string | null)[]) => {
+const organizationId = '01990000-0000-7000-8000-000000000001'
+const dueQueue = (n: number, tier = 0) => ({
+  organizationId,
+  webhookId: `01990000-0000-7000-8000-${String(n).padStart(12, '0')}`,
+  tier,
+})
+
+test('names in one notification every queue that several commits woke, and the worker that was told of all of them', async () => {
+  const heardOf = async (ids: readonly (string | null)[]) => {
     const left = [...ids]
-    const worker = { id: 'w', leaseFor: 15_000, tell: () => left.shift() !== null }
     const heard = await hearing(
       (notifier) => {
-        for (const at of [2_000, 3_000, 1_000]) notifier.deliveries({ at, ...made })
+        for (const at of [2_000, 3_000, 1_000]) notifier.deliveries({ at, queues: [dueQueue(at)] })
       },
       (heard) => heard[deliveriesChannel].length > 0,
-      worker,
+      () => left.shift() ?? null,
     )
-    return heard[deliveriesChannel]
+    return heard[deliveriesChannel].map(decodeDeliveries)
   }
-  expect(await told(['w', 'w', 'w'])).toEqual(['due 3000 w'])
-  expect(await told(['w', null, 'w'])).toEqual(['due 3000'])
+  const queues = [2_000, 3_000, 1_000].map((n) => dueQueue(n))
+  expect(await heardOf(['w', 'w', 'w'])).toEqual([{ at: 3_000, told: 'w', queues }])
+  expect(await heardOf(['w', null, 'w'])).toEqual([{ at: 3_000, told: null, queues }])
+})
+
+test('says nothing of a commit that woke no queue', async () => {
+  const heard = await hearing(
+    (notifier) => {
+      notifier.deliveries({ at: 1_000, queues: [] })
+      notifier.changes('a', ['customer'])
+    },
+    (heard) => heard[streamChannel].length > 0,
+  )
+  expect(heard[deliveriesChannel]).toEqual([])
+})
+
+test('reads back what it writes, names no queues when they are too many, and reads what earlier releases write', () => {
+  const few = Array.from({ length: 3 }, (_, n) => dueQueue(n, n))
+  const many = Array.from({ length: 1_000 }, (_, n) => dueQueue(n))
+  const most = Array.from({ length: 102 }, (_, n) => dueQueue(n, 3))
+  const [at, told] = [1_780_000_000_123, '01990000-0000-7000-8000-00000000000a']
+  for (const said of [
+    { at, told: null, queues: null },
+    { at, told, queues: null },
+    { at, told, queues: few },
+    { at, told: null, queues: most },
+  ]) {
+    expect(encodeDeliveries(said).length).toBeLessThan(8_000)
+    expect(decodeDeliveries(encodeDeliveries(said))).toEqual(said)
+  }
+  expect(decodeDeliveries(encodeDeliveries({ at, told, queues: many }))).toEqual({ at, told, queues: null })
+  expect(decodeDeliveries(`due ${at}`)).toEqual({ at, told: null, queues: null })
+  expect(decodeDeliveries(`due ${at} ${told}`)).toEqual({ at, told, queues: null })
+  for (const payload of ['', 'large'])
+    expect(decodeDeliveries(payload)).toEqual({ at: 0, told: null, queues: null })
 })
 
 test('however many commits there are, one notification is sent in ten milliseconds, and none is kept back for ever', async () => {

@@ -1,0 +1,154 @@
+/** What a worker does with the queues that a commit tells it of, and what becomes of those that it is never told of. */
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { EndpointQueues } from '../../src/delivery/endpoint-queues.ts'
+import { type DueQueue, priorityClasses } from '../../src/delivery/model.ts'
+import type { DueQueues } from '../../src/journal/notifier.ts'
+import { testClock } from '../harness/clock.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { testEngine } from '../harness/engine.ts'
+import { heldSend } from '../harness/held-send.ts'
+import { dataOf, deliveriesOf, makeWebhook, signedBy } from '../harness/hooks.ts'
+import { eventually } from '../harness/locks.ts'
+import { testService } from '../harness/service.ts'
+
+/** A service with an endpoint, and a worker next to it that `tell` may stand for. */
+async function desk() {
+  const clock = testClock()
+  const told: DueQueues[] = []
+  const id = randomUUID()
+  const worker = { tell: (_: DueQueues): void => {} }
+  const service = await testService({
+    clock,
+    tellWorker(due) {
+      told.push(due)
+      worker.tell(due)
+      return id
+    },
+  })
+  const { api } = service
+  const webhook = await makeWebhook(api)
+  return {
+    clock,
+    service,
+    api,
+    webhook,
+    told,
+    worker,
+    statuses: async () => (await deliveriesOf(api, webhook.id)).map(({ status }) => status),
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  }
+}
+
+function queuesIn({ queues }: DueQueues): DueQueue[] {
+  return queues.map(({ tier, ...queue }) => ({
+    ...queue,
+    priority: priorityClasses[tier] as DueQueue['priority'],
+  }))
+}
+
+/** Counts the statements that search and that claim. */
+function counting() {
+  const counts = { searches: 0, claims: 0 }
+  const through = (queues: EndpointQueues): EndpointQueues => ({
+    ...queues,
+    findDue: (...asked) => {
+      counts.searches++
+      return queues.findDue(...asked)
+    },
+    claim: (...asked) => {
+      counts.claims++
+      return queues.claim(...asked)
+    },
+  })
+  return { counts, through }
+}
+
+test('claims a queue that it is told of without a search', async () => {
+  await using it = await desk()
+  const { counts, through } = counting()
+  const { engine, sent } = testEngine(it.service, it.clock, { through })
+  await makeCustomer(it.api, { name: 'the first, so that the endpoint is known to answer' })
+  await testEngine(it.service, it.clock).engine.runDue()
+  it.worker.tell = (due) => engine.drain(queuesIn(due), due.at)
+  for (const [n, name] of ['Ada', 'Zoë 🦁', 'Grace'].entries()) {
+    const customer = await makeCustomer(it.api, { name })
+    await eventually('it is sent and noted', async () => {
+      const [delivery] = await deliveriesOf(it.api, it.webhook.id)
+      return sent.length > n && delivery.status === 'succeeded'
+    })
+    expect(dataOf(sent.at(-1)!)).toBe((await it.api.get(`/v1/customers/${customer.id}`)).text)
+    expect(await signedBy(sent.at(-1)!, [it.webhook.secret])).toEqual([it.webhook.secret])
+  }
+  await engine.stop()
+  expect(sent).toHaveLength(3)
+  expect(counts).toEqual({ searches: 0, claims: 3 })
+})
+
+test('a commit tells of a queue once until it is claimed, and again while its worker listens', async () => {
+  await using it = await desk()
+  const woken = () => it.told.flatMap(({ queues }) => queues.map(({ webhookId }) => webhookId))
+  await makeCustomer(it.api, { name: 'first' })
+  await makeCustomer(it.api, { name: 'due already' })
+  expect(woken()).toEqual([it.webhook.id])
+  const held = heldSend()
+  const { engine } = testEngine(it.service, it.clock, { send: held.send })
+  const running = engine.runDue()
+  await held.made(2)
+  await it.service.database.pool.query('update lanes set listening = true')
+  await makeCustomer(it.api, { name: 'while it listens' })
+  expect(woken()).toHaveLength(2)
+  await it.service.database.pool.query('update lanes set listening = false, due_at = lease_until')
+  await makeCustomer(it.api, { name: 'while it has no capacity' })
+  expect(woken()).toHaveLength(2)
+  for (const attempt of held.inFlight()) attempt.answer(200)
+  await held.made(4)
+  for (const attempt of held.inFlight()) attempt.answer(200)
+  await running
+  expect(await it.statuses()).toEqual(['succeeded', 'succeeded', 'succeeded', 'succeeded'])
+})
+
+test('a queue that it has no capacity for when it is told is found once there is some', async () => {
+  await using it = await desk()
+  const held = heldSend()
+  const other = await makeWebhook(it.api, { url: 'https://127.0.0.1:1/other' })
+  const { engine } = testEngine(it.service, it.clock, { send: held.send, concurrency: { total: 1 } })
+  await makeCustomer(it.api, { name: 'the first, so that both are known to answer' })
+  await testEngine(it.service, it.clock).engine.runDue()
+  it.worker.tell = (due) => engine.drain(queuesIn(due), due.at)
+  await makeCustomer(it.api, { name: 'for both' })
+  const first = await held.made(1)
+  first.answer(200)
+  const last = await held.made(2)
+  expect(last.url).not.toBe(first.url)
+  last.answer(200)
+  await eventually('both are noted', async () => {
+    const logs = await Promise.all([it.webhook, other].map(({ id }) => deliveriesOf(it.api, id)))
+    return logs.flat().every(({ status }) => status === 'succeeded')
+  })
+  await engine.stop()
+  expect(held.attempts).toHaveLength(2)
+})
+
+test('finds a queue that a worker was told of and never claimed', async () => {
+  await using it = await desk()
+  await makeCustomer(it.api, { name: 'its worker ended before it read this' })
+  expect(it.told).toHaveLength(1)
+  const { engine, sent } = testEngine(it.service, it.clock)
+  await engine.runDue()
+  expect(sent).toHaveLength(1)
+  expect(await it.statuses()).toEqual(['succeeded'])
+})
+
+test('a worker whose clock is a little behind sends what it is told of when it is due there', async () => {
+  await using it = await desk()
+  await makeCustomer(it.api, { name: 'from the future' })
+  it.clock.advance(-20)
+  const { engine, sent } = testEngine(it.service, it.clock)
+  await engine.runDue()
+  expect(sent).toHaveLength(0)
+  for (const due of it.told) engine.drain(queuesIn(due), due.at)
+  it.clock.advance(20)
+  await eventually('it is sent', () => sent.length === 1)
+  await engine.stop()
+})
