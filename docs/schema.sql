@@ -848,7 +848,7 @@ $function$;
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_6c317ab30f88(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+create or replace function commit_4c4fe0f3737a(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
 language plpgsql volatile as $function$
 #variable_conflict use_column
 declare
@@ -876,9 +876,7 @@ declare
   v_event_kinds text[] := '{}';
   v_event_subjects uuid[] := '{}';
   v_webhooks uuid[];
-  v_taken uuid[];
   v_woken jsonb := '{}';
-  v_handed_over jsonb;
   v_large boolean := false;
 begin
   -- 1. The clock row, which nobody else of the organization goes past, and the stamp.
@@ -2107,50 +2105,9 @@ begin
     -- worker that has its hands full is not notified: it looks again before it releases the queue.
     perform 1 from lanes l where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
       order by l.webhook_id for update;
-    if p_changes ? 'worker' and cardinality(v_events) <= 16 then
-      with leased as (
-        update lanes l set lease_id = gen_random_uuid(), lease_until = (p_changes->>'lease_until')::timestamptz,
-            due_at = (p_changes->>'lease_until')::timestamptz, worker_id = (p_changes->>'worker')::uuid, listening = true
-          from webhooks w
-          join api_keys k on k.organization_id = p_organization_id and k.id = w.api_key_id
-            and (k.expires_at is null or k.expires_at > p_now)
-          join organizations o on o.organization_id = p_organization_id and o.suspended_at is null
-          where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
-            and w.organization_id = p_organization_id and w.id = l.webhook_id
-            and l.tier = 0 and l.lease_id is null and (l.due_at is null or l.due_at > p_now)
-            and l.lost_leases = 0 and l.alone_left = 0
-          returning l.webhook_id, l.lease_id, w.url, w.signatures, k.scopes, false as held),
-        held as (
-          select l.webhook_id, l.lease_id, w.url, w.signatures, k.scopes, true as held from lanes l
-            join webhooks w on w.organization_id = p_organization_id and w.id = l.webhook_id
-            join api_keys k on k.organization_id = p_organization_id and k.id = w.api_key_id
-              and (k.expires_at is null or k.expires_at > p_now)
-            join organizations o on o.organization_id = p_organization_id and o.suspended_at is null
-            where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
-              and l.worker_id = (p_changes->>'worker')::uuid and l.listening and l.lease_until > p_now and l.due_at > p_now
-              and l.tier = 0 and l.lost_leases = 0 and l.alone_left = 0)
-        select array_agg(l.webhook_id), jsonb_agg(jsonb_build_object('webhookId', l.webhook_id, 'leaseId', l.lease_id,
-            'held', l.held, 'url', l.url, 'scopes', l.scopes, 'signatures', l.signatures,
-            'secrets', (select jsonb_agg(encode(s.sealed, 'hex') order by s.created_at desc, s.id desc) from webhook_secrets s
-              where s.organization_id = p_organization_id and s.webhook_id = l.webhook_id
-                and (s.expires_at is null or s.expires_at > p_now)),
-            'deliveries', (select jsonb_agg(jsonb_build_object('id', d.id, 'eventId', d.event_id)) from deliveries d
-              where d.organization_id = p_organization_id and d.webhook_id = l.webhook_id and d.log_day = 'infinity'
-                and d.event_id = any(v_events))))
-          into v_taken, v_handed_over from (
-            select g.webhook_id, g.lease_id, g.url, g.signatures, g.scopes, g.held from leased g
-            union all
-            select h.webhook_id, h.lease_id, h.url, h.signatures, h.scopes, h.held from held h) l;
-      if v_handed_over is not null then
-        select jsonb_build_object('queues', v_handed_over, 'events', jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type,
-            'subjectKind', e.subject_kind, 'createdAt', v_text, 'body', e.body, 'traceContext', e.trace_context)))
-          into v_handed_over from events e where e.organization_id = p_organization_id and e.id = any(v_events);
-      end if;
-    end if;
     with woken as (
       update lanes l set due_at = p_now where l.organization_id = p_organization_id and l.webhook_id = any(v_webhooks)
           and (l.due_at is null or l.due_at > p_now) and (l.lease_id is null or l.listening)
-          and l.webhook_id <> all(coalesce(v_taken, '{}'))
         returning l.webhook_id, l.tier as priority_class)
       select coalesce(jsonb_object_agg(webhook_id, priority_class), '{}') into v_woken from woken;
   end if;
@@ -2173,8 +2130,7 @@ begin
   update organization_clocks set last_stamp = v_stamp where organization_id = p_organization_id;
   return jsonb_build_object('refused', v_refusals, 'stamp', v_text, 'done', to_jsonb(v_done), 'numbers', v_numbers,
     'deliveries', v_webhooks is not null, 'woken', v_woken,
-    'handed_over', v_handed_over, 'large', v_large,
-    'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
+    'large', v_large, 'clock_skew', case when p_changes ? 'max_clock_skew' then round(extract(epoch from v_stamp - clock_timestamp()) / 0.001) end);
 end;
 $function$;
 
