@@ -20,8 +20,7 @@ export const orgSuspend: Command = {
 ${databaseHelp}
 Every call with one of its keys is answered 403 insufficient_scope, whose detail says that the organization is suspended (a
 revoked key gets 401). Its deliveries neither fail nor are lost: they wait, and go out after deskwire org resume. Workers
-begin no more attempts within seconds. Its objects, its stream, cursors and the delivery log stay; a request that was let in
-before is answered.
+begin no more attempts within seconds. Its objects, its stream, cursors and the delivery log stay; exports are cut off.
 
 Example:
   deskwire org suspend 01980000-0000-7000-8000-000000000001

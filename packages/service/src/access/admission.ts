@@ -24,6 +24,8 @@ export type Authentication =
 export interface Admission {
   /** `address`: the IP address that the request came from. */
   authenticate(token: string, address: string): Promise<Authentication>
+  /** Whose a token is now that was let in before. It counts as no call. */
+  lookAgain(token: string): Promise<Lookup>
 }
 
 /**
@@ -68,6 +70,8 @@ export function createAdmission(options: {
       uses.note(caller)
       return { outcome: 'authenticated', caller, quota }
     },
+
+    lookAgain: lookUp,
   }
 }
 

@@ -2,37 +2,34 @@
 import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Admission, Authentication } from '../access/admission.ts'
-import type { Caller } from '../access/directory.ts'
+import type { Caller, Lookup } from '../access/directory.ts'
 import type { Quota, RateLimit } from '../access/rate-limit.ts'
 import { grants } from '../access/scopes.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
+import { fail, ok, type Result } from '../kernel/result.ts'
 import { sendProblem } from './problem-reply.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by `requireScope`; reading it on a route without one is a mistake of ours. */
+    /** Set by `admit`; reading it on a route without one is a mistake of ours. */
     caller: Caller | null
     /** Whose key it was that is good and was refused all the same; null for any other request. */
     refusedTo: string | null
   }
 }
 
-/** A hook that lets a request in only with a living key that holds `scope`. */
-export function requireScope(admission: Admission, scope: string) {
-  return admit(admission, (caller) =>
-    grants(caller.scopes, scope)
-      ? null
-      : problem('insufficient_scope', `This needs a key with the scope ${scope}; write does not imply read.`),
-  )
+/** What a route asks of a caller: a scope, or any living key. */
+export type Needed = string | 'any key'
+
+/** Why the caller may not do what needs this; null when it may. */
+function refusalOf({ scopes }: Caller, needed: Needed): Problem | null {
+  return needed === 'any key' || grants(scopes, needed)
+    ? null
+    : problem('insufficient_scope', `This needs a key with the scope ${needed}; write does not imply read.`)
 }
 
-/** A hook that lets a request in with any living key. */
-export function requireKey(admission: Admission) {
-  return admit(admission, () => null)
-}
-
-/** Every answer to a key says how its limit stands, a refusal too. */
-function admit(admission: Admission, refusalOf: (caller: Caller) => Problem | null) {
+/** A hook that lets a request in only with a living key that may do this. Every answer to a key says how its limit stands, a refusal too. */
+export function admit(admission: Admission, needed: Needed) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const token = tokenOf(request.headers.authorization)
     if (typeof token !== 'string') return sendProblem(reply, token)
@@ -46,7 +43,7 @@ function admit(admission: Admission, refusalOf: (caller: Caller) => Problem | nu
     if (authentication.outcome === 'throttled') reply.header('retry-after', '1')
     if ('organizationId' in authentication) request.refusedTo = authentication.organizationId
     if (authentication.outcome !== 'authenticated') return sendProblem(reply, refusal(authentication))
-    const refused = refusalOf(authentication.caller)
+    const refused = refusalOf(authentication.caller, needed)
     if (refused !== null) {
       request.refusedTo = authentication.caller.organizationId
       return sendProblem(reply, refused)
@@ -55,7 +52,21 @@ function admit(admission: Admission, refusalOf: (caller: Caller) => Problem | nu
   }
 }
 
-/** The caller of a request that `requireScope` let in. */
+/** Who calls now, by a request that was let in before: its key may have been revoked or narrowed since. */
+export async function lookAgain(
+  admission: Admission,
+  { headers }: FastifyRequest,
+  needed: Needed,
+): Promise<Result<Caller, Problem>> {
+  const token = tokenOf(headers.authorization)
+  if (typeof token !== 'string') return fail(token)
+  const found = await admission.lookAgain(token)
+  if (found.outcome !== 'authenticated') return fail(refusal(found))
+  const refused = refusalOf(found.caller, needed)
+  return refused === null ? ok(found.caller) : fail(refused)
+}
+
+/** The caller of a request that `admit` let in. */
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === null) throw new Error(`${request.routeOptions.url} asks for no scope`)
   return request.caller
@@ -77,7 +88,7 @@ function tokenOf(header: string | undefined): string | Problem {
   )
 }
 
-function refusal(authentication: Exclude<Authentication, { outcome: 'authenticated' }>): Problem {
+function refusal(authentication: Exclude<Authentication | Lookup, { outcome: 'authenticated' }>): Problem {
   switch (authentication.outcome) {
     case 'expired':
       return problem('key_expired', 'This API key has expired. Make a new one.')

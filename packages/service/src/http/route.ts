@@ -5,13 +5,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Admission } from '../access/admission.ts'
 import type { Caller } from '../access/directory.ts'
+import { OrganizationAway } from '../journal/away.ts'
 import { versionOf } from '../journal/body.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import type { Problem } from '../kernel/errors.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'
 import type { Result } from '../kernel/result.ts'
 import type { Answer, Operation, ReadParameter } from '../openapi/part.ts'
-import { callerOf, requireKey, requireScope } from './authenticate.ts'
+import { admit, callerOf, lookAgain } from './authenticate.ts'
 import { entityTag } from './entity-tag.ts'
 import { answerOnce, type IdempotencyStore, idempotencyOf } from './idempotency.ts'
 import { readQuery, type Values } from './list-parameters.ts'
@@ -38,7 +39,18 @@ export interface Call<Name extends string = string, Query = unknown, Body = unkn
   readonly body: Body
   /** What the answer is to be kept under, in the commit; null without an Idempotency-Key. */
   readonly record: ResponseToStore | null
+  /**
+   * Why the caller may not do this any more; null when it may. From then on `caller` is as it is now. What was found less than `goodFor`
+   * milliseconds ago is believed. @throws OrganizationAway when the organization is answered for elsewhere by now.
+   */
+  standing(goodFor?: number): Promise<Problem | null>
 }
+
+/**
+ * What waited for longer since its caller was looked at, in a queue, for a body or for a statement, is looked at again, in milliseconds.
+ * Nearly everything is done by then, so that it costs nothing.
+ */
+export const standingGoodFor = 100
 
 /** What a route came to: a value for its first answer, or a refusal; or it has sent another of its answers by itself. */
 export type Answered = Outcome<unknown> | Unchanged | Sent
@@ -176,20 +188,20 @@ function register<Services>(
     ...(letIn === null ? {} : { onRequest: letIn }),
     ...(reads === undefined ? {} : { bodyLimit: reads.bodyLimit }),
     config: { route, ...(reads === undefined ? {} : { readsBody: { isLight: reads.isLight } }) },
-    handler: handlerOf(route, backings, entrance.placing),
+    handler: handlerOf(route, backings, entrance),
   })
 }
 
 function guardOf({ access: needed, path }: Operation, access: Pick<Access, 'admission'> | null) {
   if (needed === 'public') return null
   if (access === null) throw new Error(`${path} needs a key, and nobody here knows any`)
-  return needed === 'any key' ? requireKey(access.admission) : requireScope(access.admission, needed)
+  return admit(access.admission, needed)
 }
 
 function handlerOf<Services>(
   route: Route<Services>,
   backings: readonly Backing<Services>[],
-  placing: Placing | null,
+  { access, placing }: Entrance,
 ) {
   const { told, reads, once, withhold } = route
   const { status, send } = firstAnswer(route)
@@ -233,7 +245,17 @@ function handlerOf<Services>(
     return send(call, body, then)
   }
 
+  /** What is read for long is not shown to whoever may not see it any more. */
+  async function handleRead(call: RouteCall, services: Services): Promise<Answered> {
+    const answered = await route.handle(services, call)
+    const refusal = answered.outcome === 'done' ? await call.standing(standingGoodFor) : null
+    return refusal === null ? answered : { outcome: 'refused', problem: refusal }
+  }
+
   async function answerWith(call: RouteCall, { services, idempotency }: Backing<Services>) {
+    const refusal = await call.standing(standingGoodFor)
+    if (refusal !== null) return refuse(call, refusal)
+    if (route.method === 'get') return answer(call, await handleRead(call, services))
     if (!once) return answer(call, await route.handle(services, call))
     if (idempotency === null) throw new Error(`${route.id} is made once, and nobody here keeps its answer`)
     return handleOnce(call, services, idempotency)
@@ -268,7 +290,7 @@ function handlerOf<Services>(
   if (once && backings.some(({ idempotency }) => idempotency === null))
     throw new Error(`${route.id} is made once, and nobody here keeps its answer`)
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const call = new RouteCall(route, request, reply)
+    const call = new RouteCall(route, request, reply, access?.admission ?? null)
     if (reads !== undefined) {
       const body = await reads.read(request.rawBody)
       // A body that is no JSON is nobody's: it is refused before its Idempotency-Key is looked at.
@@ -335,9 +357,13 @@ class RouteCall implements Call {
   body: unknown
   record: ResponseToStore | null = null
   readonly #route: Operation
+  readonly #admission: Admission | null
+  /** When the caller was looked at, in milliseconds since the request came. */
+  #lookedAt = 0
 
-  constructor(route: Operation, request: FastifyRequest, reply: FastifyReply) {
+  constructor(route: Operation, request: FastifyRequest, reply: FastifyReply, admission: Admission | null) {
     this.#route = route
+    this.#admission = admission
     this.request = request
     this.reply = reply
     this.body = request.body
@@ -349,6 +375,18 @@ class RouteCall implements Call {
 
   get params(): Readonly<Record<string, string>> {
     return this.request.params as Readonly<Record<string, string>>
+  }
+
+  async standing(goodFor = 0): Promise<Problem | null> {
+    const { caller } = this.request
+    const asked = this.reply.elapsedTime
+    if (this.#admission === null || caller === null || asked - this.#lookedAt < goodFor) return null
+    const found = await lookAgain(this.#admission, this.request, this.#route.access)
+    if (!found.ok) return found.error
+    if (found.value.home !== caller.home) throw new OrganizationAway('moved')
+    this.request.caller = found.value
+    this.#lookedAt = asked
+    return null
   }
 
   query(): Result<unknown, Problem> {

@@ -101,7 +101,9 @@ function exportAll(kind: Kind) {
       if (!query.ok) return refused(query.error)
       const { organizationId, organizationCreatedAt } = call.caller
       // The first page before the status: what fails until then is told as any other error.
-      return done(Readable.from(await exportLines(lines, { organizationId, organizationCreatedAt })))
+      const of = { organizationId, organizationCreatedAt }
+      const pieces = await exportLines(lines, of, () => call.standing())
+      return pieces.ok ? done(Readable.from(pieces.value)) : refused(pieces.error)
     },
   })
 }

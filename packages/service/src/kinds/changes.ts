@@ -26,11 +26,17 @@ export type ChangeResult =
   /** The Idempotency-Key had committed already. */
   | { readonly outcome: 'replayed' }
 
-/** Refuses a version of the row, as If-Match asks; null lets the change go on. */
-export type Precondition = (row: StoredRow) => Problem | null
+/** Refuses a version of the row, as If-Match asks, or a caller that may not change it any more; null lets the change go on. */
+export type Precondition = (row: StoredRow) => Problem | null | Promise<Problem | null>
 
 export interface Changes {
-  create(organizationId: string, body: unknown, idempotency: ResponseToStore | null): Promise<ChangeResult>
+  /** `standing` refuses a caller that may not create it any more, once it is its turn. */
+  create(
+    organizationId: string,
+    body: unknown,
+    idempotency: ResponseToStore | null,
+    standing?: () => Promise<Problem | null>,
+  ): Promise<ChangeResult>
   update(organizationId: string, id: string, body: unknown, precondition: Precondition): Promise<ChangeResult>
   /** The action of this name, which the kind must have. */
   act(
@@ -64,11 +70,15 @@ export function createChanges(services: ChangeServices): Changes {
     organizationId: string,
     body: unknown,
     idempotency: ResponseToStore | null,
+    standing: () => Promise<Problem | null> = async () => null,
   ): Promise<ChangeResult> {
     const draft = parseNew(kind, body, clock)
     if (!draft.ok) return refused(draft.error)
     if (kind.effects === null) return attemptInsert()
-    return queue.run(`${organizationId} ${kind.effects.queuedBehind(draft.value)}`, attemptInsert)
+    return queue.run(`${organizationId} ${kind.effects.queuedBehind(draft.value)}`, async () => {
+      const refusal = await standing()
+      return refusal === null ? attemptInsert() : refused(refusal)
+    })
 
     async function attemptInsert(): Promise<ChangeResult> {
       const result = await retryOnConflict(async () => {
@@ -149,7 +159,7 @@ export function createChanges(services: ChangeServices): Changes {
       const result = await retryOnConflict<ChangeResult>(async () => {
         const row = await rows(kind).read(organizationId, id)
         if (row === null) return refused(noSuch(kind, id))
-        const unmet = precondition(row)
+        const unmet = await precondition(row)
         if (unmet !== null) return refused(unmet)
         const decision = decide(row)
         if (!decision.ok) return refused(decision.error)

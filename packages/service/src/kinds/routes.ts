@@ -9,7 +9,7 @@ import {
   sent,
   type Unchanged,
 } from '../http/replies.ts'
-import { type Call, type Route, routesOf } from '../http/route.ts'
+import { type Call, type Route, routesOf, standingGoodFor } from '../http/route.ts'
 import type { Checkpoint } from '../journal/feed.ts'
 import type { RowReader } from '../journal/rows.ts'
 import { type ErrorCode, problem } from '../kernel/errors.ts'
@@ -136,8 +136,11 @@ function create(kind: Kind) {
     errors: [...duplicates(kind), 'limit_reached'],
     events: () => withMoved(creationCarriers(kind), kind.effects?.events ?? []),
     told: toldOfWrites(kind).one,
-    handle: async ({ changes }, { caller, body, record }) =>
-      cameTo(await changes.create(caller.organizationId, body, record)),
+    async handle({ changes }, call) {
+      const { caller, body, record } = call
+      const standing = () => call.standing(standingGoodFor)
+      return cameTo(await changes.create(caller.organizationId, body, record, standing))
+    },
   })
 }
 
@@ -182,10 +185,11 @@ function update(kind: Kind) {
     errors: ['not_found', ...duplicates(kind), ...(kind.refusals ?? []), 'version_mismatch'],
     events: () => updateCarriers(kind),
     told: toldOfWrites(kind).one,
-    async handle({ changes }, { request, caller, params, body }) {
+    async handle({ changes }, call) {
+      const { caller, params, body } = call
       const id = parseId(params.id)
       if (id === null) return refused(noSuch(kind, params.id))
-      return cameTo(await changes.update(caller.organizationId, id, body, precondition(request)), id)
+      return cameTo(await changes.update(caller.organizationId, id, body, precondition(call)), id)
     },
   })
 }
@@ -209,11 +213,12 @@ function act(kind: Kind, action: string) {
     errors: ['not_found', 'validation_failed', 'invalid_transition', 'version_mismatch'],
     events: () => actionCarriers(kind, action),
     told: toldOfWrites(kind).one,
-    async handle({ changes }, { request, caller: { organizationId }, params, body, record }) {
+    async handle({ changes }, call) {
+      const { caller, params, body, record } = call
       const id = parseId(params.id)
       if (id === null) return refused(noSuch(kind, params.id))
       const asked = { action, body }
-      return cameTo(await changes.act(organizationId, id, asked, precondition(request), record), id)
+      return cameTo(await changes.act(caller.organizationId, id, asked, precondition(call), record), id)
     },
   })
 }
@@ -237,10 +242,11 @@ function remove(kind: Kind, event: string, kinds: readonly Kind[]) {
         along.flatMap(({ removedEvent }) => removedEvent ?? []),
       ),
     told: toldOfWrites(kind).one,
-    async handle({ changes }, { request, caller, params }) {
+    async handle({ changes }, call) {
+      const { caller, params } = call
       const id = parseId(params.id)
       if (id === null) return refused(noSuch(kind, params.id))
-      return cameTo(await changes.remove(caller.organizationId, id, precondition(request)), id)
+      return cameTo(await changes.remove(caller.organizationId, id, precondition(call)), id)
     },
   })
 }
@@ -309,6 +315,8 @@ const ifMatch = header(
   'ETags. Change only when one of them is the current version; otherwise 412.',
 )
 
-function precondition({ headers }: Call['request']): Precondition {
-  return (row) => unmetPrecondition(headers['if-match'], row.updatedAt)
+function precondition(call: Pick<Call, 'request' | 'standing'>): Precondition {
+  return async (row) =>
+    (await call.standing(standingGoodFor)) ??
+    unmetPrecondition(call.request.headers['if-match'], row.updatedAt)
 }

@@ -51,7 +51,13 @@ export function streamPart(kinds: readonly Kind[]) {
       const asked = read(call.caller, searchParameters(call.request))
       if (!asked.ok) return refused(asked.error)
       const { query, of } = asked.value
-      return syncPage(call, { ...feedsOf(of), kinds: new Set(of.map(({ name }) => name)), readers }, query)
+      const { scopes } = call.caller
+      const stream = { ...feedsOf(of), kinds: new Set(of.map(({ name }) => name)), readers }
+      const page = await syncPage(call, stream, query)
+      if (call.caller.scopes === scopes) return page
+      // It has waited: what it shows may be of kinds that the key may not read any more.
+      const lost = of.filter((kind) => !mayRead(call.caller, kind))
+      return lost.length === 0 ? page : refused(scopeLost(lost))
     },
   })
   return {
@@ -111,7 +117,7 @@ function streamQueries(kinds: readonly Kind[]) {
     const unknown = unknownParameter(parameters, known)
     if (unknown !== null) return fail(unknown)
     if (!isSync(parameters)) return fail(nowhere)
-    const readable = kinds.filter(({ plural }) => grants(scopes, `${plural}:read`))
+    const readable = kinds.filter((kind) => mayRead({ scopes }, kind))
     if (readable.length === 0) return fail(nothingToRead)
     let of = readable
     const query = parseSync(parameters, path, (text) => {
@@ -124,6 +130,10 @@ function streamQueries(kinds: readonly Kind[]) {
     const lost = of.filter((kind) => !readable.includes(kind))
     return lost.length === 0 ? ok({ query: query.value, of }) : fail(scopeLost(lost))
   }
+}
+
+function mayRead({ scopes }: Pick<Caller, 'scopes'>, { plural }: Kind): boolean {
+  return grants(scopes, `${plural}:read`)
 }
 
 const nowhere = problem(

@@ -91,9 +91,12 @@ export interface SyncSource<C> extends Feeds<C> {
   readonly readers: WaitingReaders
 }
 
+/** What an answer that is held back needs of its request. */
+type Waiting = Pick<Call, 'request' | 'reply' | 'caller' | 'standing'>
+
 /** The page that the query asks for (specification 7). */
 export async function syncPage<C>(
-  call: Pick<Call, 'request' | 'reply' | 'caller'>,
+  call: Waiting,
   stream: SyncSource<C>,
   query: SyncQuery,
 ): Promise<Outcome<Buffer>> {
@@ -105,6 +108,7 @@ export async function syncPage<C>(
   const result = await (query.wait === 0
     ? stream.feed.page(organizationId, start, query.limit)
     : waitForPage(call, stream, { start, ...query }))
+  if (result.outcome === 'refused') return result
   if (result.outcome === 'epoch_over') return refused(cursorTooOld)
   if (result.outcome === 'watermark_lost') return refused(watermarkLost)
   const { records, total, checkpoint, next } = result.page
@@ -121,10 +125,12 @@ export async function syncPage<C>(
 }
 
 async function waitForPage<C>(
-  { request, reply, caller: { organizationId } }: Pick<Call, 'request' | 'reply' | 'caller'>,
+  call: Waiting,
   { waitingFeed: feed, kinds, readers }: SyncSource<C>,
   { start, limit, wait }: { readonly start: PageStart; readonly limit: number; readonly wait: number },
-): Promise<PageOutcome<C>> {
+): Promise<PageOutcome<C> | { readonly outcome: 'refused'; readonly problem: Problem }> {
+  const { request, reply, caller } = call
+  const { organizationId } = caller
   // From its arrival: a request whose organization moves is answered anew where that is now.
   using watch = readers.watch({ organizationId, kinds }, Math.max(0, wait * 1_000 - reply.elapsedTime))
   request.leaveUnderWay()
@@ -133,14 +139,22 @@ async function waitForPage<C>(
   try {
     let from = start
     let result = await feed.page(organizationId, from, limit)
+    let hasWaited = false
     while (result.outcome === 'page' && isEmpty(result.page)) {
       const { clock } = result.page
       watch.seen(clock)
+      hasWaited = true
       if (!(await watch.next())) break
       from = readAt(clock, from)
       result = await feed.page(organizationId, from, limit)
     }
-    return result
+    // After the page was read: what it shows was committed before this look at the caller.
+    const refusal = hasWaited ? await call.standing() : null
+    return refusal === null ? result : refused(refusal)
+  } catch (error) {
+    const refusal = await call.standing()
+    if (refusal !== null) return refused(refusal)
+    throw error
   } finally {
     reply.raw.off('close', leave)
   }

@@ -67,7 +67,9 @@ test('is read and sent in pieces of a megabyte, however large the objects are', 
   await api.post('/v1/tickets/batch', { items: tickets })
   const feed = createFeed(unshared(shared().database.pool), ticket.table, 'lines')
   const pieces: string[] = []
-  for await (const piece of await exportLines(feed, { ...api, organizationCreatedAt: 1 })) pieces.push(piece)
+  const made = await exportLines(feed, { ...api, organizationCreatedAt: 1 })
+  if (!made.ok) throw new Error(made.error.detail)
+  for await (const piece of made.value) pieces.push(piece)
   const sizes = pieces.map((piece) => Buffer.byteLength(piece))
   expect(sizes.length).toBeGreaterThan(4)
   // The last object of a piece may reach over it.

@@ -27,8 +27,9 @@ import { testEngine } from '../harness/engine.ts'
 import { follow } from '../harness/follower.ts'
 import { makeWebhook } from '../harness/hooks.ts'
 import { httpReader } from '../harness/http-follower.ts'
+import { makeKey } from '../harness/keys.ts'
 import { eventually, waitingBackends } from '../harness/locks.ts'
-import type { Api, TestService } from '../harness/service.ts'
+import { type Api, createApi, type TestService } from '../harness/service.ts'
 import { createServices, socketUrl } from '../harness/services.ts'
 import { severalDatabases } from '../harness/several-databases.ts'
 import { rowsWith } from '../harness/stored.ts'
@@ -524,4 +525,26 @@ test('moves to a database whose log began its week without a partition', { timeo
   const { code, said } = await command('move', api.organizationId, '--to', 'two').ended
   expect([code, said]).toEqual([0, expect.stringContaining('"outcome":"moved"')])
   expect(await isServedBy(target.pool, api.organizationId)).toBe(true)
+})
+
+test('ends a wait that a move took along when the key is revoked where the organization is now', {
+  timeout: 120_000,
+}, async () => {
+  await using several = await severalDatabases()
+  const [one, two] = several.databases as [TestDatabase, TestDatabase]
+  const { address } = await several.startApi()
+  const api = await several.newOrganization(0, address)
+  const { id, token } = await makeKey(api)
+  const reader = createApi(address, api.organizationId, token)
+  const { json } = await reader.get('/v1/customers?updatedAfter=1970-01-01T00:00:00Z')
+  const waiting = reader.get(`/v1/customers?cursor=${json.pagination.nextCursor}&wait=50`)
+  await eventually('it has been let in', async () => {
+    const { rowCount } = await one.pool.query('select 1 from api_key_uses u where u.api_key_id = $1', [id])
+    return rowCount === 1
+  })
+  await moveOrganization(databasesOf(one.pool, two.pool), api.organizationId, 'two', asFastAsCanBe)
+  expect((await api.delete(`/v1/api-keys/${id}`)).status).toBe(204)
+  await makeCustomer(api)
+  const { status, json: told } = await waiting
+  expect([status, told.code]).toEqual([401, 'unauthorized'])
 })

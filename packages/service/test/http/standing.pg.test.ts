@@ -1,0 +1,205 @@
+/** What is under way when its caller loses its standing: reads show nothing that came later, and writes that waited change nothing. */
+
+import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
+import { createGunzip } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/kernel/timestamps.ts'
+import { deleteOrganization } from '../../src/organization/deletion.ts'
+import { suspendOrganization } from '../../src/organization/suspension.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { asToken, makeKey } from '../harness/keys.ts'
+import { eventually, lockRow, waitingBackends } from '../harness/locks.ts'
+import type { Api } from '../harness/service.ts'
+import { sharedService } from '../harness/shared-service.ts'
+
+const shared = sharedService()
+
+interface Loss {
+  readonly name: string
+  /** Who reads, with a key or a session that ends. */
+  readonly reader: (api: Api) => Promise<{ readonly reader: Api; readonly lose: () => Promise<unknown> }>
+  readonly told: readonly [status: number, code: string]
+}
+
+async function withKey(api: Api) {
+  const { id, token } = await makeKey(api, { scopes: ['customers:read', 'customers:write', 'tickets:read'] })
+  return { id: id as string, reader: asToken(shared(), api, token) }
+}
+
+const losses: readonly Loss[] = [
+  {
+    name: 'a revoked key',
+    async reader(api) {
+      const { id, reader } = await withKey(api)
+      return { reader, lose: () => api.delete(`/v1/api-keys/${id}`) }
+    },
+    told: [401, 'unauthorized'],
+  },
+  {
+    name: 'a key without the scope any more',
+    async reader(api) {
+      const { id, reader } = await withKey(api)
+      return { reader, lose: () => api.patch(`/v1/api-keys/${id}`, { scopes: ['bookings:read'] }) }
+    },
+    told: [403, 'insufficient_scope'],
+  },
+  {
+    name: 'a session that was ended',
+    async reader(api) {
+      const link = (
+        await api.post('/v1/console-links', { scopes: ['customers:read', 'customers:write', 'tickets:read'] })
+      ).json
+      const exchanged = await shared()
+        .withToken(null)
+        .post('/v1/console-links/exchange', { link: link.url.split('#link=')[1] })
+      const reader = asToken(shared(), api, exchanged.json.token)
+      return { reader, lose: () => reader.delete(`/v1/console-links/${link.id}`) }
+    },
+    told: [401, 'unauthorized'],
+  },
+  {
+    name: 'a suspended organization',
+    async reader(api) {
+      const { reader } = await withKey(api)
+      const { pool } = shared().database
+      return { reader, lose: () => suspendOrganization(pool, systemClock, api.organizationId) }
+    },
+    told: [403, 'insufficient_scope'],
+  },
+  {
+    name: 'a deleted organization',
+    async reader(api) {
+      const { reader } = await withKey(api)
+      const { pool } = shared().database
+      return { reader, lose: () => deleteOrganization(pool, systemClock, api.organizationId) }
+    },
+    told: [401, 'unauthorized'],
+  },
+]
+
+/** A row of the organization that is committed whatever its keys may do. */
+async function commitRow(api: Api): Promise<void> {
+  const { pool } = shared().database
+  await pool.query('update organizations set suspended_at = null where organization_id = $1', [
+    api.organizationId,
+  ])
+  await api.post('/v1/customers', { name: 'Committed later' })
+  await pool.query('update organizations set suspended_at = now() where organization_id = $1', [
+    api.organizationId,
+  ])
+}
+
+describe.each(losses)('$name', ({ reader: readerOf, told, name }) => {
+  test.each(['/v1/customers', '/v1/changes'])(
+    'ends a wait at %s without what was committed later',
+    async (path) => {
+      const api = await shared().newOrganization()
+      const { reader, lose } = await readerOf(api)
+      const { json } = await reader.get(`${path}?updatedAfter=1970-01-01T00:00:00Z`)
+      const waiting = reader.get(`${path}?cursor=${json.pagination.nextCursor}&wait=50`)
+      await eventually('it waits', () => shared().app.readers.waiting === 1)
+      await lose()
+      if (name === 'a suspended organization') await commitRow(api)
+      else await api.post('/v1/customers', { name: 'Committed later' })
+      if (name === 'a deleted organization') shared().app.readers.notify(null)
+      const { status, json: answer } = await waiting
+      expect([status, answer.code]).toEqual(told)
+    },
+  )
+
+  test('changes nothing by a request whose body came later', async () => {
+    const api = await shared().newOrganization()
+    const { reader, lose } = await readerOf(api)
+    const { port } = new URL(shared().url)
+    const socket = connect(Number(port), '127.0.0.1')
+    const body = JSON.stringify({ name: 'Too late' })
+    socket.write(
+      `POST /v1/customers HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${reader.token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
+    )
+    const began = performance.now()
+    // Let in: its body is waited for.
+    await eventually('its key was looked at', () => performance.now() - began > 300)
+    await lose()
+    socket.write(body.slice(5))
+    let text = ''
+    for await (const piece of socket) text += piece
+    expect(text.split(' ')[1]).toBe(String(told[0]))
+    const { rows } = await shared().database.pool.query(
+      'select 1 from customers c where c.organization_id = $1',
+      [api.organizationId],
+    )
+    expect(rows).toEqual([])
+  })
+})
+
+test.each([losses[0], losses[3]] as readonly Loss[])(
+  'breaks an export off for $name, compressed or not',
+  async ({ reader: readerOf, told }) => {
+    const api = await shared().newOrganization()
+    const { reader, lose } = await readerOf(api)
+    for (let n = 0; n < 2; n++) await fillMegabytes(api)
+    const answers = await Promise.all(['identity', 'gzip'].map((coding) => beginExport(reader, coding)))
+    await lose()
+    for (const answer of answers) {
+      const { text, isWhole } = await readOn(answer)
+      expect(isWhole).toBe(false)
+      expect(text).toContain('"object":"ticket"')
+      expect(text).not.toContain('export_end')
+    }
+    expect([(await reader.get('/v1/tickets/export')).status]).toEqual([told[0]])
+  },
+)
+
+test('a change that waited for another of its row is decided with the standing that its key has then', async () => {
+  const api = await shared().newOrganization()
+  const { id } = await makeCustomer(api)
+  const { id: keyId, reader } = await withKey(api)
+  const { pool } = shared().database
+  await using lock = await lockRow(shared().database, 'organization_clocks', api)
+  const first = api.patch(`/v1/customers/${id}`, { name: 'First' })
+  await waitingBackends(shared().database, 1)
+  const began = performance.now()
+  const second = reader.patch(`/v1/customers/${id}`, { name: 'Second' })
+  const third = reader.delete(`/v1/customers/${id}`)
+  await eventually('they wait behind it', () => performance.now() - began > 300)
+  await pool.query('delete from api_keys where organization_id = $1 and id = $2', [api.organizationId, keyId])
+  await lock.release()
+  expect((await first).status).toBe(200)
+  expect([(await second).status, (await third).status]).toEqual([401, 401])
+  expect((await api.get(`/v1/customers/${id}`)).json.name).toBe('First')
+})
+
+/** Twelve megabytes, which no coding makes much less of. */
+async function fillMegabytes(api: Api): Promise<void> {
+  const { id: customerId } = await makeCustomer(api)
+  const ideograph = () => String.fromCharCode(0x4e00 + Math.floor(Math.random() * 20_000))
+  const items = Array.from({ length: 60 }, (_, n) => ({
+    customerId,
+    subject: `${n}`,
+    description: Array.from({ length: 64_000 }, ideograph).join(''),
+  }))
+  const answer = await api.post('/v1/tickets/batch', { items })
+  expect(answer.status, answer.text.slice(0, 500)).toBe(200)
+}
+
+/** An export of which nothing is read yet. */
+function beginExport(api: Api, coding: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${api.token}`, 'accept-encoding': coding }
+    request(`${shared().url}/v1/tickets/export`, { headers, agent: false }, resolve).on('error', reject).end()
+  })
+}
+
+async function readOn(answer: IncomingMessage): Promise<{ text: string; isWhole: boolean }> {
+  const pieces: Buffer[] = []
+  const isPacked = answer.headers['content-encoding'] === 'gzip'
+  const unpacked = isPacked ? answer.pipe(createGunzip()) : answer
+  answer.on('error', () => unpacked.destroy(new Error('cut')))
+  try {
+    for await (const piece of unpacked) pieces.push(piece as Buffer)
+    return { text: Buffer.concat(pieces).toString(), isWhole: answer.complete }
+  } catch {
+    return { text: Buffer.concat(pieces).toString(), isWhole: false }
+  }
+}
