@@ -118,7 +118,9 @@ export interface Home {
 }
 
 /** The directory, for a database that is not its own. */
-export type DirectoryElsewhere = Pick<HomeDirectory, 'note' | 'noteBeside'> & { readonly pool: Pool }
+export type DirectoryElsewhere = Pick<HomeDirectory, 'note' | 'noteBeside' | 'forgetTokens'> & {
+  readonly pool: Pool
+}
 
 /**
  * `register` takes its figures; `directory` is told of tokens before they are made, where the database is not the directory's
@@ -241,7 +243,7 @@ interface Services {
 
 function keyParts(
   { database, clock, callUnderClock, vault, wake, kinds }: Services,
-  directory: Pick<HomeDirectory, 'note' | 'noteBeside'> | null,
+  directory: Pick<HomeDirectory, 'note' | 'noteBeside' | 'forgetTokens'> | null,
 ): readonly Part[] {
   const store = createKeyStore(database, callUnderClock)
   const scopes = scopeNames(kinds.map(({ plural }) => plural))

@@ -200,6 +200,7 @@ describe('SQL', () => {
     )
     expect(anonymous.map(({ path, sql }) => `${path}: ${sql.trim().slice(0, 50)}`).sort()).toEqual([
       // Whether there is any key, in any database.
+      'access/home-directory.ts: delete from directory_tokens t where t.token_hash ',
       'access/organizations.ts: select 1 from (select 1 from api_keys union all se',
       // By the hashes of tokens, as the directory is asked.
       'access/settle-directory.ts: delete from directory_tokens t where t.token_hash ',
@@ -234,6 +235,8 @@ describe('SQL', () => {
       "journal/journal.ts: select ${commitFunction.name}((c.part->>'organizat",
       // Its arms name it, each for itself.
       'journal/page-statement.ts: select s.updated_at, s.id, s.body from (${arms.map',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
+      'keys/console-links.ts: select 1 from ${exchangeable}',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the source as it is written
       'kinds/browse.ts: select ${total} as total, (select count(*)::int fr',
       // The catalogue.

@@ -10,6 +10,7 @@
  * nobody, and is swept. A home that does not serve the organization any more says so itself, whatever is believed here.
  */
 import type { Pool } from 'pg'
+import { rolledBack } from '../db/failure.ts'
 import type { Queryable } from '../db/pool.ts'
 import { arrayParameter, hiddenArray, type PreparedStatement, queryText } from '../db/text-query.ts'
 import { coalesce } from '../kernel/coalesce.ts'
@@ -51,6 +52,8 @@ export interface HomeDirectory {
   note(organizationId: string, tokenHashes: readonly Buffer[]): Promise<void>
   /** A token is about to replace one of which another is known: it is the same organization's. False when that one is not known. */
   noteBeside(knownHash: Buffer, tokenHash: Buffer): Promise<boolean>
+  /** Tokens with these hashes were noted, and are good for nothing. */
+  forgetTokens(tokenHashes: readonly Buffer[]): Promise<void>
   /**
    * From now on the organization lives in `to`, and every process is told; false, and nothing is changed, unless it has lived in
    * `from` so far and moved one time less than `moves`. All hashes of its tokens are to be noted before.
@@ -122,6 +125,10 @@ export function createHomeDirectory(pool: Pool, name: string): HomeDirectory {
       return rowCount === 1
     },
 
+    async forgetTokens(tokenHashes) {
+      await pool.query('delete from directory_tokens t where t.token_hash = any($1)', [tokenHashes])
+    },
+
     async turn(organizationId, { from, to, moves }) {
       // What has no row lives in the directory's own database, and has not moved.
       const { rows } = await pool.query(
@@ -143,6 +150,27 @@ export function createHomeDirectory(pool: Pool, name: string): HomeDirectory {
       await pool.query('delete from directory_organizations where organization_id = $1', [organizationId])
     },
   }
+}
+
+/**
+ * Has a token noted before `make` makes it, and forgotten again unless `make` says that it is `done` or may have done it. Where a refusal
+ * can be foreseen it is to come first: nobody who is refused again and again has the directory write each time.
+ */
+export async function announced<A extends string>(
+  directory: Pick<HomeDirectory, 'note' | 'forgetTokens'> | null,
+  { organizationId, hash }: { readonly organizationId: string; readonly hash: Buffer },
+  make: () => Promise<A>,
+): Promise<A> {
+  if (directory === null) return make()
+  await directory.note(organizationId, [hash])
+  const forget = () => directory.forgetTokens([hash])
+  const made = await make().catch(async (error: unknown) => {
+    // Where nobody can say what became of it, it may have been made.
+    if (rolledBack(error)) await forget()
+    throw error
+  })
+  if (made !== 'done') await forget()
+  return made
 }
 
 async function noteTokens(

@@ -3,7 +3,7 @@
  * of a session that may do what the link says, for the key that made it, until the link's end, the key's, or its deletion.
  */
 import type { Caller } from '../access/directory.ts'
-import type { HomeDirectory } from '../access/home-directory.ts'
+import { announced, type HomeDirectory } from '../access/home-directory.ts'
 import { grants, managingScope } from '../access/scopes.ts'
 import { hashToken, isToken, newToken } from '../access/token.ts'
 import type { Database } from '../db/fair-pool.ts'
@@ -54,7 +54,7 @@ export interface ConsoleLinkServices {
   /** Encrypts an answer about a link, as it holds its secret. */
   readonly seal: (answer: string, organizationId: string, linkId: string) => Promise<Sealed>
   /** Told of links and sessions before they are made, where another database than this finds them; null where none does. */
-  readonly directory?: Pick<HomeDirectory, 'note' | 'noteBeside'> | null
+  readonly directory?: Pick<HomeDirectory, 'note' | 'noteBeside' | 'forgetTokens'> | null
 }
 
 export interface ConsoleLinks {
@@ -132,10 +132,26 @@ begin
 end;`,
 )
 
+/** SQL: the link with the hash `$1` can be exchanged at `$2`, for a session of its key. */
+const isExchangeable = `c.token_hash = $1 and c.exchanged_at is null and c.expires_at > $2
+             and k.organization_id = c.organization_id and k.id = c.api_key_id
+             and (k.expires_at is null or k.expires_at > $2)`
+const exchangeable = `console_links c, api_keys k where ${isExchangeable}`
+
 export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks {
   const { database, callUnderClock, clock, seal, directory = null } = services
   const shape = linkShape(services.scopes)
   const bytes = (token: string) => Buffer.from(hashToken(token), 'hex')
+
+  async function countLinks(organizationId: string, now: number): Promise<number> {
+    const { rows } = await database
+      .of(organizationId)
+      .query<{ links: number }>(
+        'select count(*)::int as links from console_links c where c.organization_id = $1 and c.expires_at > $2',
+        [organizationId, formatTimestamp(now)],
+      )
+    return rows[0]?.links ?? 0
+  }
 
   return {
     async create(caller, body, base, record) {
@@ -156,10 +172,10 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
         record === null
           ? null
           : encodeResponse(record, { sealed: await seal(JSON.stringify(link), organizationId, id) })
-      await directory?.note(organizationId, [bytes(secret)])
-      const created = await callUnderClock<'done' | 'limit_reached' | 'caller_changed' | 'replayed'>(
-        createLinkFunction,
-        [
+      if (directory !== null && (await countLinks(organizationId, now)) >= linkLimit)
+        return refused(tooManyLinks)
+      const created = await announced(directory, { organizationId, hash: bytes(secret) }, () =>
+        callUnderClock<'done' | 'limit_reached' | 'caller_changed' | 'replayed'>(createLinkFunction, [
           organizationId,
           id,
           formatTimestamp(now),
@@ -169,7 +185,7 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
           expiresAt,
           linkLimit,
           response,
-        ],
+        ]),
       )
       switch (created) {
         case 'done':
@@ -194,7 +210,16 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
       const { link } = parsed.value as { link: string }
       if (!isToken(link, 'link')) return refused(noSuchLink)
       const token = newToken('session')
-      await directory?.noteBeside(bytes(link), bytes(token))
+      const now = formatTimestamp(clock.now())
+      if (directory !== null) {
+        // Needs no key, so nothing is written for a link that is good for nothing.
+        const { rows: good } = await database.together.query(`select 1 from ${exchangeable}`, [
+          bytes(link),
+          now,
+        ])
+        if (good.length === 0) return refused(noSuchLink)
+        await directory.noteBeside(bytes(link), bytes(token))
+      }
       // Whoever comes second finds another hash in its place.
       const { rows } = await database.together.query<{
         organization_id: string
@@ -203,14 +228,13 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
         key_scopes: string[]
         expires_at: Date
       }>(
-        `update console_links c set token_hash = $2, exchanged_at = $3 from api_keys k
-           where c.token_hash = $1 and c.exchanged_at is null and c.expires_at > $3
-             and k.organization_id = c.organization_id and k.id = c.api_key_id
-             and (k.expires_at is null or k.expires_at > $3)
+        `update console_links c set token_hash = $3, exchanged_at = $2 from api_keys k
+           where ${isExchangeable}
            returning c.organization_id, c.id, c.scopes, k.scopes as key_scopes, c.expires_at`,
-        [bytes(link), bytes(token), formatTimestamp(clock.now())],
+        [bytes(link), now, bytes(token)],
       )
       const [row] = rows
+      await directory?.forgetTokens([row === undefined ? bytes(token) : bytes(link)])
       if (row === undefined) return refused(noSuchLink)
       const session: ConsoleSession = {
         id: row.id,

@@ -3,7 +3,7 @@
  * do, decides on the record as it stands, and commits in one call; when another change was quicker it decides again.
  */
 import type { Caller } from '../access/directory.ts'
-import type { HomeDirectory } from '../access/home-directory.ts'
+import { announced, type HomeDirectory } from '../access/home-directory.ts'
 import { hashToken, newToken } from '../access/token.ts'
 import { encodeResponse, type Sealed } from '../http/idempotency.ts'
 import { type Outcome, refused } from '../http/replies.ts'
@@ -42,7 +42,7 @@ export interface KeyServices {
   /** Something may be due: endpoints were disabled. */
   readonly wake: () => void
   /** Told of tokens before they are made, where another database than this finds keys by them; null where none does. */
-  readonly directory?: Pick<HomeDirectory, 'note'> | null
+  readonly directory?: Pick<HomeDirectory, 'note' | 'forgetTokens'> | null
 }
 
 /** The record with its token, which is shown this once. */
@@ -84,20 +84,19 @@ export function createKeys(services: KeyServices): Keys {
       const row = newRow(newId(clock), draft, token, now)
       const answer = { ...keyRecord(caller.organizationId, row), token }
       const options = { now, limit: keyLimit, response: await toStore(caller, row.id, record, answer) }
-      await directory?.note(caller.organizationId, [stored(token).hash])
-      const created = await store.create(caller, row, stored(token), options)
+      if (directory !== null && (await store.count(caller.organizationId)) >= keyLimit)
+        return refused(tooManyKeys)
+      const announcement = { organizationId: caller.organizationId, hash: stored(token).hash }
+      const created = await announced(directory, announcement, () =>
+        store.create(caller, row, stored(token), options),
+      )
       switch (created) {
         case 'done':
           return { outcome: 'done', value: answer }
         case 'replayed':
           return { outcome: 'replayed' }
         case 'limit_reached':
-          return refused(
-            problem(
-              'limit_reached',
-              `An organization has at most ${keyLimit} keys. DELETE those that have expired.`,
-            ),
-          )
+          return refused(tooManyKeys)
         case 'caller_changed':
           return refused(callerChanged)
       }
@@ -138,8 +137,10 @@ export function createKeys(services: KeyServices): Keys {
         }
         const answer = { ...keyRecord(caller.organizationId, after), token }
         const options = { now, updatedAt, expiresAt, response: await toStore(caller, id, record, answer) }
-        await directory?.note(caller.organizationId, [stored(token).hash])
-        const rotated = await store.rotate(caller, row, stored(token), options)
+        const announcement = { organizationId: caller.organizationId, hash: stored(token).hash }
+        const rotated = await announced(directory, announcement, () =>
+          store.rotate(caller, row, stored(token), options),
+        )
         if (rotated === 'replayed') return { outcome: 'replayed' }
         return rotated === 'done' ? { outcome: 'done', value: answer } : rotated
       }),
@@ -209,6 +210,11 @@ export function noSuchKey(id: string): Problem {
 const callerChanged = problem(
   'unavailable',
   'The key that this request came with was changed or revoked meanwhile; nothing was done. Send it again.',
+)
+
+const tooManyKeys = problem(
+  'limit_reached',
+  `An organization has at most ${keyLimit} keys. DELETE those that have expired.`,
 )
 
 const lastManagingKey = problem(

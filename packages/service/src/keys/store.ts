@@ -35,6 +35,8 @@ export interface KeyStore {
     page: { readonly limit: number; readonly offset: number },
     now: number,
   ): Promise<{ readonly rows: readonly KeyRow[]; readonly total: number }>
+  /** How many keys the organization has. */
+  count(organizationId: string): Promise<number>
   /** `response`: what to store for an Idempotency-Key, as the functions take it; null stores nothing. */
   create(
     caller: Caller,
@@ -129,6 +131,16 @@ export function createKeyStore(database: Pick<Database, 'of'>, callUnderClock: C
       )
       const [rows, count] = await Promise.all([read, counted])
       return { rows, total: count.rows[0]?.total ?? 0 }
+    },
+
+    async count(organizationId) {
+      const { rows } = await database
+        .of(organizationId)
+        .query<{ keys: number }>(
+          'select count(*)::int as keys from api_keys k where k.organization_id = $1',
+          [organizationId],
+        )
+      return rows[0]?.keys ?? 0
     },
 
     create(caller, row, token, { now, limit, response }) {

@@ -6,10 +6,12 @@ import { hashToken } from '../../src/access/token.ts'
 import { tellRestored } from '../../src/backup/restored.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { systemClock } from '../../src/kernel/timestamps.ts'
+import { linkLimit } from '../../src/keys/console-links.ts'
+import { keyLimit } from '../../src/keys/keys.ts'
 import { catalogue, type Figure } from '../../src/metrics/catalogue.ts'
 import { makeCustomer, makeTicket } from '../harness/desk.ts'
 import { makeWebhook } from '../harness/hooks.ts'
-import { eventually } from '../harness/locks.ts'
+import { eventually, lockRow } from '../harness/locks.ts'
 import { type Api, createApi } from '../harness/service.ts'
 import { names, type SeveralDatabases, severalDatabases } from '../harness/several-databases.ts'
 
@@ -174,6 +176,82 @@ test('whatever is made, rotated and revoked in whichever database and by whichev
     }),
     { numRuns: 2 },
   )
+})
+
+test('refused exchanges and creations write nothing into the directory', async () => {
+  const [first, own] = [several.databases[0]!, several.databases[1]!]
+  const api = await several.newOrganization(1, addresses[0])
+  const { organizationId } = api
+  const link = await api.post('/v1/console-links', { scopes: ['customers:read'] })
+  const secret = new URL(link.json.url).hash.replace('#link=', '')
+  const exchange = () =>
+    createApi(addresses[0], '', null).post('/v1/console-links/exchange', { link: secret })
+  expect((await exchange()).status).toBe(200)
+  await own.pool.query(
+    `insert into api_keys (organization_id, id, name, scopes, created_at, updated_at)
+       select $1, gen_random_uuid(), 'one of many', '{customers:read}', now(), now() from generate_series(2, ${keyLimit})`,
+    [organizationId],
+  )
+  await own.pool.query(
+    `insert into console_links (token_hash, organization_id, id, api_key_id, scopes, created_at, expires_at)
+       select sha256(('link ' || n)::bytea), $1, gen_random_uuid(), k.id, '{customers:read}', now(), now() + interval '1 hour'
+       from generate_series(2, ${linkLimit}) n, (select id from api_keys where organization_id = $1 and '*' = any(scopes)) k`,
+    [organizationId],
+  )
+  // What is written and taken back again is written too.
+  await first.pool.query('create table writes (n int)')
+  await first.pool.query(`create function note_write() returns trigger language plpgsql as $$
+    begin insert into writes values (1); return null; end; $$`)
+  await first.pool.query(
+    'create trigger note_write after insert or update or delete on directory_tokens for each statement execute function note_write()',
+  )
+  try {
+    for (let n = 0; n < 3; n++) {
+      expect((await exchange()).status).toBe(404)
+      const key = await api.post(
+        '/v1/api-keys',
+        { name: 'x', scopes: ['*'] },
+        { 'idempotency-key': `key ${n}` },
+      )
+      expect([key.status, key.json.code]).toEqual([409, 'limit_reached'])
+      const more = await api.post('/v1/console-links', { scopes: ['customers:read'] })
+      expect([more.status, more.json.code]).toEqual([409, 'limit_reached'])
+    }
+    const { rows } = await first.pool.query('select n from writes')
+    expect(rows).toEqual([])
+    const { rows: kept } = await own.pool.query(
+      'select k.key from idempotency_keys k where k.organization_id = $1',
+      [organizationId],
+    )
+    expect(kept).toEqual([])
+  } finally {
+    await first.pool.query(
+      'drop trigger note_write on directory_tokens; drop function note_write; drop table writes',
+    )
+  }
+})
+
+test('a token whose making lost a race is forgotten by the directory', async () => {
+  const [first, own] = [several.databases[0]!, several.databases[1]!]
+  const api = await several.newOrganization(1, addresses[0])
+  const { organizationId } = api
+  const noted = async () => {
+    const { rows } = await first.pool.query<{ n: number }>(
+      'select count(*)::int as n from directory_tokens t where t.organization_id = $1',
+      [organizationId],
+    )
+    return rows[0]?.n
+  }
+  expect(await noted()).toBe(1)
+  await using lock = await lockRow(own, 'organization_clocks', api)
+  const creating = api.post('/v1/api-keys', { name: 'late', scopes: ['customers:read'] })
+  await eventually('it is noted', async () => (await noted()) === 2)
+  await own.pool.query(`update api_keys set scopes = '{api_keys:manage}' where organization_id = $1`, [
+    organizationId,
+  ])
+  await lock.release()
+  expect((await creating).status).toBe(503)
+  expect(await noted()).toBe(1)
 })
 
 test('a token that nobody made is refused, and so is a link', async () => {

@@ -11,7 +11,8 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     "select encode(d.token_hash, 'hex') as token_hash, d.organization_id,",
   ],
   'finds the organization of a link, and replaces the hash in the same statement': [
-    'update console_links c set token_hash = $2, exchanged_at = $3',
+    'update console_links c set token_hash = $3, exchanged_at = $2',
+    'select 1 from console_links c, api_keys k where c.token_hash = $1',
   ],
   'for all organizations of one database that ask at the same time': [
     'select t.organization_id, t.id, t.body,',
