@@ -4,7 +4,6 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool as Connections } from 'undici'
-import { unseenLimits } from '../../packages/service/src/access/unseen-tokens.ts'
 import { plant } from '../../packages/service/test/harness/planted.ts'
 import { fillDirectory } from '../harness/filled-directory.ts'
 import {
@@ -252,12 +251,10 @@ async function killing(): Promise<Record<Window, Seen>> {
 const counts = [1, 10, 100]
 const restSeconds = 10
 const atRestSeconds = 20
-/** Fewer than a process looks up without a pace after a rest, each in a batch of its own as they come one after the other. */
-const newTokens = unseenLimits.batchesPerSecond - 10
+/** Fewer than a process looks up of one network at once. */
+const newTokens = 40
 /** So many times each is asked again. */
 const again = 5
-/** After it there is a second's worth of batches again. */
-const paceRestSeconds = 1.5
 
 /** Of a process of the service, of the worker and of the server at rest, and of who comes then. */
 interface Cost {
@@ -391,7 +388,6 @@ async function lookUps(url: string, all: readonly [DatabaseOfMany, ...DatabaseOf
     return waits
   }
   try {
-    await delay(paceRestSeconds * 1_000)
     return { firstLookUps: await ask(made), knownLookUps: await ask(Array(again).fill(made).flat()) }
   } finally {
     client.destroy()
@@ -410,7 +406,7 @@ async function* directory(runs: number): AsyncGenerator<Result> {
   }
   for (const [what, value] of Object.entries(sizes))
     yield summarize(`databases: directory: ${what}, with its indexes`, 'bytes', held, [{ value }])
-  for (const together of [1, unseenLimits.perBatch]) {
+  for (const together of [1, 20]) {
     const measured: Run[] = []
     for (let run = 0; run < runs; run++) measured.push(await filled.lookUps(together, lookUpSeconds))
     const how = together === 1 ? 'one token at a time' : `${together} tokens at a time`

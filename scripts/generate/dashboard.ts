@@ -104,11 +104,11 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       },
     },
     {
-      title: 'Under way, and waiting for room',
+      title: 'Under way, and waiting',
       unit: 'short',
       lines: {
         'under way': 'sum(deskwire_http_requests_under_way)',
-        'bodies waiting': 'sum(deskwire_http_bodies_waiting)',
+        waiting: 'sum(deskwire_http_requests_waiting)',
       },
     },
     {
@@ -117,9 +117,9 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       lines: { '{{of}}: {{reason}}': rate('deskwire_share_refusals_total', 'of, reason') },
     },
     {
-      title: 'Memory for bodies and answers',
+      title: 'Memory for bodies and responses',
       unit: 'bytes',
-      lines: { bodies: 'sum(deskwire_http_body_bytes)', answers: 'sum(deskwire_http_answer_bytes)' },
+      lines: { reserved: 'sum(deskwire_http_memory_bytes)' },
     },
   ],
   'The stream': [

@@ -39,10 +39,10 @@ test('databases are selected of what they have figures of, and the rest stays wh
   expect(
     selecting(
       'database="two"',
-      'sum(rate(deskwire_delivery_attempts_total{outcome="timeout"}[5m])) / max(deskwire_deliveries_due) + deskwire_http_body_bytes',
+      'sum(rate(deskwire_delivery_attempts_total{outcome="timeout"}[5m])) / max(deskwire_deliveries_due) + deskwire_http_memory_bytes',
     ),
   ).toBe(
-    'sum(rate(deskwire_delivery_attempts_total{database="two",outcome="timeout"}[5m])) / max(deskwire_deliveries_due{database="two"}) + deskwire_http_body_bytes',
+    'sum(rate(deskwire_delivery_attempts_total{database="two",outcome="timeout"}[5m])) / max(deskwire_deliveries_due{database="two"}) + deskwire_http_memory_bytes',
   )
 })
 

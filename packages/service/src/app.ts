@@ -7,7 +7,12 @@ import { type Admission, createAdmission } from './access/admission.ts'
 import type { LookUp } from './access/directory.ts'
 import { createHomeDirectory } from './access/home-directory.ts'
 import { createHomes, type Homes } from './access/homes.ts'
-import type { RateLimit } from './access/rate-limit.ts'
+import {
+  createRateLimiter,
+  type RateLimit,
+  type RateLimiter,
+  unauthenticatedLimit,
+} from './admission/rate-limit.ts'
 import { apiParts } from './api-document.ts'
 import { builtConsole } from './console/files.ts'
 import { consolePart, createConsole } from './console/routes.ts'
@@ -16,25 +21,23 @@ import { createResolver } from './delivery/target/resolver.ts'
 import { kinds as deskKinds } from './desk/index.ts'
 import { createDocs, docsPart } from './docs/routes.ts'
 import { createHome, type Home, type HomeDatabase, type HomeOptions } from './home.ts'
+import { admitRequests, RequestAdmission } from './http/admit.ts'
 import { compressAnswers } from './http/compression.ts'
-import type { HandOver } from './http/hand-over.ts'
 import { createHealth, healthPart } from './http/health.ts'
+import type { Offload } from './http/offload.ts'
 import { type Placing, registerAnswering, registerRoutes } from './http/route.ts'
 import { createServer, refuseOtherMethods } from './http/server.ts'
-import { limitShares, shareLimits } from './http/shares.ts'
 import { awayOf, OrganizationAway } from './journal/away.ts'
 import type { StorageLimits } from './journal/change.ts'
 import type { TellWorker } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
-import type { LargeWork } from './kernel/large-work.ts'
 import { isWithin, type Networks, noNetworks } from './kernel/networks.ts'
-import type { Room } from './kernel/room-for-others.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
 import type { Kind } from './kinds/kind.ts'
+import { countAdmission } from './metrics/admission.ts'
 import { createRegistry, type MetricsSnapshot, metricsPart, metricsText } from './metrics/registry.ts'
 import { timeRequests } from './metrics/requests.ts'
-import { countShares } from './metrics/shares.ts'
 import type { Maintenance } from './retention/maintenance.ts'
 
 export interface App {
@@ -92,11 +95,9 @@ export interface AppOptions {
   /** How far the clock may be ahead of the database's, in milliseconds; as far as it likes unless told: tests move it. */
   readonly maxClockSkew?: number
   /** Answers requests whose bodies take long to read; without it they are answered here. */
-  readonly handOver?: HandOver
-  /** Where requests that are answered here are noted, so that what can wait leaves them room; nothing does unless told. */
-  readonly room?: Room
-  /** Whose turn it is to do what is large; everybody's unless told. */
-  readonly largeWork?: LargeWork
+  readonly offload?: Offload
+  /** How many wait for that, for the metrics. */
+  readonly offloadWaiting?: () => number
   /** `bulk` for the thread that they are handed to: it answers nothing of the process as a whole. */
   readonly part?: 'api' | 'bulk'
   /** What it tells of its work to; nobody unless told. */
@@ -114,13 +115,14 @@ export function createApp(options: AppOptions): App {
     corsOrigins = [],
     telemetry = null,
   } = options
+  const unauthenticated = part === 'api' ? createRateLimiter(unauthenticatedLimit, clock) : undefined
   const server = createServer(log, {
     ...(trustedProxies.ranges.length === 0
       ? {}
       : { isTrustedProxy: (ip: string) => isWithin(ip, trustedProxies) }),
     corsOrigins,
-    ...(options.handOver && { handOver: options.handOver }),
-    ...(options.room && { room: options.room }),
+    ...(options.offload && { offload: options.offload }),
+    ...(unauthenticated && { unauthenticated }),
     telemetry,
     inside: part === 'bulk',
   })
@@ -149,7 +151,7 @@ export function createApp(options: AppOptions): App {
   })
   const metrics = metricsText(() => registers, otherMetrics, clock)
   if (part === 'api') registerOwnRoutes(server, options, homes, { register, metrics, pending })
-  const admission = admissionOf(server, options, homes, known)
+  const admission = admissionOf(server, options, homes, known, unauthenticated)
   registerAnswering(server, homes, { admission }, known === null ? null : placingBy(known))
   const routes = new Map([...allowed].map(([url, methods]) => [url, new Set(methods)]))
   refuseOtherMethods(server, routes)
@@ -209,15 +211,19 @@ function registerOwnRoutes(
     degraded = () => null,
     consoleFrameAncestors: frameAncestors = [],
     metricsElsewhere = false,
-    room,
+    offloadWaiting = () => 0,
   }: AppOptions,
   homes: readonly Home[],
   { register, metrics, pending }: Pick<App, 'metrics' | 'pending'> & { readonly register: Registry },
 ): void {
   timeRequests(server, register)
-  const { standing } = limitShares(server, shareLimits, room)
+  const requests = new RequestAdmission()
+  admitRequests(server, requests)
   compressAnswers(server)
-  countShares(server, register, () => ({ ...standing(), pending: pending() }))
+  countAdmission(server, register, () => {
+    const { waiting, ...held } = requests.standing
+    return { ...held, waiting: waiting + offloadWaiting(), pending: pending() }
+  })
   registerRoutes(server, healthPart.routes, createHealth(homes, degraded), null)
   const docs = createDocs(() => apiParts(kinds, !metricsElsewhere))
   registerRoutes(server, docsPart.routes, docs, null)
@@ -229,9 +235,10 @@ function registerOwnRoutes(
 /** Who comes in. Uses that are noted are written before the server has closed. */
 function admissionOf(
   server: FastifyInstance,
-  { clock, rateLimit: limit, room }: AppOptions,
+  { clock, rateLimit: limit }: AppOptions,
   homes: readonly [Home, ...Home[]],
   known: Homes | null,
+  unauthenticated: RateLimiter | undefined,
 ): Admission {
   server.addHook('onClose', async () => void (await Promise.all(homes.map(({ uses }) => uses.settled()))))
   const [{ lookUp }] = homes
@@ -239,7 +246,7 @@ function admissionOf(
     lookUp: known === null ? onlyHere(lookUp) : known.lookUp,
     clock,
     limit,
-    restAfter: room?.restAfter.bind(room),
+    unauthenticated,
     uses: { note: (caller) => homes[caller.home ?? 0]?.uses.note(caller) },
   })
 }

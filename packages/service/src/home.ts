@@ -23,9 +23,7 @@ import type { StorageLimits } from './journal/change.ts'
 import { type CallUnderClock, createJournal } from './journal/journal.ts'
 import { createNotifier, type TellWorker } from './journal/notifier.ts'
 import type { WaitingReaders } from './journal/waiting-readers.ts'
-import type { LargeWork } from './kernel/large-work.ts'
 import { loggable } from './kernel/loggable.ts'
-import type { Room } from './kernel/room-for-others.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
 import { consoleLinkPart } from './keys/console-link-routes.ts'
@@ -36,9 +34,9 @@ import { createKeyStore } from './keys/store.ts'
 import { outdatedRows } from './kinds/backfill.ts'
 import type { Kind } from './kinds/kind.ts'
 import { deskParts } from './kinds/register.ts'
+import { createConnectionMetrics, createPoolMetrics } from './metrics/admission.ts'
 import { gauge } from './metrics/instruments.ts'
 import { createCommitMetrics } from './metrics/requests.ts'
-import { createConnectionMetrics, createPoolMetrics } from './metrics/shares.ts'
 import {
   createLogMetrics,
   createOutdatedMetrics,
@@ -92,10 +90,6 @@ export interface HomeOptions {
   readonly part: 'api' | 'bulk'
   readonly telemetry: Telemetry | null
   readonly resolver: Resolver
-  /** What requests of others are left room by; nothing unless told. */
-  readonly room?: Room
-  /** Whose turn it is to do what is large; everybody's unless told. */
-  readonly largeWork?: LargeWork
 }
 
 export interface Home {
@@ -132,16 +126,15 @@ export function createHome(
   register: Registry,
   directory: DirectoryElsewhere | null,
 ): Home {
-  const { log, settings, kinds, maxClockSkew, storage, part, telemetry, room, largeWork } = options
+  const { log, settings, kinds, maxClockSkew, storage, part, telemetry } = options
   const of = name === null ? {} : { database: name }
-  const restAfter = room?.restAfter.bind(room)
   const notifier = createNotifier(
     pool,
     (error) => log.warn({ ...of, err: loggable(error) }, 'workers and waiting readers could not be notified'),
     tellWorker,
   )
-  // What comes to the thread has had its organization's turn before.
-  const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register, telemetry, largeWork)
+  // The thread's work is admitted before it comes there.
+  const database = part === 'bulk' ? unshared(pool) : sharedBy(pool, register, telemetry)
   createConnectionMetrics(register, { [part]: pool })
   if (telemetry !== null) {
     observePools(telemetry, { [part]: pool })
@@ -164,8 +157,6 @@ export function createHome(
     ),
     ...(maxClockSkew === undefined ? {} : { maxClockSkew }),
     ...(storage && { storage }),
-    ...(restAfter && { restAfter }),
-    ...(largeWork && { largeWork }),
     tracer: telemetry?.tracer ?? null,
   })
   const answers = whetherAnswers(pool, clock)
@@ -217,17 +208,12 @@ export function createHome(
   }
 }
 
-function sharedBy(
-  pool: Pool,
-  register: Registry,
-  telemetry: Telemetry | null,
-  largeWork: LargeWork | undefined,
-): Database {
+function sharedBy(pool: Pool, register: Registry, telemetry: Telemetry | null): Database {
   const observer = {
     ...createPoolMetrics(register, () => database.standing),
     asked: telemetry === null ? undefined : observeStatements(telemetry),
   }
-  const database: FairPool = new FairPool(pool, observer, {}, largeWork)
+  const database: FairPool = new FairPool(pool, observer)
   return database
 }
 

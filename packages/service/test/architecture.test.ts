@@ -35,11 +35,12 @@ function roomOf(path: string): string {
 /** What each room may import beside itself: nothing calls upwards. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
-  db: ['kernel'],
-  journal: ['kernel', 'db'],
-  access: ['kernel', 'db'],
+  admission: ['kernel'],
+  db: ['kernel', 'admission'],
+  journal: ['kernel', 'admission', 'db'],
+  access: ['kernel', 'admission', 'db'],
   openapi: ['kernel'],
-  http: ['kernel', 'db', 'journal', 'access', 'openapi'],
+  http: ['kernel', 'admission', 'db', 'journal', 'access', 'openapi'],
   docs: ['kernel', 'http', 'openapi'],
   console: ['kernel', 'http', 'openapi', 'docs'],
   kinds: ['kernel', 'db', 'journal', 'access', 'http', 'openapi'],
@@ -48,7 +49,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'kinds', 'delivery'],
   keys: ['kernel', 'db', 'journal', 'access', 'http', 'openapi', 'kinds', 'delivery'],
   organization: ['kernel', 'db', 'access', 'http', 'openapi', 'kinds'],
-  metrics: ['kernel', 'http', 'openapi', 'delivery'],
+  metrics: ['kernel', 'admission', 'http', 'openapi', 'delivery'],
   telemetry: ['kernel'],
   summarizer: ['kernel', 'db', 'journal', 'kinds', 'desk'],
   retention: ['kernel', 'db', 'journal', 'http'],
@@ -57,6 +58,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   moves: ['kernel', 'db', 'journal', 'access', 'desk', 'webhooks', 'organization', 'retention', 'backup'],
   top: [
     'kernel',
+    'admission',
     'db',
     'journal',
     'access',

@@ -1,14 +1,13 @@
 /**
- * Who may come in: a token is looked up, its key's calls are counted against its limit, and its use is noted. Tokens that this
- * process has not seen to be good wait for their turn first, as each costs a look into the database.
+ * Authentication: a token is looked up, its key's calls are counted against its limit, and its use is noted. A token that this process has
+ * not seen to be good counts first against the limit of its network, as anybody can make one up and each costs a look into the database.
  */
+
+import { createRateLimiter, type Quota, type RateLimit, type RateLimiter } from '../admission/rate-limit.ts'
 import { networkOf } from '../kernel/networks.ts'
-import type { RestAfter } from '../kernel/room-for-others.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import type { Caller, LookUp, Lookup } from './directory.ts'
-import { createRateLimiter, type Quota, type RateLimit } from './rate-limit.ts'
 import { hashToken, isBearer } from './token.ts'
-import { type Throttled, UnseenTokens, unseenLimits } from './unseen-tokens.ts'
 
 /** What becomes of a request that carries a token. `quota` is null when nothing is limited. */
 export type Authentication =
@@ -18,8 +17,8 @@ export type Authentication =
   | { readonly outcome: 'suspended'; readonly organizationId: string; readonly quota: Quota | null }
   /** The key has made too many calls. */
   | { readonly outcome: 'limited'; readonly organizationId: string; readonly quota: Quota }
-  /** Too many tokens that were not seen before wait to be looked up: of this address, or of all. */
-  | Throttled
+  /** Too many unknown tokens came from this network. */
+  | { readonly outcome: 'throttled' }
 
 export interface Admission {
   /** `address`: the IP address that the request came from. */
@@ -28,10 +27,7 @@ export interface Admission {
   lookAgain(token: string): Promise<Lookup>
 }
 
-/**
- * Tokens that were good a moment ago are looked up at once, so that a revocation counts at once; so many are remembered, by their
- * hashes: more than this call within the same while wait for their turn like new ones.
- */
+/** Hashes of tokens that were good a moment ago. Each is looked up all the same, so that a revocation counts at once. */
 const rememberedAtMost = 100_000
 
 /** `limit` holds for each key; null limits nothing. */
@@ -40,13 +36,10 @@ export function createAdmission(options: {
   readonly clock: Clock
   readonly limit: RateLimit | null
   readonly uses: { note(caller: Caller): void }
-  /** What look-ups of tokens that nobody has leave room by; nothing unless told. */
-  readonly restAfter?: RestAfter | undefined
-  /** Tokens not seen before; as many as `unseenLimits` say, unless told. */
-  readonly unseen?: Pick<UnseenTokens, 'find'>
+  /** Counts unknown tokens by network; without it they are not limited. */
+  readonly unauthenticated?: RateLimiter | undefined
 }): Admission {
-  const { lookUp, clock, limit, uses, restAfter } = options
-  const { unseen = new UnseenTokens(lookUp, unseenLimits, restAfter) } = options
+  const { lookUp, clock, limit, uses, unauthenticated } = options
   const keys = limit === null ? null : createRateLimiter(limit, clock)
   const good = new Set<string>()
 
@@ -55,11 +48,16 @@ export function createAdmission(options: {
       // What is mistyped is seen by its checksum, and costs nothing.
       if (!isBearer(token)) return { outcome: 'unknown' }
       const hash = hashToken(token)
-      const found = await (good.has(hash) ? lookUp(token) : unseen.find(token, networkOf(address)))
+      const network = good.has(hash) ? null : networkOf(address)
+      // Counted before it is known, so that no burst of look-ups passes; a good token gets it back.
+      if (network !== null && unauthenticated?.count(network).allowed === false)
+        return { outcome: 'throttled' }
+      const found = await lookUp(token)
       if (found.outcome !== 'authenticated' && found.outcome !== 'suspended') {
-        if (found.outcome !== 'throttled' && found.outcome !== 'full') good.delete(hash)
+        good.delete(hash)
         return found
       }
+      if (network !== null) unauthenticated?.refund(network)
       remember(good, hash)
       const { caller } = found
       // A session has a limit of its own: what its page does takes none of its key's calls.

@@ -1,119 +1,118 @@
 /**
- * The API's way to the database. Every statement says whom it is for, and waits in that organization's queue where the
- * organization has its share of the connections: who asks for much waits for its own statements, and not others for them.
+ * The API's way to the database: a fair queue in front of the pool. Every statement names its organization, so an organization that asks
+ * for much waits for its own statements, and no other waits for them.
  *
- * The pool's own queue, in which whoever comes first goes first, is not reached by them: `placesOf` leaves connections
- * for what is bounded elsewhere.
+ * The pool's own queue, first come first served, is not reached by these statements: some connections are left for others.
  */
 import type { Pool } from 'pg'
-import { Budget, ShareExceeded } from '../kernel/budget.ts'
-import { FairTurns, type Sort, type Turn, type TurnLimits } from '../kernel/fair-turns.ts'
-import type { LargeWork } from '../kernel/large-work.ts'
+import { FairQueue, type FairQueueLimits, type Permit, type WorkClass } from '../admission/fair-queue.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import type { ObservedStatement, StatementObserver } from './observe-statements.ts'
 import type { Queryable } from './pool.ts'
 
-/** Whom a statement is for. */
+/** Connections by organization. `signal`: a statement that still waits when it aborts is never sent. */
 export interface Database {
-  /** For one organization. */
-  of(organizationId: string): Queryable
+  of(organizationId: string, signal?: AbortSignal): Queryable
   /** The same for what may take seconds: searches, and counts of what was searched for. */
-  ofLong(organizationId: string): Queryable
-  /** For whichever organizations asked at the same time: short, and of a bounded number at once. */
+  ofLong(organizationId: string, signal?: AbortSignal): Queryable
+  /** For several organizations that asked at the same time: short, and of a bounded number at once. */
   readonly together: Queryable
 }
 
-/** A database whose connections nobody shares: of a worker, a command, a test. */
+/** A database whose connections are not shared: of a worker, a command, a test. */
 export function unshared(pool: Queryable): Database {
   return { of: () => pool, ofLong: () => pool, together: pool }
 }
 
 /**
- * Connections that others than these statements use at the same time: two look-ups of tokens, so that it is known soon who
- * asks; four calls of the journal that may hold theirs for long (`journal/group-commit.ts`); and one for
- * whatever else the process does, such as its maintenance.
+ * Connections that are used besides these statements: two look-ups of tokens, so that it is known soon who asks; four calls of the journal
+ * that may hold theirs for long (`journal/group-commit.ts`); and one for whatever else the process does, such as its maintenance.
  */
 const connectionsOfOthers = 7
 
-/** For a pool of so many connections. */
-function placesOf(connections: number): TurnLimits {
-  const places = Math.max(2, connections - connectionsOfOthers)
-  return { places, longPlaces: Math.max(1, Math.ceil(places / 3)), commonPlaces: Math.max(1, places - 3) }
+/** For a pool of so many connections: long statements have a third, and an organization by itself two thirds. */
+function limitsOf(connections: number): FairQueueLimits {
+  const capacity = Math.max(2, connections - connectionsOfOthers)
+  return {
+    capacity,
+    share: 2,
+    long: Math.max(1, Math.ceil(capacity / 3)),
+    shared: Math.max(1, capacity - 3),
+    // Each is the request of a client that waits.
+    waiting: 20_000,
+    waitingOfOne: 10_000,
+    waitAtMost: 20_000,
+  }
 }
 
-/** Statements that may wait at once; each of them is the request of somebody who waits. */
-const waitingAtMost = 20_000
-/** How long one waits, in milliseconds, before its client is told to come again; where nobody is, it may wait for ever. */
-const waitAtMost = 20_000
-
 export interface PoolObserver {
-  /** A statement has waited for so many milliseconds; those that did not are not told of. */
+  /** A statement has waited for so many milliseconds; those that did not wait are not reported. */
   waited(milliseconds: number): void
-  /** Each statement is told to it; none is where there is nobody. */
+  /** Is notified of each statement; optional. */
   readonly asked?: StatementObserver | undefined
 }
 
 export class FairPool implements Database {
   readonly #pool: Queryable
-  readonly #turns: FairTurns
-  readonly #queue = new Budget(waitingAtMost)
+  readonly #queue: FairQueue
   readonly #elapsed = stopwatch()
   readonly #observer: PoolObserver
-  readonly #waitAtMost: number
-  readonly #largeWork: LargeWork | null
   readonly together: Queryable
 
-  constructor(
-    pool: Pool,
-    observer: PoolObserver,
-    limits: Partial<TurnLimits> & { readonly waitAtMost?: number } = {},
-    largeWork: LargeWork | null = null,
-  ) {
+  constructor(pool: Pool, observer: PoolObserver, limits: Partial<FairQueueLimits> = {}) {
     this.#pool = pool
     this.#observer = observer
-    this.#turns = new FairTurns({ ...placesOf(pool.options.max), ...limits }, this.#elapsed)
-    this.#waitAtMost = limits.waitAtMost ?? waitAtMost
-    this.#largeWork = largeWork
-    this.together = this.#queryable('', 'common')
+    this.#queue = new FairQueue('statements', { ...limitsOf(pool.options.max), ...limits }, this.#elapsed)
+    this.together = this.#queryable('', 'shared')
   }
 
-  /** @throws ShareExceeded, as a rejection, when too many statements wait, or one has waited for long. */
-  of(organizationId: string): Queryable {
-    return this.#queryable(organizationId, 'short')
+  /** @throws LimitExceeded, as a rejection, when too many statements wait, or one has waited for too long. */
+  of(organizationId: string, signal?: AbortSignal): Queryable {
+    return this.#queryable(organizationId, 'short', signal)
   }
 
-  ofLong(organizationId: string): Queryable {
-    const long = this.#queryable(organizationId, 'long')
-    const largeWork = this.#largeWork
-    if (largeWork === null) return long
-    const query = (...asked: unknown[]) =>
-      largeWork.run(organizationId, () => Reflect.apply(long.query, long, asked), {
-        waitAtMost: this.#waitAtMost,
-      })
-    return { query: query as Pool['query'] }
+  ofLong(organizationId: string, signal?: AbortSignal): Queryable {
+    return this.#queryable(organizationId, 'long', signal)
   }
 
   /** Statements that wait now, and those that are under way. */
   get standing(): { readonly waiting: number; readonly underWay: number } {
-    return { waiting: this.#turns.waiting, underWay: this.#turns.underWay }
+    return { waiting: this.#queue.waiting, underWay: this.#queue.held }
   }
 
-  #queryable(name: string, sort: Sort): Queryable {
-    return { query: ((...asked: unknown[]) => this.#ask(name, sort, asked)) as Pool['query'] }
+  #queryable(organizationId: string, kind: WorkClass, signal?: AbortSignal): Queryable {
+    const query = (...asked: unknown[]) => this.#ask(organizationId, kind, signal, asked)
+    return { query: query as Pool['query'] }
   }
 
-  #ask(name: string, sort: Sort, asked: unknown[]): Promise<unknown> {
+  #ask(
+    organizationId: string,
+    kind: WorkClass,
+    signal: AbortSignal | undefined,
+    asked: unknown[],
+  ): Promise<unknown> {
+    // Part of the trace that asks now, also where the statement has to wait.
     const observed = this.#observer.asked?.(asked) ?? null
-    const turn = this.#turns.begin(name, sort)
-    return turn === null ? this.#wait(name, sort, asked, observed) : this.#run(turn, asked, observed)
+    const permit = this.#queue.acquire(organizationId, { kind, signal })
+    return permit instanceof Promise
+      ? this.#wait(permit, asked, observed)
+      : this.#run(permit, asked, observed)
   }
 
-  #run(turn: Turn, asked: unknown[], observed: ObservedStatement | null): Promise<unknown> {
+  async #wait(
+    waiting: Promise<Permit>,
+    asked: unknown[],
+    observed: ObservedStatement | null,
+  ): Promise<unknown> {
     const began = this.#elapsed()
+    const permit = await waiting.finally(() => this.#observer.waited(this.#elapsed() - began))
+    return this.#run(permit, asked, observed)
+  }
+
+  #run(permit: Permit, asked: unknown[], observed: ObservedStatement | null): Promise<unknown> {
     observed?.began()
     const end = (error: unknown = null) => {
-      const took = this.#elapsed() - began
-      this.#turns.end(turn, took)
+      permit.release()
       observed?.ended(error)
     }
     let result: Promise<unknown>
@@ -125,33 +124,5 @@ export class FairPool implements Database {
     }
     result.then(() => end(), end)
     return result
-  }
-
-  #wait(name: string, sort: Sort, asked: unknown[], observed: ObservedStatement | null): Promise<unknown> {
-    const taken = this.#queue.take(name, 1)
-    if (taken !== 'taken') return Promise.reject(new ShareExceeded(taken, 'statements'))
-    const began = this.#elapsed()
-    return new Promise((resolve, reject) => {
-      const over = () => {
-        clearTimeout(timer)
-        this.#queue.give(name, 1)
-        this.#observer.waited(this.#elapsed() - began)
-      }
-      const waiting = this.#turns.wait(name, sort, (turn) => {
-        over()
-        try {
-          resolve(this.#run(turn, asked, observed))
-        } catch (error) {
-          reject(error)
-        }
-      })
-      const giveUp = () => {
-        const reason = this.#turns.waitsForItsOwn(waiting) ? 'own_share' : 'all_taken'
-        this.#turns.leave(waiting)
-        over()
-        reject(new ShareExceeded(reason, 'database_time'))
-      }
-      const timer = Number.isFinite(this.#waitAtMost) ? setTimeout(giveUp, this.#waitAtMost) : undefined
-    })
   }
 }

@@ -6,7 +6,6 @@
  * for whatever else may run there. So how late the worker's own timers come is the measure, as a sender that takes what others leave of a
  * network goes by the delay of its packets: late, and backlogs get less; prompt, and they get more.
  */
-import { Company } from '../kernel/fair-turns.ts'
 import { eventLoopLateness, type Lateness, nextRate } from '../kernel/lateness.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { type BacklogTuning, deliveryTuning } from './tuning.ts'
@@ -70,5 +69,31 @@ export class BacklogPace {
       this.#resting = null
     }, forgetAfter)
     this.#resting.unref()
+  }
+}
+
+/** Who was there lately, as far as it takes to say whether somebody is alone. */
+class Company {
+  readonly #within: number
+  readonly #elapsed: () => number
+  /** Who came last, and the last of anybody else before that: with when it was. */
+  #last = { name: '', at: Number.NEGATIVE_INFINITY }
+  #lastOther = { name: '', at: Number.NEGATIVE_INFINITY }
+
+  /** Whoever was there within so many milliseconds counts. */
+  constructor(within: number, elapsed: () => number) {
+    this.#within = within
+    this.#elapsed = elapsed
+  }
+
+  note(name: string): void {
+    if (this.#last.name !== name) this.#lastOther = this.#last
+    this.#last = { name, at: this.#elapsed() }
+  }
+
+  /** Whether anybody else was there. */
+  hasOthers(name: string): boolean {
+    const other = this.#last.name === name ? this.#lastOther : this.#last
+    return this.#elapsed() - other.at <= this.#within
   }
 }

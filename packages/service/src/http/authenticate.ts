@@ -3,8 +3,8 @@ import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Admission, Authentication } from '../access/admission.ts'
 import type { Caller, Lookup } from '../access/directory.ts'
-import type { Quota, RateLimit } from '../access/rate-limit.ts'
 import { grants } from '../access/scopes.ts'
+import type { Quota, RateLimit } from '../admission/rate-limit.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { sendProblem } from './problem-reply.ts'
@@ -13,8 +13,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by `admit`; reading it on a route without one is a mistake of ours. */
     caller: Caller | null
-    /** Whose key it was that is good and was refused all the same; null for any other request. */
-    refusedTo: string | null
   }
 }
 
@@ -39,15 +37,10 @@ export function admit(admission: Admission, needed: Needed) {
       if (authentication.outcome === 'limited')
         reply.header('retry-after', retryAfterSeconds(authentication.quota))
     }
-    // By then the queue has moved on by as many as it holds.
     if (authentication.outcome === 'throttled') reply.header('retry-after', '1')
-    if ('organizationId' in authentication) request.refusedTo = authentication.organizationId
     if (authentication.outcome !== 'authenticated') return sendProblem(reply, refusal(authentication))
     const refused = refusalOf(authentication.caller, needed)
-    if (refused !== null) {
-      request.refusedTo = authentication.caller.organizationId
-      return sendProblem(reply, refused)
-    }
+    if (refused !== null) return sendProblem(reply, refused)
     request.caller = authentication.caller
   }
 }
@@ -117,12 +110,7 @@ function refusal(authentication: Exclude<Authentication | Lookup, { outcome: 'au
     case 'throttled':
       return problem(
         'rate_limited',
-        'Too many API keys that were not seen before are being tried from this address. If this one is right, send it again after Retry-After.',
-      )
-    case 'full':
-      return problem(
-        'unavailable',
-        'Too many API keys that were not seen before are being tried from everywhere; nothing was done. Send the request again after Retry-After.',
+        'Too many unknown API keys are being tried from this address. If this one is right, send it again after Retry-After.',
       )
   }
 }

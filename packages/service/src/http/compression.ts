@@ -14,7 +14,8 @@ import {
   gzipSync,
 } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Budget } from '../kernel/budget.ts'
+import { FairQueue, noQueue } from '../admission/fair-queue.ts'
+import { LimitExceeded } from '../admission/limit-exceeded.ts'
 import { preferred } from './negotiation.ts'
 
 /** Content codings, the better one first. */
@@ -99,7 +100,7 @@ export function vary(reply: FastifyReply, name: string): void {
  * bytes of answers.
  */
 export function compressAnswers(server: FastifyInstance): void {
-  const underWay = new Budget(atOnce)
+  const underWay = new FairQueue('compression', { ...noQueue, capacity: atOnce, share: 1 })
   server.addHook('onSend', (request, reply, payload, done) => {
     const { caller } = request
     // Of who has left nothing would be given back.
@@ -114,8 +115,9 @@ export function compressAnswers(server: FastifyInstance): void {
       reply.header('content-encoding', coding).removeHeader('content-length')
       return done(null, whole(payload))
     }
-    if (underWay.take(caller.organizationId, 1) !== 'taken') return done(null, payload)
-    reply.raw.once('close', () => underWay.give(caller.organizationId, 1))
+    const permit = underWay.tryAcquire(caller.organizationId)
+    if (permit instanceof LimitExceeded) return done(null, payload)
+    reply.raw.once('close', permit.release)
     reply.header('content-encoding', coding).removeHeader('content-length')
     done(null, compressing(payload, pieces()))
   })

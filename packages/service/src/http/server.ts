@@ -11,27 +11,25 @@ import Fastify, {
 } from 'fastify'
 import findMyWay from 'find-my-way'
 import { HomeUnavailable } from '../access/homes.ts'
-import { type StrangerLimits, Strangers } from '../access/strangers.ts'
 import { isBearer } from '../access/token.ts'
+import { LimitExceeded } from '../admission/limit-exceeded.ts'
+import type { RateLimiter } from '../admission/rate-limit.ts'
 import { awayOf } from '../journal/away.ts'
 import { clockAheadCode } from '../journal/clock-skew.ts'
 import { NewerVersion } from '../journal/rows.ts'
 import { sealedOtherwiseCode } from '../journal/sql-fragments.ts'
-import { ShareExceeded } from '../kernel/budget.ts'
 import { type Problem, problem } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { networkOf } from '../kernel/networks.ts'
-import type { Room } from '../kernel/room-for-others.ts'
 import type { Telemetry } from '../kernel/telemetry.ts'
+import { limitProblem } from './admit.ts'
 import { bearerToken, clientAddress, trustHops } from './authenticate.ts'
 import { allowOrigins, answersPreflight } from './cross-origin.ts'
 import { Disconnected, watchClients } from './disconnect.ts'
-import { answerElsewhere, type HandOver, isToBeHandedOver } from './hand-over.ts'
 import { parseJson } from './json-body.ts'
+import { answerElsewhere, isToBeOffloaded, type Offload } from './offload.ts'
 import { answerBroken, headerLimit, privateHeaders, sendProblem } from './problem-reply.ts'
-import { bodyCut, bodyTooLarge, discardBody, discardedInTurn, ReadingPace, readBody } from './read-body.ts'
-import { paceRefusals, Refusals } from './refusals.ts'
-import { shareProblem } from './shares.ts'
+import { bodyCut, bodyTooLarge, discardBody, readBody } from './read-body.ts'
 import { traceRequests } from './trace-requests.ts'
 
 declare module 'fastify' {
@@ -56,11 +54,9 @@ export interface Edge {
   /** Origins whose pages may call from a browser; none unless told. */
   readonly corsOrigins?: readonly string[]
   /** Answers requests whose bodies take long to read; without it they are answered here. */
-  readonly handOver?: HandOver
-  /** Where requests that are answered here are noted, and what those without a key leave room by; nowhere and nothing unless told. */
-  readonly room?: Room
-  /** The pace of what comes without a key; the usual one unless told. */
-  readonly strangers?: StrangerLimits
+  readonly offload?: Offload
+  /** Counts requests without a valid key, by network; `unauthenticatedLimit` by default. */
+  readonly unauthenticated?: RateLimiter
   /** What requests are told to; nobody unless told. */
   readonly telemetry?: Telemetry | null
   /** Requests come from this process, which has begun their traces; they do not unless told. */
@@ -77,24 +73,15 @@ declare module 'fastify' {
   }
 }
 
-/** What was handed over has been answered by then. */
-function noteRequests(server: FastifyInstance, room: Pick<Room, 'note'>): void {
-  server.addHook('preHandler', (request, _reply, done) => {
-    if (request.caller !== null && !request.handedOver) room.note(request.caller.organizationId)
-    done()
-  })
-}
-
 function noSchemas(): never {
   throw new Error("no route has schemas of Fastify's: say in `route` what it takes and answers")
 }
 
 export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): FastifyInstance {
-  const { handOver, room } = edge
-  const discarding = new ReadingPace(discardedInTurn)
+  const { offload } = edge
   /** Whatever refuses a request before its body was read: the key, a share, a size, an address. */
   const discardUnread = ({ raw }: FastifyRequest) => {
-    if (hasBody(raw) && !raw.complete) discardBody(raw, discarding)
+    if (hasBody(raw) && !raw.complete) discardBody(raw)
   }
   const origins = new Set(edge.corsOrigins)
   const server = Fastify({
@@ -125,30 +112,27 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
   for (const method of METHODS) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method)
   server.decorate('allowedAt', () => null)
   server.decorateRequest('caller', null)
-  server.decorateRequest('refusedTo', null)
   server.decorateRequest('rawBody', null)
-  server.decorateRequest('handedOver', false)
+  server.decorateRequest('offloaded', false)
   watchClients(server)
   traceRequests(server, edge.telemetry ?? null, edge.inside)
-  acceptJson(server, handOver !== undefined)
+  acceptJson(server, offload !== undefined)
   server.addHook('onSend', (request, _reply, payload, done) => {
     discardUnread(request)
     done(null, payload)
   })
-  if (handOver !== undefined) answerElsewhere(server, handOver)
-  if (room !== undefined) noteRequests(server, room)
-  if (room !== undefined && !edge.inside) paceRefusals(server, new Refusals(room.restAfter.bind(room)))
+  if (offload !== undefined) server.addHook('preHandler', answerElsewhere(offload))
   endConnectionsAtShutdown(server)
   server.addHook('onRequest', (request, reply, done) => {
     // The route says so whatever way its address was written: escaped, or with a host before it.
     setHeaders(request, reply, request.routeOptions.url)
     done()
   })
-  paceStrangers(server, new Strangers(edge.strangers, room?.restAfter.bind(room)))
+  if (edge.unauthenticated !== undefined) limitUnauthenticated(server, edge.unauthenticated)
   allowOrigins(server, origins)
   if (logger.level === 'debug' || logger.level === 'trace') logAnswers(server)
-  server.setErrorHandler((error: FastifyError | ShareExceeded | Disconnected, request, reply) => {
-    if (error instanceof ShareExceeded) return sendProblem(reply, shareProblem(error))
+  server.setErrorHandler((error: FastifyError | LimitExceeded | Disconnected, request, reply) => {
+    if (error instanceof LimitExceeded) return sendProblem(reply, limitProblem(error))
     if (error instanceof Disconnected) return sendProblem(reply, clientGone)
     if (error instanceof NewerVersion) {
       request.log.warn({ reason: error.message }, 'a newer release is needed for a request')
@@ -184,21 +168,22 @@ function isPrivate(url: string): boolean {
   return /^\/v1(?:[/?#]|$)/.test(url)
 }
 
-/** What no key is asked for, and what carries nothing that could be one, is answered at its address's pace. */
-function paceStrangers(server: FastifyInstance, strangers: Strangers): void {
+/** Requests that need no key, or carry nothing that could be one. A wrong key is counted by whoever looks it up. */
+function limitUnauthenticated(server: FastifyInstance, limiter: RateLimiter): void {
   server.addHook('onRequest', (request, reply, done) => {
     const { route } = request.routeOptions.config
     const needsKey = route !== undefined && route.access !== 'public'
     if (needsKey && isBearer(bearerToken(request.headers.authorization) ?? '')) return done()
-    if (strangers.enter(networkOf(clientAddress(request)), done)) return
-    reply.header('retry-after', '1')
-    sendProblem(reply, tooManyStrangers)
+    const { allowed, retryAfter } = limiter.count(networkOf(clientAddress(request)))
+    if (allowed) return done()
+    reply.header('retry-after', Math.max(1, Math.ceil(retryAfter / 1_000)))
+    sendProblem(reply, tooManyUnauthenticated)
   })
 }
 
-const tooManyStrangers = problem(
+const tooManyUnauthenticated = problem(
   'rate_limited',
-  'Too many requests without a key wait to be answered to this address. Send it again after Retry-After.',
+  'Too many requests without a valid API key came from this address. Send it again after Retry-After.',
 )
 
 function logAnswers(server: FastifyInstance): void {
@@ -276,9 +261,8 @@ function requestId(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && /^[\x21-\x7e]{1,200}$/.test(sent) ? sent : randomUUID()
 }
 
-function acceptJson(server: FastifyInstance, handsOver: boolean): void {
+function acceptJson(server: FastifyInstance, offloads: boolean): void {
   server.removeAllContentTypeParsers()
-  const pace = new ReadingPace()
   server.addContentTypeParser(
     /^application\/(?:[\w.+-]+\+)?json(?:;|$)/i,
     (request: FastifyRequest, payload: IncomingMessage, done: Parsed) => {
@@ -286,7 +270,6 @@ function acceptJson(server: FastifyInstance, handsOver: boolean): void {
       const limits = {
         length: length === undefined ? null : Number(length),
         limit: request.routeOptions.bodyLimit,
-        pace,
       }
       readBody(payload, limits, (error, bytes) =>
         error === null ? parse(request, bytes, done) : done(error, undefined),
@@ -296,10 +279,10 @@ function acceptJson(server: FastifyInstance, handsOver: boolean): void {
 
   function parse(request: FastifyRequest, bytes: Buffer, done: Parsed): void {
     request.rawBody = bytes
-    request.handedOver = bytes.length > 0 && handsOver && isToBeHandedOver(request, bytes)
+    request.offloaded = bytes.length > 0 && offloads && isToBeOffloaded(request, bytes)
     // Some clients name the type of a body that they do not send: a route that needs one will say so. Some routes read theirs
     // by themselves, piece by piece.
-    if (bytes.length === 0 || request.handedOver || request.routeOptions.config.readsBody) {
+    if (bytes.length === 0 || request.offloaded || request.routeOptions.config.readsBody) {
       done(null, undefined)
       return
     }

@@ -55,7 +55,7 @@ export function traceRequests(server: FastifyInstance, telemetry: Telemetry | nu
     const { traceparent } = request.headers
     const theirs = typeof traceparent === 'string' ? traceparent : null
     const route = request.routeOptions.url ?? ''
-    return tracer.begin(inside ? `${method} ${route}, handed over` : `${method} ${route}`, {
+    return tracer.begin(inside ? `${method} ${route}, offloaded` : `${method} ${route}`, {
       kind: inside ? 'internal' : 'server',
       parent: inside ? theirs : null,
       link: inside ? null : theirs,

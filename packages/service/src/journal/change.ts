@@ -89,6 +89,8 @@ export interface Unit {
   readonly referring?: readonly ReferringExpectation[]
   /** Its commit, where it is traced: what its events bring about is a part of it. */
   readonly span?: Span
+  /** A unit that still waits when it aborts is not committed. */
+  readonly signal?: AbortSignal
 }
 
 /** Why a change was not made. */

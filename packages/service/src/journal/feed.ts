@@ -57,7 +57,7 @@ export type PageOutcome<C = Checkpoint> =
   | { readonly outcome: 'watermark_lost' }
 
 export interface Feed<C = Checkpoint> {
-  page(organizationId: string, start: PageStart, limit: number): Promise<PageOutcome<C>>
+  page(organizationId: string, start: PageStart, limit: number, signal?: AbortSignal): Promise<PageOutcome<C>>
 }
 
 /** Reads the stream of one table. */
@@ -137,7 +137,7 @@ function feedOf<C>(
   { resource, kinds, checkpoint }: FeedSource<C>,
 ): Feed<C> {
   return {
-    async page(organizationId, start, limit) {
+    async page(organizationId, start, limit, signal) {
       const { position, removalsAfter } = starting(start)
       const { whole, first, kept } = pages(limit)
       const statement = removalsAfter !== null ? first : start.from === 'watermark' ? kept : whole
@@ -148,7 +148,7 @@ function feedOf<C>(
         ...(kinds && { kinds }),
         ...(removalsAfter !== null && { removalsAfter: removalsFrom(position, removalsAfter) }),
       })
-      const [columns] = await queryText(database.of(organizationId), statement, values)
+      const [columns] = await queryText(database.of(organizationId, signal), statement, values)
       if (columns === undefined) throw new Error(`organization ${organizationId} has no clock`)
       const row = pageRowOf(columns)
       if (start.from === 'cursor' && start.cursor.epoch !== row.epoch) return { outcome: 'epoch_over' }

@@ -11,7 +11,6 @@
  */
 import type { DatabaseError } from 'pg'
 import { isHeldElsewhere, ranOut, rolledBack } from '../db/failure.ts'
-import type { RestAfter } from '../kernel/room-for-others.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
 import { awayCode } from './away.ts'
 import { exclusiveKeys, type Unit, type UnitOutcome } from './change.ts'
@@ -68,7 +67,6 @@ export class GroupCommit {
   readonly #limits: GroupLimits
   readonly #queues = new Map<string, OrganizationQueue>()
   readonly #elapsed: () => number
-  readonly #restAfter: RestAfter
   /** Organizations whose clocks others held lately, each with when that is long ago. */
   readonly #apartUntil = new Map<string, number>()
   readonly #underWay = { shared: 0, large: 0, lockWait: 0 }
@@ -82,13 +80,11 @@ export class GroupCommit {
     isLarge: (unit: Unit) => boolean,
     limits: GroupLimits = defaultLimits,
     elapsed: () => number = stopwatch(),
-    restAfter: RestAfter = () => 0,
   ) {
     this.#call = call
     this.#isLarge = isLarge
     this.#limits = limits
     this.#elapsed = elapsed
-    this.#restAfter = restAfter
   }
 
   /** Units and clock tasks that wait or are under way. */
@@ -106,14 +102,32 @@ export class GroupCommit {
     return new Promise((resolve) => void this.#whenIdle.push(resolve))
   }
 
-  /** Settles when the unit has committed or was refused; rejects when the database could not say. */
+  /**
+   * Settles when the unit has committed or was refused; rejects when the database could not say, and with the reason of the unit's signal
+   * where that aborts while it waits.
+   */
   submit(organizationId: string, unit: Unit): Promise<UnitOutcome> {
+    const { signal } = unit
+    if (signal?.aborted) return Promise.reject(signal.reason)
     return new Promise((resolve, reject) => {
       const keys = exclusiveKeys(unit)
       const large = this.#isLarge(unit)
-      this.#queueOf(organizationId).units.push({ unit, keys, large, since: this.#elapsed(), resolve, reject })
+      const waiting = { unit, keys, large, since: this.#elapsed(), resolve, reject }
+      this.#queueOf(organizationId).units.push(waiting)
+      signal?.addEventListener('abort', () => this.#drop(organizationId, waiting), { once: true })
       this.#schedule()
     })
+  }
+
+  /** Nothing for one that is being committed. */
+  #drop(organizationId: string, waiting: Waiting): void {
+    const queue = this.#queues.get(organizationId)
+    const at = queue?.units.indexOf(waiting) ?? -1
+    if (queue === undefined || at === -1) return
+    queue.units.splice(at, 1)
+    waiting.reject(waiting.unit.signal?.reason)
+    this.#forgetIdle(queue)
+    this.#schedule()
   }
 
   /**
@@ -245,7 +259,6 @@ export class GroupCommit {
       this.#underWay.lockWait++
       this.#toTheEnd(queue)
     }
-    const began = this.#elapsed()
     try {
       await clockTask.run(waitsForLock)
       if (waitsForLock) queue.contended = false
@@ -259,16 +272,10 @@ export class GroupCommit {
       }
     } finally {
       if (waitsForLock) this.#underWay.lockWait--
-      const rest = this.#restAfter(queue.organizationId, this.#elapsed() - began)
-      if (rest < 1) this.#endClockTask(queue)
-      else setTimeout(() => this.#endClockTask(queue), rest)
+      queue.clockTaskUnderWay = false
+      this.#forgetIdle(queue)
+      this.#schedule()
     }
-  }
-
-  #endClockTask(queue: OrganizationQueue): void {
-    queue.clockTaskUnderWay = false
-    this.#forgetIdle(queue)
-    this.#schedule()
   }
 
   /** Somebody else holds the clock: the next of this organization waits for it, but what has waited for too long fails. */

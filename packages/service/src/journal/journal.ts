@@ -7,8 +7,6 @@ import { answerOf, callFunction, fromOrganization } from '../db/call-function.ts
 import { type Database, unshared } from '../db/fair-pool.ts'
 import type { SchemaFunction } from '../db/migration.ts'
 import { type Queryable, queryWithin } from '../db/pool.ts'
-import type { LargeWork } from '../kernel/large-work.ts'
-import type { RestAfter } from '../kernel/room-for-others.ts'
 import type { Tracer } from '../kernel/telemetry.ts'
 import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
 import type { Change, CommitOutcome, StorageLimits, Unit, UnitOutcome } from './change.ts'
@@ -21,9 +19,10 @@ import { dependentsOf, type StreamTable } from './stream-table.ts'
 export interface Journal {
   /**
    * Commits one change of one organization. When it resolves with `done`, the change is durable and the next
-   * read of the stream shows it. Rejects when the database failed; the change may then have committed.
+   * read of the stream shows it. Rejects when the database failed; the change may then have committed. Rejects with the signal's reason where
+   * that aborts while the change waits; then it is not committed.
    */
-  commit(organizationId: string, change: Change): Promise<CommitOutcome>
+  commit(organizationId: string, change: Change, signal?: AbortSignal): Promise<CommitOutcome>
   /** Commits the changes of a unit together or not at all, with the same promise. */
   commitTogether(organizationId: string, unit: Unit): Promise<UnitOutcome>
 }
@@ -61,10 +60,6 @@ export function createJournal(options: {
   readonly notifier: Notifier
   readonly onCommit?: CommitObserver
   readonly limits?: GroupLimits
-  /** The rest that an organization has after a clock task, before the next; none unless told. */
-  readonly restAfter?: RestAfter
-  /** Whose turn it is to commit what is large; everybody's unless told. */
-  readonly largeWork?: LargeWork
   /** How far the clock may be ahead of the database's, in milliseconds; beyond, commits reject with `clockAheadCode`. */
   readonly maxClockSkew?: number
   /** What an organization may store; as much as it likes unless told. */
@@ -85,8 +80,6 @@ export function createJournal(options: {
     notifier,
     onCommit,
     limits,
-    restAfter,
-    largeWork,
     storage,
     tracer = null,
   } = options
@@ -149,23 +142,16 @@ export function createJournal(options: {
     return kinds
   }
 
-  const group = new GroupCommit(call, (unit) => isLarge(unit, tables), limits, stopwatch(), restAfter)
-
-  function inTurn(organizationId: string, unit: Unit): Promise<UnitOutcome> {
-    const submitted = () => group.submit(organizationId, unit)
-    return largeWork !== undefined && isLarge(unit, tables)
-      ? largeWork.run(organizationId, submitted)
-      : submitted()
-  }
+  const group = new GroupCommit(call, (unit) => isLarge(unit, tables), limits)
 
   /** What is a part of a trace has a span of its own, from when it comes until it has its outcome. */
   async function submit(organizationId: string, unit: Unit): Promise<UnitOutcome> {
     const parent = tracer?.current ?? null
-    if (tracer === null || parent === null) return inTurn(organizationId, unit)
+    if (tracer === null || parent === null) return group.submit(organizationId, unit)
     const attributes = { 'deskwire.organization_id': organizationId, 'deskwire.changes': unit.changes.length }
     const span = tracer.begin('commit', { kind: 'producer', parent, attributes })
     try {
-      const committed = await inTurn(organizationId, { ...unit, span })
+      const committed = await group.submit(organizationId, { ...unit, span })
       span.set({ 'deskwire.outcome': committed.outcome })
       span.end()
       return committed
@@ -176,8 +162,8 @@ export function createJournal(options: {
   }
 
   return {
-    async commit(organizationId, change) {
-      const outcome = await submit(organizationId, { changes: [change] })
+    async commit(organizationId, change, signal) {
+      const outcome = await submit(organizationId, { changes: [change], ...(signal && { signal }) })
       if (outcome.outcome === 'refused') return outcome.refusals.get(change.id) ?? { outcome: 'conflict' }
       return { outcome: 'done', body: outcome.bodies[0] as string }
     },

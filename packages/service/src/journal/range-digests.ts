@@ -37,6 +37,7 @@ export interface RangeDigestReader {
     organizationId: string,
     ranges: readonly IdRange[],
     idsUpTo: number,
+    signal?: AbortSignal,
   ): Promise<RangeDigests | 'too_long'>
 }
 
@@ -50,8 +51,8 @@ export function createRangeDigestReader(
 ): RangeDigestReader {
   const text = rangeDigestsStatement(table)
   return {
-    async read(organizationId, ranges, idsUpTo) {
-      const rows = await queryTextWithin(database.ofLong(organizationId), longest, text, [
+    async read(organizationId, ranges, idsUpTo, signal) {
+      const rows = await queryTextWithin(database.ofLong(organizationId, signal), longest, text, [
         organizationId,
         arrayParameter(ranges.map(({ after }) => after)),
         arrayParameter(ranges.map(({ before }) => before)),

@@ -4,8 +4,9 @@
  * died before it told, by that poll.
  */
 import type { Pool } from 'pg'
+import { FairQueue, noQueue } from '../admission/fair-queue.ts'
+import { LimitExceeded } from '../admission/limit-exceeded.ts'
 import { hiddenArray } from '../db/text-query.ts'
-import { Budget, ShareExceeded } from '../kernel/budget.ts'
 import { OrganizationAway } from './away.ts'
 import type { StreamNotification } from './notifier.ts'
 
@@ -29,7 +30,7 @@ export interface Watch extends Disposable {
 export interface WaitingReaders {
   /**
    * Begins a wait of so many milliseconds; before the reader looks, so that nothing falls between.
-   * @throws ShareExceeded when the organization, or all, have as many as may wait.
+   * @throws LimitExceeded when the organization, or all, have as many as may wait.
    */
   watch(interest: Interest, milliseconds: number): Watch
   /** Something was told. */
@@ -66,7 +67,7 @@ const waitAtMost = 20_000
 
 export function createWaitingReaders(readClocks: ReadClocks, atMost: number = waitAtMost): WaitingReaders {
   const byOrganization = new Map<string, Set<Waiter>>()
-  const places = new Budget(atMost)
+  const permits = new FairQueue('waiting_readers', { ...noQueue, capacity: atMost, share: 1 })
   let ended = false
   let waiting = 0
 
@@ -90,9 +91,8 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
   }
 
   function watch(interest: Interest, milliseconds: number): Watch {
-    const taken = places.take(interest.organizationId, 1)
-    if (taken !== 'taken') throw new ShareExceeded(taken, 'readers')
-    let hasPlace = true
+    const permit = permits.tryAcquire(interest.organizationId)
+    if (permit instanceof LimitExceeded) throw permit
     const waiter: Waiter = {
       interest,
       clock: Number.POSITIVE_INFINITY,
@@ -116,8 +116,7 @@ export function createWaitingReaders(readClocks: ReadClocks, atMost: number = wa
         return isDue && !waiter.isOver
       },
       [Symbol.dispose]() {
-        if (hasPlace) places.give(interest.organizationId, 1)
-        hasPlace = false
+        permit.release()
         clearTimeout(timer)
         finish(waiter)
         waiters.delete(waiter)

@@ -1,13 +1,18 @@
 /** Runs tasks of one key one after another, tasks of different keys at once. */
 export interface KeyedQueue {
-  run<T>(key: string, task: () => Promise<T>): Promise<T>
+  /** A task whose signal has aborted by its turn is not run: it rejects with the reason. */
+  run<T>(key: string, task: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
 export function createKeyedQueue(): KeyedQueue {
   const tails = new Map<string, Promise<unknown>>()
   return {
-    run(key, task) {
+    run(key, work, signal) {
       const before = tails.get(key)
+      const task = async () => {
+        signal?.throwIfAborted()
+        return work()
+      }
       // A failed task fails its own caller; the next one starts all the same.
       const result = before === undefined ? task() : before.then(task, task)
       tails.set(key, result)

@@ -1,17 +1,9 @@
 /** Work in turns: what takes long in one piece lets the event loop see to others every few milliseconds. */
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { stopwatch } from './timestamps.ts'
 
 /** How long a turn may last before others have theirs, in milliseconds. */
 const sliceMilliseconds = 8
-
-/** Milliseconds of rest after a turn of so many. */
-let restAfter = (_turn: number): number => 0
-
-/** From now on this thread rests between turns, for so many milliseconds after one of so many. */
-export function restBetweenTurns(restAfterTurn: (turn: number) => number): void {
-  restAfter = restAfterTurn
-}
 
 /** Resolves at once while this turn is short, and else when all that waits had its turn. */
 export type YieldWhenDue = () => Promise<void> | undefined
@@ -20,10 +12,8 @@ export type YieldWhenDue = () => Promise<void> | undefined
 export function yielder(): YieldWhenDue {
   let elapsed = stopwatch()
   return () => {
-    const turn = elapsed()
-    if (turn < sliceMilliseconds) return
-    const rest = restAfter(turn)
-    return (rest < 1 ? nextTurn() : delay(rest)).then(() => {
+    if (elapsed() < sliceMilliseconds) return
+    return nextTurn().then(() => {
       elapsed = stopwatch()
     })
   }

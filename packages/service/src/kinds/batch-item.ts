@@ -148,7 +148,7 @@ export interface Planned {
 export interface BatchPlan {
   readonly planned: readonly Planned[]
   /** What the creations change beside the new objects. */
-  readonly rest: Required<Omit<Unit, 'span'>>
+  readonly rest: Required<Omit<Unit, 'span' | 'signal'>>
   /** What the answer says of each item, once the plan has committed. */
   readonly outcomes: readonly ItemOutcome[]
 }

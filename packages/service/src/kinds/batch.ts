@@ -26,6 +26,7 @@ export interface Batch {
     organizationId: string,
     request: BatchRequest,
     idempotency: ResponseToStore | null,
+    signal?: AbortSignal,
   ): Promise<BatchResult>
 }
 
@@ -41,7 +42,7 @@ export function createBatch(services: ChangeServices): Batch {
   const { kind, rows, journal } = services
 
   return {
-    async run(organizationId, { operation, items }, idempotency) {
+    async run(organizationId, { operation, items }, idempotency, signal) {
       const refusals = new Map<number, Problem>()
       const result = await retryOnConflict<BatchResult>(async () => {
         const existing = operation === 'upsert' ? await findExisting(organizationId, items, refusals) : null
@@ -55,7 +56,11 @@ export function createBatch(services: ChangeServices): Batch {
           return { outcome: 'unchanged', answer, about }
         }
         const changes = [...keeping(planned, idempotency, answer), ...rest.changes]
-        const outcome = await journal.commitTogether(organizationId, { ...rest, changes })
+        const outcome = await journal.commitTogether(organizationId, {
+          ...rest,
+          changes,
+          ...(signal && { signal }),
+        })
         if (outcome.outcome === 'done') return { outcome: 'done', answer }
         if (isReplay(outcome)) return { outcome: 'replayed' }
         for (const [index, problem] of lasting(planned, outcome, operation)) refusals.set(index, problem)

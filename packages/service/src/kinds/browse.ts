@@ -14,7 +14,7 @@ export interface BrowsePage {
 
 export interface Browse {
   /** `too_long`: it searches for words, and was ended as it took longer than a search may. */
-  page(organizationId: string, query: BrowseQuery): Promise<BrowsePage | 'too_long'>
+  page(organizationId: string, query: BrowseQuery, signal?: AbortSignal): Promise<BrowsePage | 'too_long'>
 }
 
 export interface BrowseQuery {
@@ -33,11 +33,13 @@ export function createBrowse(
   searchTimeout: number,
 ): Browse {
   return {
-    async page(organizationId, query) {
+    async page(organizationId, query, signal) {
       const { text, values } = browseStatement(kind, organizationId, query)
       // What is found by more than a column is found as a whole and put in order, however much it is.
       const isLong = query.conditions.some(({ on }) => on !== 'column' && on !== 'ids')
-      const connection = isLong ? database.ofLong(organizationId) : database.of(organizationId)
+      const connection = isLong
+        ? database.ofLong(organizationId, signal)
+        : database.of(organizationId, signal)
       if (query.conditions.some(({ on }) => on === 'words')) {
         const rows = await queryTextWithin(connection, searchTimeout, text, values.map(String))
         return rows === 'too_long' ? rows : pageOf(rows[0] ?? [])

@@ -57,9 +57,9 @@ function writeMany(kind: Kind) {
     },
     events: () => batchCarriers(kind),
     told: toldOfWrites(kind).batch,
-    async handle({ batch }, { caller, body: asked, record }) {
+    async handle({ batch }, { request, caller, body: asked, record }) {
       if (!asked.ok) return refused(asked.error)
-      const result = await batch.run(caller.organizationId, asked.value, record)
+      const result = await batch.run(caller.organizationId, asked.value, record, request.disconnected)
       switch (result.outcome) {
         case 'done':
           return done(result.answer)

@@ -2,7 +2,7 @@
  * The write flow of a kind: decide on what is stored, commit, and when that has moved on meanwhile decide again.
  * Decisions are the kind's pure rules; the journal alone writes.
  */
-import type { Change, Refusal, ResponseToStore, UnitOutcome } from '../journal/change.ts'
+import type { Change, Refusal, ResponseToStore, Unit, UnitOutcome } from '../journal/change.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { StoredRow } from '../journal/rows.ts'
 import type { Problem } from '../kernel/errors.ts'
@@ -29,15 +29,27 @@ export type ChangeResult =
 /** Refuses a version of the row, as If-Match asks, or a caller that may not change it any more; null lets the change go on. */
 export type Precondition = (row: StoredRow) => Problem | null | Promise<Problem | null>
 
+/** What ends a wait: a caller that may not create it any more, once it is its turn, and a client that disconnects. */
+interface WhileWaiting {
+  readonly standing?: () => Promise<Problem | null>
+  readonly signal?: AbortSignal
+}
+
+/** `signal`: a change that still waits when it aborts is not made. */
 export interface Changes {
-  /** `standing` refuses a caller that may not create it any more, once it is its turn. */
   create(
     organizationId: string,
     body: unknown,
     idempotency: ResponseToStore | null,
-    standing?: () => Promise<Problem | null>,
+    waiting?: WhileWaiting,
   ): Promise<ChangeResult>
-  update(organizationId: string, id: string, body: unknown, precondition: Precondition): Promise<ChangeResult>
+  update(
+    organizationId: string,
+    id: string,
+    body: unknown,
+    precondition: Precondition,
+    signal?: AbortSignal,
+  ): Promise<ChangeResult>
   /** The action of this name, which the kind must have. */
   act(
     organizationId: string,
@@ -45,8 +57,14 @@ export interface Changes {
     request: { readonly action: string; readonly body: unknown },
     precondition: Precondition,
     idempotency: ResponseToStore | null,
+    signal?: AbortSignal,
   ): Promise<ChangeResult>
-  remove(organizationId: string, id: string, precondition: Precondition): Promise<ChangeResult>
+  remove(
+    organizationId: string,
+    id: string,
+    precondition: Precondition,
+    signal?: AbortSignal,
+  ): Promise<ChangeResult>
 }
 
 export interface ChangeServices {
@@ -56,6 +74,12 @@ export interface ChangeServices {
   readonly clock: Clock
   /** Changes of one row wait for each other here rather than losing to each other at their commit. */
   readonly queue: KeyedQueue
+}
+
+/** What a change of a row is asked with. */
+interface Asked {
+  readonly precondition: Precondition
+  readonly signal: AbortSignal | undefined
 }
 
 /** A new state for the row as it is, or why not. */
@@ -70,15 +94,16 @@ export function createChanges(services: ChangeServices): Changes {
     organizationId: string,
     body: unknown,
     idempotency: ResponseToStore | null,
-    standing: () => Promise<Problem | null> = async () => null,
+    { standing = async () => null, signal }: WhileWaiting = {},
   ): Promise<ChangeResult> {
     const draft = parseNew(kind, body, clock)
     if (!draft.ok) return refused(draft.error)
     if (kind.effects === null) return attemptInsert()
-    return queue.run(`${organizationId} ${kind.effects.queuedBehind(draft.value)}`, async () => {
+    const create = async () => {
       const refusal = await standing()
       return refusal === null ? attemptInsert() : refused(refusal)
-    })
+    }
+    return queue.run(`${organizationId} ${kind.effects.queuedBehind(draft.value)}`, create, signal)
 
     async function attemptInsert(): Promise<ChangeResult> {
       const result = await retryOnConflict(async () => {
@@ -89,8 +114,8 @@ export function createChanges(services: ChangeServices): Changes {
         if (!change.ok) return refused(change.error)
         const outcome =
           kind.effects === null
-            ? await journal.commit(organizationId, change.value)
-            : await commitWith(organizationId, change.value, rest)
+            ? await journal.commit(organizationId, change.value, signal)
+            : await commitWith(organizationId, change.value, { ...rest, ...(signal && { signal }) })
         return resultOf(outcome)
       })
       return result ?? refused(tooBusy)
@@ -100,14 +125,20 @@ export function createChanges(services: ChangeServices): Changes {
   async function commitWith(
     organizationId: string,
     change: Change,
-    rest: Awaited<ReturnType<typeof planInserts>>['rest'],
+    rest: Awaited<ReturnType<typeof planInserts>>['rest'] & Pick<Unit, 'signal'>,
   ) {
     const unit = { ...rest, changes: [change, ...rest.changes] }
     return leading(change, await journal.commitTogether(organizationId, unit))
   }
 
-  function update(organizationId: string, id: string, body: unknown, precondition: Precondition) {
-    return changeState(organizationId, id, precondition, null, (before) => {
+  function update(
+    organizationId: string,
+    id: string,
+    body: unknown,
+    precondition: Precondition,
+    signal?: AbortSignal,
+  ) {
+    return changeState(organizationId, id, { precondition, idempotency: null, signal }, (before) => {
       const patch = parsePatch(kind, before, body)
       if (!patch.ok) return patch
       const { draft, sent } = patch.value
@@ -121,30 +152,32 @@ export function createChanges(services: ChangeServices): Changes {
     request: { readonly action: string; readonly body: unknown },
     precondition: Precondition,
     idempotency: ResponseToStore | null,
+    signal?: AbortSignal,
   ): Promise<ChangeResult> {
     const action = kind.actions[request.action]
     if (action === undefined) throw new Error(`a ${kind.name} has no action ${request.action}`)
     const input = parseAction(request.action, action, request.body)
     if (!input.ok) return refused(input.error)
-    return changeState(organizationId, id, precondition, idempotency, (before) =>
+    return changeState(organizationId, id, { precondition, idempotency, signal }, (before) =>
       action.apply(before, input.value, { now: formatTimestamp(clock.now()) }),
     )
   }
 
-  function remove(organizationId: string, id: string, precondition: Precondition) {
-    return changeRow(organizationId, id, precondition, (row) => ok(deleteChange(kind, clock, id, row)))
+  function remove(organizationId: string, id: string, precondition: Precondition, signal?: AbortSignal) {
+    return changeRow(organizationId, id, { precondition, signal }, (row) =>
+      ok(deleteChange(kind, clock, id, row)),
+    )
   }
 
   function changeState(
     organizationId: string,
     id: string,
-    precondition: Precondition,
-    idempotency: ResponseToStore | null,
+    asked: Asked & { readonly idempotency: ResponseToStore | null },
     decide: Decide,
   ): Promise<ChangeResult> {
-    return changeRow(organizationId, id, precondition, (row) => {
+    return changeRow(organizationId, id, asked, (row) => {
       const state = decide(parseRepresentation(kind, row).state)
-      return state.ok ? ok(updateChange(kind, clock, row, state.value, idempotency)) : state
+      return state.ok ? ok(updateChange(kind, clock, row, state.value, asked.idempotency)) : state
     })
   }
 
@@ -152,10 +185,10 @@ export function createChanges(services: ChangeServices): Changes {
   function changeRow(
     organizationId: string,
     id: string,
-    precondition: Precondition,
+    { precondition, signal }: Asked,
     decide: (row: StoredRow) => Result<Change | null, Problem>,
   ): Promise<ChangeResult> {
-    return queue.run(`${organizationId} ${id}`, async () => {
+    const change = async () => {
       const result = await retryOnConflict<ChangeResult>(async () => {
         const row = await rows(kind).read(organizationId, id)
         if (row === null) return refused(noSuch(kind, id))
@@ -164,10 +197,11 @@ export function createChanges(services: ChangeServices): Changes {
         const decision = decide(row)
         if (!decision.ok) return refused(decision.error)
         if (decision.value === null) return { outcome: 'unchanged', body: row.body }
-        return resultOf(await journal.commit(organizationId, decision.value))
+        return resultOf(await journal.commit(organizationId, decision.value, signal))
       })
       return result ?? refused(tooBusy)
-    })
+    }
+    return queue.run(`${organizationId} ${id}`, change, signal)
   }
 
   /** Null when the race was lost. */

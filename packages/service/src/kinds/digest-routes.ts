@@ -74,7 +74,7 @@ export function digestRoute(kind: Kind) {
       const { after, before, parts, idsUpTo } = query.value
       if (after >= before) return refused(noRange)
       const ranges = partsOf({ after, before }, parts)
-      const found = await digests.read(call.caller.organizationId, ranges, idsUpTo)
+      const found = await digests.read(call.caller.organizationId, ranges, idsUpTo, call.request.disconnected)
       if (found === 'too_long') return refused(tooLong)
       const { asOf, cursor, ranges: data } = found
       return done({ asOf: formatTimestamp(asOf), cursor: encodeCursor(cursor), data })

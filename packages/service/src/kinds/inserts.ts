@@ -27,7 +27,7 @@ export interface PlannedInserts {
   /** In the order of the drafts: the change that creates each, or why there is none. */
   readonly changes: readonly Result<Change, Problem>[]
   /** What else belongs to the unit. */
-  readonly rest: Required<Omit<Unit, 'span'>>
+  readonly rest: Required<Omit<Unit, 'span' | 'signal'>>
 }
 
 /** Decides on new objects of a kind. The first of them carries the response to store. */
@@ -53,7 +53,7 @@ export async function planInserts(
 
 interface RecordingReader extends DeskReader {
   /** The changes of what moved, and everything else that was read as an expectation. */
-  unit(moved: readonly Moved[], clock: Clock): Promise<Required<Omit<Unit, 'span'>>>
+  unit(moved: readonly Moved[], clock: Clock): Promise<Required<Omit<Unit, 'span' | 'signal'>>>
 }
 
 /** Remembers what it read. */

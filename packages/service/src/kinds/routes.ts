@@ -118,7 +118,7 @@ function list(kind: Kind) {
       const query = parseListQuery(kind, organizationId, searchParameters(call.request))
       if (!query.ok) return refused(query.error)
       if (query.value.mode === 'sync') return syncPage(call, stream, query.value)
-      return browsePage(browse, organizationId, query.value)
+      return browsePage(browse, organizationId, query.value, call.request.disconnected)
     },
   })
 }
@@ -137,9 +137,9 @@ function create(kind: Kind) {
     events: () => withMoved(creationCarriers(kind), kind.effects?.events ?? []),
     told: toldOfWrites(kind).one,
     async handle({ changes }, call) {
-      const { caller, body, record } = call
-      const standing = () => call.standing(standingGoodFor)
-      return cameTo(await changes.create(caller.organizationId, body, record, standing))
+      const { request, caller, body, record } = call
+      const waiting = { standing: () => call.standing(standingGoodFor), signal: request.disconnected }
+      return cameTo(await changes.create(caller.organizationId, body, record, waiting))
     },
   })
 }
@@ -189,7 +189,11 @@ function update(kind: Kind) {
       const { caller, params, body } = call
       const id = parseId(params.id)
       if (id === null) return refused(noSuch(kind, params.id))
-      return cameTo(await changes.update(caller.organizationId, id, body, precondition(call)), id)
+      const { disconnected } = call.request
+      return cameTo(
+        await changes.update(caller.organizationId, id, body, precondition(call), disconnected),
+        id,
+      )
     },
   })
 }
@@ -218,7 +222,11 @@ function act(kind: Kind, action: string) {
       const id = parseId(params.id)
       if (id === null) return refused(noSuch(kind, params.id))
       const asked = { action, body }
-      return cameTo(await changes.act(caller.organizationId, id, asked, precondition(call), record), id)
+      const { disconnected } = call.request
+      return cameTo(
+        await changes.act(caller.organizationId, id, asked, precondition(call), record, disconnected),
+        id,
+      )
     },
   })
 }
@@ -246,7 +254,8 @@ function remove(kind: Kind, event: string, kinds: readonly Kind[]) {
       const { caller, params } = call
       const id = parseId(params.id)
       if (id === null) return refused(noSuch(kind, params.id))
-      return cameTo(await changes.remove(caller.organizationId, id, precondition(call)), id)
+      const { disconnected } = call.request
+      return cameTo(await changes.remove(caller.organizationId, id, precondition(call), disconnected), id)
     },
   })
 }
@@ -260,9 +269,10 @@ async function browsePage(
   browse: Browse,
   organizationId: string,
   query: Extract<ListQuery, { mode: 'browse' }>,
+  signal: AbortSignal,
 ): Promise<Outcome<Buffer>> {
   const { limit, offset } = query
-  const page = await browse.page(organizationId, query)
+  const page = await browse.page(organizationId, query, signal)
   if (page === 'too_long') return refused(searchTooLong)
   const { records, found, total } = page
   return done(listBody(records, { total, limit, offset, hasMore: offset + found < total }))

@@ -106,7 +106,7 @@ export async function syncPage<C>(
       ? { from: 'cursor', cursor: query.cursor }
       : { from: 'watermark', updatedAfter: query.updatedAfter, organizationCreatedAt }
   const result = await (query.wait === 0
-    ? stream.feed.page(organizationId, start, query.limit)
+    ? stream.feed.page(organizationId, start, query.limit, call.request.disconnected)
     : waitForPage(call, stream, { start, ...query }))
   if (result.outcome === 'refused') return result
   if (result.outcome === 'epoch_over') return refused(cursorTooOld)
@@ -133,7 +133,7 @@ async function waitForPage<C>(
   const { organizationId } = caller
   // From its arrival: a request whose organization moves is answered anew where that is now.
   using watch = readers.watch({ organizationId, kinds }, Math.max(0, wait * 1_000 - reply.elapsedTime))
-  request.leaveUnderWay()
+  request.admitted?.wait()
   const leave = () => watch[Symbol.dispose]()
   reply.raw.once('close', leave)
   try {

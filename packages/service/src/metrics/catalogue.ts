@@ -57,33 +57,26 @@ export const catalogue = {
     ofAllDatabases: true,
     help: 'Requests under way, without those that wait for changes',
   },
-  deskwire_http_body_bytes: {
+  deskwire_http_requests_waiting: {
     type: 'gauge',
     of: 'api',
     labels: none,
     ofAllDatabases: true,
-    help: 'Bytes set aside for bodies of requests under way',
+    help: 'Requests that wait for others of their organization, for memory, or for the offload thread',
   },
-  deskwire_http_bodies_waiting: {
+  deskwire_http_memory_bytes: {
     type: 'gauge',
     of: 'api',
     labels: none,
     ofAllDatabases: true,
-    help: 'Requests whose body is not read yet for want of room',
-  },
-  deskwire_http_answer_bytes: {
-    type: 'gauge',
-    of: 'api',
-    labels: none,
-    ofAllDatabases: true,
-    help: 'Bytes of large answers that were not yet taken',
+    help: 'Bytes reserved for large bodies and responses of requests under way',
   },
   deskwire_share_refusals_total: {
     type: 'counter',
     of: 'api',
     labels: ['of', 'reason'],
     ofAllDatabases: true,
-    help: 'Requests refused beyond a share: what of, and whether the organization had its own (own_share) or all was taken (all_taken)',
+    help: 'Requests refused beyond a limit: of what, and whether the organization had its share (own_share) or all was taken (all_taken)',
   },
   deskwire_stream_commit_duration_seconds: {
     type: 'histogram',

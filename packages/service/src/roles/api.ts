@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { directoryChannel } from '../access/home-directory.ts'
-import type { RateLimit } from '../access/rate-limit.ts'
+import type { RateLimit } from '../admission/rate-limit.ts'
 import { type App, type AppOptions, createApp } from '../app.ts'
 import { type FollowingClock, followDatabaseClock } from '../db/clock.ts'
 import { listen as listenTo } from '../db/listen.ts'
@@ -12,9 +12,7 @@ import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
 import type { TellWorker } from '../journal/notifier.ts'
-import { LargeWork } from '../kernel/large-work.ts'
 import { atMost } from '../kernel/periodic.ts'
-import { RoomForOthers } from '../kernel/room-for-others.ts'
 import { createBulk } from './bulk.ts'
 import type { ServedDatabase } from './prepare.ts'
 import type { Running } from './running.ts'
@@ -67,23 +65,15 @@ export async function startApi(
   const { address, settings, log, otherMetrics, searchTimeout, storage, name = null, others = [] } = options
   const followed = others.map((database) => ({ ...database, clock: followDatabaseClock(database.pool) }))
   const databases = [{ name, address }, ...others].map((one) => ({ name: one.name, address: one.address }))
-  const room = new RoomForOthers()
-  const largeWork = new LargeWork(room)
   // With a clock of its own everything is answered by it, and so here.
   const bulk =
     options.clock === undefined
-      ? createBulk(
-          { databases, settings, searchTimeout, storage, logLevel: log.level },
-          { room, largeWork },
-          log,
-        )
+      ? createBulk({ databases, settings, searchTimeout, storage, logLevel: log.level }, log)
       : null
   const { server, homes, metrics, moved } = createApp({
     ...options,
-    room,
-    largeWork,
     others: await Promise.all(followed.map(whenItsTimeIsKnown)),
-    ...(bulk === null ? {} : { handOver: bulk.handOver }),
+    ...(bulk === null ? {} : { offload: bulk.offload, offloadWaiting: bulk.waiting }),
     otherMetrics: async () => (await Promise.all([otherMetrics(), bulk?.metrics() ?? []])).flat(),
     clock,
     maxClockSkew,
@@ -93,7 +83,6 @@ export async function startApi(
   /** The server does not wait for what is done for clients that have gone, which needs the database all the same. */
   const closed = async () => {
     await server.close()
-    largeWork.stop()
     await Promise.all(homes.map((home) => home.idle()))
   }
   const listeners = homes.map(({ readers, maintenance }, place) => {
@@ -112,7 +101,6 @@ export async function startApi(
       await atMost(stopMilliseconds, Promise.all([closed(), ...homes.map((home) => home.maintenance.stop())]))
       clearTimeout(late)
       await Promise.all([...listeners.map((listener) => listener.close()), bulk?.stop()])
-      room.stop()
       for (const each of [clock, ...followed.map((database) => database.clock)]) each.stop()
     },
   }

@@ -5,15 +5,12 @@ import { createApp } from '../app.ts'
 import { followDatabaseClock } from '../db/clock.ts'
 import { reportTo } from '../db/open.ts'
 import { createPool, endPool } from '../db/pool.ts'
-import { answerHandedOver } from '../http/hand-over.ts'
+import { answerOffloaded } from '../http/offload.ts'
 import { maxClockSkew } from '../journal/clock-skew.ts'
 import { createLog } from '../kernel/log.ts'
-import { roomElsewhere } from '../kernel/room-for-others.ts'
-import { restBetweenTurns } from '../kernel/yielding.ts'
 import { snapshotsOf } from '../metrics/registry.ts'
 import { openTelemetry } from '../telemetry/open.ts'
-import type { BulkAsk, BulkOrders, BulkTold } from './bulk.ts'
-import { bulkAtOnce } from './bulk-queue.ts'
+import { type BulkAsk, type BulkOrders, type BulkTold, bulkAtOnce } from './bulk.ts'
 import { tuneHeap } from './heap-tuning.ts'
 
 /** A request holds one at a time; one is for the clock and for what is told of commits. */
@@ -22,10 +19,8 @@ const connections = bulkAtOnce + 1
 /** How long the first requests wait for the database's clock, in milliseconds: what needs it says so itself. */
 const clockMilliseconds = 10_000
 
-const { databases, settings, searchTimeout, storage, logLevel, part } = workerData as BulkOrders
+const { databases, settings, searchTimeout, storage, logLevel } = workerData as BulkOrders
 tuneHeap()
-const room = roomElsewhere(part)
-restBetweenTurns((turn) => room.restAfter(null, turn))
 const port = parentPort as MessagePort
 // What the process could not turn on has kept it from starting.
 const telemetry = await openTelemetry('bulk')
@@ -50,7 +45,6 @@ const { server, registers } = createApp({
   searchTimeout,
   ...(storage && { storage }),
   part: 'bulk',
-  room,
   telemetry,
   // Sent between threads, bytes are no Buffer any more.
   settings: {
@@ -81,7 +75,7 @@ port.on('message', async (ask: BulkAsk) => {
 async function answer({ number, request }: Extract<BulkAsk, { ask: 'answer' }>): Promise<BulkTold> {
   try {
     await opened[request.home]?.ready
-    return { told: 'answer', number, ...(await answerHandedOver(server, request)) }
+    return { told: 'answer', number, ...(await answerOffloaded(server, request)) }
   } catch (error) {
     return { told: 'failure', number, message: (error as Error).message }
   }

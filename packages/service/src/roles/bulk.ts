@@ -1,26 +1,21 @@
 /**
- * Large bodies are read, checked, committed and answered in a thread beside the API: JSON.parse of 16 MiB takes from 11 ms to
- * 2 s in one piece, by what they hold. Large answers are made there: a page of 6 MB takes 30 ms from the database to the
- * socket, and most of its memory is V8's to collect. The thread is an API of its own (bulk-service.ts), begun with the first such request
- * and ended when none has come for a while. A few requests are there at once (`bulk-queue.ts`); the others wait here as the bytes
- * that they came as.
+ * The offload thread. Large bodies are read, checked, committed and answered in it: JSON.parse of 16 MiB takes from 11 ms to 2 s in one piece,
+ * by what they hold. Large responses are made in it: a page of 6 MB takes 30 ms from the database to the socket. The thread is an API of its
+ * own (bulk-service.ts), started with the first such request and ended when none has come for a while. A few requests are in it at once; the
+ * others wait in a fair queue, as the bytes that they came as.
  */
 import { Worker } from 'node:worker_threads'
 import type { Logger } from 'pino'
+import { FairQueue } from '../admission/fair-queue.ts'
 import type { DatabaseAddress } from '../db/pool.ts'
 import type { DeliverySettings } from '../delivery/model.ts'
-import type { HandedBack, HandedOver, HandOver } from '../http/hand-over.ts'
+import type { Offload, OffloadedRequest, OffloadedResponse } from '../http/offload.ts'
 import type { StorageLimits } from '../journal/change.ts'
-import type { LargeWork } from '../kernel/large-work.ts'
 import { loggable } from '../kernel/loggable.ts'
-import type { RoomForOthers } from '../kernel/room-for-others.ts'
 import type { MetricsSnapshot } from '../metrics/registry.ts'
-import { BulkQueue, type BulkRequest } from './bulk-queue.ts'
 import type { Running } from './running.ts'
 
 export interface BulkOrders {
-  /** The part of the time that it has, as `RoomForOthers` tells it. */
-  readonly part: Int32Array
   /** The directory's first, with names where there are several. */
   readonly databases: readonly { readonly name: string | null; readonly address: DatabaseAddress }[]
   readonly settings: DeliverySettings
@@ -33,15 +28,36 @@ export interface BulkOrders {
 
 /** What the thread is asked. */
 export type BulkAsk =
-  | { readonly ask: 'answer'; readonly number: number; readonly request: HandedOver }
+  | { readonly ask: 'answer'; readonly number: number; readonly request: OffloadedRequest }
   | { readonly ask: 'metrics' }
   | { readonly ask: 'stop' }
 
 /** What it tells. */
 export type BulkTold =
-  | ({ readonly told: 'answer'; readonly number: number } & HandedBack)
+  | ({ readonly told: 'answer'; readonly number: number } & OffloadedResponse)
   | { readonly told: 'failure'; readonly number: number; readonly message: string }
   | { readonly told: 'metrics'; readonly metrics: readonly MetricsSnapshot[] }
+
+const mebibyte = 1024 * 1024
+
+/**
+ * Bytes of bodies in the thread at once: reading, committing and answering a body takes up to ten times its memory. While one waits for the
+ * database another is read.
+ */
+const limits = {
+  capacity: 32 * mebibyte,
+  share: 1,
+  waiting: 4_000,
+  waitingOfOne: 1_000,
+  waitAtMost: 30_000,
+} as const
+/** What each counts at least: eight are in the thread at once. */
+const leastCost = 4 * mebibyte
+export const bulkAtOnce = limits.capacity / leastCost
+
+function costOf({ body }: OffloadedRequest): number {
+  return Math.min(Math.max(body.length, leastCost), limits.capacity / 2)
+}
 
 /** The thread's heap at most, in MB: what two of the largest bodies need, whatever they hold. */
 const heapMegabytes = 320
@@ -53,15 +69,15 @@ const tellMilliseconds = 1_000
 const stopMilliseconds = 5_000
 
 export interface Bulk extends Running {
-  readonly handOver: HandOver
+  readonly offload: Offload
+  /** Requests that wait to be let into the thread. */
+  readonly waiting: () => number
   /** The thread's figures: none while there is no thread, or it does not answer in time. */
   metrics(): Promise<readonly MetricsSnapshot[]>
 }
 
-/** Its body is given away when it begins. */
-interface Waiting extends BulkRequest {
-  readonly request: HandedOver
-  readonly resolve: (answer: HandedBack) => void
+interface Asked {
+  readonly resolve: (response: OffloadedResponse) => void
   readonly reject: (error: Error) => void
 }
 
@@ -69,39 +85,36 @@ interface Thread {
   readonly worker: Worker
   readonly ended: Promise<void>
   /** What it has not answered yet, by number. */
-  readonly underWay: Map<number, Waiting>
+  readonly underWay: Map<number, Asked>
   readonly asked: ((snapshots: readonly MetricsSnapshot[]) => void)[]
 }
 
 /** Begins no thread yet. */
-export function createBulk(
-  orders: Omit<BulkOrders, 'part'>,
-  { room, largeWork }: { readonly room: RoomForOthers; readonly largeWork: LargeWork },
-  log: Logger,
-): Bulk {
-  const queue = new BulkQueue(begin)
+export function createBulk(orders: BulkOrders, log: Logger): Bulk {
+  const queue = new FairQueue('offloaded', limits)
   let thread: Thread | null = null
   let idle: NodeJS.Timeout | undefined
   let numbers = 0
 
-  function begin(waiting: Waiting): void {
+  function ask(request: OffloadedRequest): Promise<OffloadedResponse> {
     clearTimeout(idle)
     thread ??= startThread()
     const number = ++numbers
-    thread.underWay.set(number, waiting)
-    room.beginElsewhere(waiting.request.organizationId)
-    const { body } = waiting.request
+    const { promise, resolve, reject } = Promise.withResolvers<OffloadedResponse>()
+    thread.underWay.set(number, { resolve, reject })
+    const { body } = request
     const whole = body.byteLength === body.buffer.byteLength
-    const ask: BulkAsk = { ask: 'answer', number, request: waiting.request }
+    const ask: BulkAsk = { ask: 'answer', number, request }
     // Given away rather than copied, where the bytes have their memory to themselves.
     thread.worker.postMessage(ask, whole ? [body.buffer as ArrayBuffer] : [])
+    return promise
   }
 
   function startThread(): Thread {
     // The file beside this one: a source in the repository, JavaScript as published.
     const file = new URL(import.meta.url.replace(/bulk(\.[jt]s)$/, 'bulk-thread$1'))
     const worker = new Worker(file, {
-      workerData: { ...orders, part: room.partElsewhere } satisfies BulkOrders,
+      workerData: orders,
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 16 },
     })
     const { promise: ended, resolve } = Promise.withResolvers<void>()
@@ -116,10 +129,7 @@ export function createBulk(
       for (const tell of started.asked.splice(0)) tell([])
       // A commit of theirs may have taken effect.
       const lost = new Error(`the thread for large bodies ended with code ${code}`)
-      for (const waiting of started.underWay.values()) {
-        end(waiting)
-        waiting.reject(lost)
-      }
+      for (const { reject } of started.underWay.values()) reject(lost)
       started.underWay.clear()
     })
     return started
@@ -130,23 +140,17 @@ export function createBulk(
       from.asked.shift()?.(told.metrics)
       return
     }
-    const waiting = from.underWay.get(told.number)
+    const asked = from.underWay.get(told.number)
     from.underWay.delete(told.number)
-    if (waiting !== undefined) end(waiting)
-    if (told.told === 'failure') waiting?.reject(new Error(told.message))
+    if (told.told === 'failure') asked?.reject(new Error(told.message))
     else {
       const { status, headers, body } = told
-      waiting?.resolve({ status, headers, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) })
+      asked?.resolve({ status, headers, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) })
     }
-    if (thread === null || !queue.isIdle) return
+    if (thread !== from || from.underWay.size > 0) return
     clearTimeout(idle)
     idle = setTimeout(() => void stop(), keptMilliseconds)
     idle.unref()
-  }
-
-  function end(waiting: Waiting): void {
-    room.endElsewhere(waiting.organizationId)
-    queue.end(waiting)
   }
 
   /** What comes from now on gets another thread. */
@@ -162,21 +166,10 @@ export function createBulk(
     clearTimeout(late)
   }
 
-  function answerInThread(request: HandedOver, signal: AbortSignal): Promise<HandedBack> {
-    const { organizationId, body } = request
-    const { promise, resolve, reject } = Promise.withResolvers<HandedBack>()
-    const waiting = { organizationId, bytes: body.length, request, resolve, reject }
-    const leave = () => {
-      if (queue.remove(waiting)) reject(signal.reason)
-    }
-    signal.addEventListener('abort', leave, { once: true })
-    queue.add(waiting)
-    return promise.finally(() => signal.removeEventListener('abort', leave))
-  }
-
   return {
-    handOver: (request, signal) =>
-      largeWork.run(request.organizationId, () => answerInThread(request, signal), { signal }),
+    waiting: () => queue.waiting,
+    offload: (request, signal) =>
+      queue.run(request.organizationId, { cost: costOf(request), signal }, () => ask(request)),
     metrics() {
       const asked = thread
       if (asked === null) return Promise.resolve([])

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
+import type { FairQueueLimits } from '../admission/fair-queue.ts'
 import { followDatabaseClock } from '../db/clock.ts'
 import { type Database, FairPool } from '../db/fair-pool.ts'
 import { listen } from '../db/listen.ts'
@@ -40,9 +41,9 @@ import type { Telemetry } from '../kernel/telemetry.ts'
 import { type Clock, systemClock } from '../kernel/timestamps.ts'
 import { createBackfillOf } from '../kinds/backfill.ts'
 import type { Kind } from '../kinds/kind.ts'
+import { createConnectionMetrics } from '../metrics/admission.ts'
 import { createDeliveryMetrics, showInFlight } from '../metrics/delivery.ts'
 import { createRegistry } from '../metrics/registry.ts'
-import { createConnectionMetrics } from '../metrics/shares.ts'
 import { createJobs, type Jobs } from '../summarizer/jobs.ts'
 import type { SummarySettings } from '../summarizer/summarizer.ts'
 import { createOpener, keysOf } from '../webhooks/vault.ts'
@@ -413,7 +414,13 @@ export function createWorker(options: {
  * own statements, and nobody else for them. Nothing that waits here is given up: what a completion writes has been sent.
  */
 function sharedByOrganizations(pool: Pool, asked: StatementObserver | undefined): Database {
-  const places = Math.max(2, pool.options.max - 1)
-  const limits = { places, longPlaces: 2, commonPlaces: 2, waitAtMost: Number.POSITIVE_INFINITY }
+  const limits: Partial<FairQueueLimits> = {
+    capacity: Math.max(2, pool.options.max - 1),
+    long: 2,
+    shared: 2,
+    waiting: Number.POSITIVE_INFINITY,
+    waitingOfOne: Number.POSITIVE_INFINITY,
+    waitAtMost: Number.POSITIVE_INFINITY,
+  }
   return new FairPool(pool, { waited: () => {}, asked }, limits)
 }

@@ -57,7 +57,7 @@ export function statsPart(kinds: readonly Kind[]) {
     async handle(services, call) {
       const asked = call.query()
       if (!asked.ok) return refused(asked.error)
-      return answer(services, call.caller, null, kinds, asked.value)
+      return answer(services, call.caller, null, kinds, asked.value, call.request.disconnected)
     },
   })
 
@@ -78,7 +78,7 @@ export function statsPart(kinds: readonly Kind[]) {
       const subscribed = kinds.filter((kind) =>
         Object.keys(kind.events).some((type) => events.includes(type)),
       )
-      return answer(services, call.caller, id, subscribed, asked.value)
+      return answer(services, call.caller, id, subscribed, asked.value, call.request.disconnected)
     },
   })
 
@@ -105,12 +105,14 @@ async function answer(
   webhookId: string | null,
   kinds: readonly Kind[],
   asked: AskedSteps,
+  signal: AbortSignal,
 ): Promise<Answered> {
   const steps = stepsOf(asked, clock.now(), retention)
   if (!steps.ok) return refused(steps.error)
   const readable = kinds.filter(({ plural }) => grants(scopes, `${plural}:read`))
   const tables = readable.map(({ table }) => table)
-  const data = await readStats(database, { organizationId, webhookId }, tables, steps.value)
+  const abortable = { ofLong: (organization: string) => database.ofLong(organization, signal) }
+  const data = await readStats(abortable, { organizationId, webhookId }, tables, steps.value)
   return data === 'too_long' ? refused(tooLong) : done({ data })
 }
 

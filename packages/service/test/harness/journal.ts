@@ -35,7 +35,7 @@ export interface TestJournal extends AsyncDisposable {
     options?: Partial<
       Pick<
         Parameters<typeof createJournal>[0],
-        'pool' | 'clock' | 'commitFunction' | 'maxClockSkew' | 'onCommit' | 'largeWork'
+        'pool' | 'clock' | 'commitFunction' | 'maxClockSkew' | 'onCommit'
       >
     >,
   ): ReturnType<typeof createJournal>

@@ -64,10 +64,10 @@ test('a client that goes before all of its body came is no failure of the servic
   const { hostname, port } = new URL(service.url)
   const socket = connect(Number(port), hostname)
   const head = ['POST /v1/customers HTTP/1.1', 'Host: x', `Authorization: Bearer ${service.api.token}`]
-  const more = ['Content-Type: application/json', 'Content-Length: 100', '', '{"name":']
+  const more = ['Content-Type: application/json', 'Content-Length: 100000', '', '{"name":']
   socket.write([...head, ...more].join('\r\n'))
-  const bytes = () => service.app.register.getSingleMetricAsString('deskwire_http_body_bytes')
-  await eventually('the body is being read', async () => / 100$/m.test(await bytes()))
+  const bytes = () => service.app.register.getSingleMetricAsString('deskwire_http_memory_bytes')
+  await eventually('the body is being read', async () => / 100000$/m.test(await bytes()))
   socket.destroy()
   await once(socket, 'close')
   await eventually('it is given up', async () => / 0$/m.test(await bytes()))

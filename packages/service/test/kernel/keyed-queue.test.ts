@@ -53,3 +53,17 @@ describe('a keyed queue', () => {
     await run
   })
 })
+
+test('a task whose signal has aborted by its turn is not run, and the next one is', async () => {
+  const queue = createKeyedQueue()
+  const first = Promise.withResolvers<void>()
+  const gone = new AbortController()
+  const ran: string[] = []
+  const running = queue.run('a', () => first.promise)
+  const refused = expect(queue.run('a', async () => ran.push('gone'), gone.signal)).rejects.toThrow('left')
+  const next = queue.run('a', async () => ran.push('next'))
+  gone.abort(new Error('left'))
+  first.resolve()
+  await Promise.all([running, refused, next])
+  expect(ran).toEqual(['next'])
+})

@@ -1,7 +1,7 @@
 /** Which changes go together, what happens when a call raises, and that nobody waits for ever. No database. */
 import fc from 'fast-check'
 import { DatabaseError } from 'pg'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { customer } from '../../src/desk/customer/index.ts'
 import { exclusiveKeys, type Unit } from '../../src/journal/change.ts'
 import {
@@ -10,7 +10,6 @@ import {
   GroupCommit,
   type GroupLimits,
 } from '../../src/journal/group-commit.ts'
-import type { RestAfter } from '../../src/kernel/room-for-others.ts'
 import { idempotencyRecord } from '../harness/decide.ts'
 
 interface Call {
@@ -23,7 +22,7 @@ interface Call {
 }
 
 /** A database that answers when it is told to. */
-function scripted(limits?: Partial<GroupLimits>, elapsed?: () => number, restAfter?: RestAfter) {
+function scripted(limits?: Partial<GroupLimits>, elapsed?: () => number) {
   const open: Call[] = []
   const calls: Call[] = []
   const group = new GroupCommit(
@@ -50,7 +49,6 @@ function scripted(limits?: Partial<GroupLimits>, elapsed?: () => number, restAft
     ({ changes }) => changes[0]!.operation === 'delete',
     { ...defaultLimits, ...limits },
     elapsed,
-    restAfter,
   )
   return { group, open, calls }
 }
@@ -382,49 +380,6 @@ test('clock tasks go one at a time beside the units of their organization, and n
   expect([clockTasks.settled, group.pending]).toEqual([['x', 'z', 'y'], 0])
 })
 
-test('between clock tasks an organization rests as long as it is told, and nothing else waits for it', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
-  try {
-    const asked: [string | null, number][] = []
-    const { group, open } = scripted(
-      {},
-      () => performance.now(),
-      (organization, took) => {
-        asked.push([organization, took])
-        return organization === 'a' ? 50 : 0
-      },
-    )
-    const clockTasks = scriptedClockTasks(group)
-    const names = () => clockTasks.open.map(({ name }) => name)
-    for (const name of ['a1', 'a2']) clockTasks.begin('a', name)
-    for (const name of ['b1', 'b2']) clockTasks.begin('b', name)
-    await turn()
-    vi.advanceTimersByTime(20)
-    for (const clockTask of [...clockTasks.open]) clockTask.done()
-    await turn()
-    expect([asked, names()]).toEqual([
-      [
-        ['a', 20],
-        ['b', 20],
-      ],
-      ['b2'],
-    ])
-    void group.submit('a', change('a0'))
-    await turn()
-    expect(open.map(({ ids }) => ids)).toEqual([[['a0']]])
-    vi.advanceTimersByTime(49)
-    await turn()
-    expect(names()).toEqual(['b2'])
-    vi.advanceTimersByTime(1)
-    await turn()
-    expect(names()).toEqual(['b2', 'a2'])
-    // A task that has ended is answered at once.
-    expect(clockTasks.settled).toEqual(['a1', 'b1'])
-  } finally {
-    vi.useRealTimers()
-  }
-})
-
 test('a clock task that finds the clock held waits for the lock the next time, in places of which there are few', async () => {
   const { group, open } = scripted({ lockWaitCalls: 2 })
   const clockTasks = scriptedClockTasks(group)
@@ -517,33 +472,40 @@ test.each([
   expect(calls).toHaveLength(1)
 })
 
-test('is idle once all is committed, and the tasks and their rests are over', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
-  try {
-    const { group, open } = scripted(
-      {},
-      () => performance.now(),
-      () => 50,
-    )
-    await group.idle()
-    const clockTasks = scriptedClockTasks(group)
-    clockTasks.begin('a', 'a1')
-    void group.submit('b', change('b1'))
-    let isIdle = false
-    void group.idle().then(() => {
-      isIdle = true
-    })
-    await turn()
-    open[0]?.commit()
-    await turn()
-    expect(isIdle).toBe(false)
-    clockTasks.open[0]?.done()
-    await turn()
-    expect(isIdle).toBe(false)
-    vi.advanceTimersByTime(50)
-    await turn()
-    expect([isIdle, group.pending]).toEqual([true, 0])
-  } finally {
-    vi.useRealTimers()
-  }
+test('is idle once all is committed, and its exclusive tasks have ended', async () => {
+  const { group, open } = scripted()
+  await group.idle()
+  const clockTasks = scriptedClockTasks(group)
+  clockTasks.begin('a', 'a1')
+  void group.submit('b', change('b1'))
+  let isIdle = false
+  void group.idle().then(() => {
+    isIdle = true
+  })
+  await turn()
+  open[0]?.commit()
+  await turn()
+  expect(isIdle).toBe(false)
+  clockTasks.open[0]?.done()
+  await turn()
+  expect([isIdle, group.pending]).toEqual([true, 0])
+})
+
+test('a unit whose signal aborts while it waits is not committed; one that is being committed goes on', async () => {
+  const { group, open, calls } = scripted({ perOrganization: 1 })
+  const gone = new AbortController()
+  const reason = new Error('disconnected')
+  const first = group.submit('a', { ...change('1'), signal: gone.signal })
+  await turn()
+  const refused = expect(group.submit('a', { ...change('2'), signal: gone.signal })).rejects.toBe(reason)
+  const stays = group.submit('a', change('3'))
+  await turn()
+  gone.abort(reason)
+  await refused
+  await expect(group.submit('a', { ...change('4'), signal: gone.signal })).rejects.toBe(reason)
+  open[0]?.commit()
+  await turn()
+  open[0]?.commit()
+  expect([(await first).outcome, (await stays).outcome, group.pending]).toEqual(['done', 'done', 0])
+  expect(calls.map(({ ids }) => ids)).toEqual([[['1']], [['3']]])
 })

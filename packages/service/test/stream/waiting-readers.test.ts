@@ -1,8 +1,8 @@
 /** Who is woken by what, and who is left to sleep. No database; timers are moved, not waited for. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { LimitExceeded } from '../../src/admission/limit-exceeded.ts'
 import { decodeNotification } from '../../src/journal/notifier.ts'
 import { createWaitingReaders } from '../../src/journal/waiting-readers.ts'
-import { ShareExceeded } from '../../src/kernel/budget.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -121,11 +121,11 @@ test('an organization has its share of those who wait, and others find room', ()
   const readers = createWaitingReaders(none, 8)
   const watch = (organizationId: string) => readers.watch(interest(organizationId, 'ticket'), minute)
   const watches = Array.from({ length: 4 }, () => watch('a'))
-  expect(() => watch('a')).toThrow(new ShareExceeded('own_share', 'readers'))
+  expect(() => watch('a')).toThrow(new LimitExceeded('own_share', 'waiting_readers'))
   watches.push(watch('b'), watch('b'))
-  watches.push(watch('c'))
-  expect(() => watch('d')).toThrow(new ShareExceeded('all_taken', 'readers'))
+  watches.push(watch('c'), watch('d'))
+  expect(() => watch('e')).toThrow(new LimitExceeded('all_taken', 'waiting_readers'))
   watches.shift()?.[Symbol.dispose]()
-  watches.push(watch('d'))
+  watches.push(watch('e'))
   for (const each of watches) each[Symbol.dispose]()
 })

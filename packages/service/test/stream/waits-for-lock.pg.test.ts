@@ -1,7 +1,6 @@
 /** Units that reach far, and organizations whose clock is held for long: who waits, and who does not. */
 import { expect, test } from 'vitest'
 import { createOrganization } from '../../src/access/organizations.ts'
-import { LargeWork } from '../../src/kernel/large-work.ts'
 import { schemaOf } from '../../src/schema.ts'
 import { audit } from '../harness/audit.ts'
 import { testJournal } from '../harness/journal.ts'
@@ -28,29 +27,6 @@ test('a unit that is large may take longer than any other statement, on that con
     limits.push(outcome.outcome === 'done' ? stampOf(outcome.body) : outcome.outcome)
   }
   expect(limits).toEqual(['30s', '15min', '30s'])
-})
-
-test('a unit that is large waits for its organization’s other large work, and nothing else does', async () => {
-  await using journal = await testJournal()
-  const { decide, organizationId } = journal
-  const largeWork = new LargeWork({ leavesRoom: () => true, restAfterLarge: () => 0 })
-  const beside = journal.beside({ largeWork })
-  const ada = await journal.done(decide.customer.create(organizationId, { name: 'Ada' }))
-  const search = Promise.withResolvers<void>()
-  const searched = largeWork.run(organizationId, () => search.promise)
-  let isRemoved = false
-  const removed = beside
-    .commit(organizationId, await decide.customer.remove(organizationId, ada))
-    .then((it) => {
-      isRemoved = true
-      return it
-    })
-  const small = await decide.customer.create(organizationId, { name: 'Grace' })
-  expect(await beside.commit(organizationId, small)).toMatchObject({ outcome: 'done' })
-  expect([isRemoved, beside.pending()]).toEqual([false, 0])
-  search.resolve()
-  await searched
-  expect(await removed).toMatchObject({ outcome: 'done' })
 })
 
 test('organizations in one call wait less for a clock than one by itself, and for other rows as long', async () => {

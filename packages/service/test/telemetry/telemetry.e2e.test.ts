@@ -153,9 +153,9 @@ test('one trace leads from a request through its commit to each attempt, and on 
   const answer = await it.post('/v1/customers/batch', { items })
   expect(answer).toMatchObject({ status: 200, text: expect.stringContaining('"created"') })
   const batch = await spanOf(sink, 'POST /v1/customers/batch')
-  const handedOver = await spanOf(sink, 'POST /v1/customers/batch, handed over', below(batch))
-  expect(handedOver.resource['deskwire.process']).toBe('bulk')
-  const together = await spanOf(sink, 'commit', below(handedOver))
+  const offloaded = await spanOf(sink, 'POST /v1/customers/batch, offloaded', below(batch))
+  expect(offloaded.resource['deskwire.process']).toBe('bulk')
+  const together = await spanOf(sink, 'commit', below(offloaded))
   expect((await spanOf(sink, 'deliver customer.created', below(together))).traceId).toBe(batch.traceId)
 
   expect(it.started.output()).toContain('asked for @opentelemetry/sdk-trace')

@@ -51,6 +51,32 @@ describe('while somebody holds the clock of an organization', () => {
   })
 })
 
+describe('clients that disconnect', () => {
+  test('have no change made that still waits for its turn to commit', async () => {
+    await using service = await testService()
+    const { api, database } = service
+    const { hostname, port } = new URL(service.url)
+    await using lock = await lockRow(database, 'organization_clocks', api)
+    const body = '{"name":"left"}'
+    const head = ['POST /v1/customers HTTP/1.1', 'Host: x', `Authorization: Bearer ${api.token}`]
+    const more = ['Content-Type: application/json', `Content-Length: ${body.length}`, '', body]
+    const sockets: Socket[] = []
+    // One after the other: what comes together commits together.
+    for (let n = 1; n <= 6; n++) {
+      const socket = connect(Number(port), hostname).on('error', () => {})
+      socket.write([...head, ...more].join('\r\n'))
+      sockets.push(socket)
+      await eventually('it waits', () => service.app.pending() === n)
+    }
+    for (const socket of sockets) socket.destroy()
+    await eventually('those that wait have left', () => service.app.pending() <= 2)
+    const underWay = service.app.pending()
+    await lock.release()
+    await eventually('all is done', () => service.app.pending() === 0)
+    expect((await api.get('/v1/customers')).json.pagination.total).toBe(underWay)
+  })
+})
+
 describe('while all statements of an organization hang', () => {
   test('others are answered, and then it is too', async () => {
     await using service = await testService()
@@ -94,14 +120,14 @@ describe('bodies', () => {
     const sockets = await Promise.all(
       Array.from({ length: 60 }, (_, n) => slowBatch(service, n % 2 === 0 ? api : another)),
     )
-    const held = () => figure(service, 'deskwire_http_body_bytes')
+    const held = () => figure(service, 'deskwire_http_memory_bytes')
     await eventually(
       'all have come',
       async () => (await figure(service, 'deskwire_http_requests_under_way')) === 60,
     )
-    // One of each key.
+    // An organization holds as much as remains free.
     expect(await held()).toBe(2 * large)
-    expect(await figure(service, 'deskwire_http_bodies_waiting')).toBe(58)
+    expect(await figure(service, 'deskwire_http_requests_waiting')).toBe(58)
     await ordinary(api)
     await ordinary(other)
     // Room within items is theirs, and there is no room for that much beside them.
@@ -112,7 +138,7 @@ describe('bodies', () => {
     for (const socket of sockets) socket.destroy()
     await eventually('all is given back', async () => (await held()) === 0)
     expect((await api.post('/v1/customers/batch', batch)).status).toBe(200)
-    expect(await figure(service, 'deskwire_http_bodies_waiting')).toBe(0)
+    expect(await figure(service, 'deskwire_http_requests_waiting')).toBe(0)
   })
 
   test('one that does not say how long it is counts as the longest, and is read', async () => {
@@ -134,6 +160,6 @@ describe('bodies', () => {
       422,
       'validation_failed',
     ])
-    expect(await figure(service, 'deskwire_http_body_bytes')).toBe(0)
+    expect(await figure(service, 'deskwire_http_memory_bytes')).toBe(0)
   })
 })

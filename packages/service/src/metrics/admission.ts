@@ -1,36 +1,35 @@
-/** What waits for its organization's share, and what is refused beyond it. Whose it is, no figure says. */
+/** What requests hold and wait for, and what is refused beyond a limit. No figure names an organization. */
 import type { FastifyInstance } from 'fastify'
 import type { Pool } from 'pg'
 import type { Registry } from 'prom-client'
-import { ShareExceeded } from '../kernel/budget.ts'
+import { LimitExceeded } from '../admission/limit-exceeded.ts'
 import { counter, gauge, histogram } from './instruments.ts'
 
 /** What requests hold of the process. */
-export interface ShareStanding {
+export interface AdmissionStanding {
   readonly requests: number
-  readonly bodyBytes: number
-  readonly bodiesWaiting: number
-  readonly answerBytes: number
+  /** Bytes. */
+  readonly memory: number
+  readonly waiting: number
   /** Changes that are not committed yet. */
   readonly pending: number
 }
 
-/** Counts what is refused beyond a share, and shows what is held. */
-export function countShares(
+/** Counts what is refused beyond a limit, and shows what is held. */
+export function countAdmission(
   server: FastifyInstance,
   register: Registry,
-  standing: () => ShareStanding,
+  standing: () => AdmissionStanding,
 ): void {
   const refusals = counter(register, 'deskwire_share_refusals_total')
   server.addHook('onError', (_request, _reply, error, done) => {
-    if (error instanceof ShareExceeded) refusals.inc({ of: error.what, reason: error.reason })
+    if (error instanceof LimitExceeded) refusals.inc({ of: error.what, reason: error.reason })
     done()
   })
   gauge(register, 'deskwire_http_requests_under_way', (it) => it.set(standing().requests))
-  gauge(register, 'deskwire_http_body_bytes', (it) => it.set(standing().bodyBytes))
-  gauge(register, 'deskwire_http_bodies_waiting', (it) => it.set(standing().bodiesWaiting))
+  gauge(register, 'deskwire_http_requests_waiting', (it) => it.set(standing().waiting))
+  gauge(register, 'deskwire_http_memory_bytes', (it) => it.set(standing().memory))
   gauge(register, 'deskwire_stream_changes_pending', (it) => it.set(standing().pending))
-  gauge(register, 'deskwire_http_answer_bytes', (it) => it.set(standing().answerBytes))
 }
 
 /** Statements at the API's pool. */

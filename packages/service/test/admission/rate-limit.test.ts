@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createRateLimiter } from '../../src/access/rate-limit.ts'
+import { createRateLimiter } from '../../src/admission/rate-limit.ts'
 import { testClock } from '../harness/clock.ts'
 
 const limit = { perSecond: 10, burst: 5 }

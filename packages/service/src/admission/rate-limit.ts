@@ -1,8 +1,8 @@
 /**
- * How often a key may call (specification 14.1): a bucket that holds `burst` requests and is filled at `perSecond`.
- * What is missing in it is counted in thousandths of a request, of which `perSecond` come back in a millisecond: whole
- * numbers, so that nothing is lost to rounding. A full bucket is forgotten, so memory is held only by those who called
- * within the last `burst / perSecond` seconds.
+ * Token buckets: how often a key may call, or a network without a valid one (specification 14.1). A bucket holds `burst` requests and is
+ * filled at `perSecond`. What is missing in it is counted in thousandths of a request, of which `perSecond` come back in a millisecond:
+ * whole numbers, so that nothing is lost to rounding. A full bucket is forgotten, so memory is held only by those who called within the last
+ * `burst / perSecond` seconds.
  *
  * Buckets belong to a process: with several of them behind a balancer a key may do as much in each.
  */
@@ -31,11 +31,16 @@ export interface Quota {
 export interface RateLimiter {
   /** Counts a request of `who`, if it may be made. One that may not costs nothing. */
   count(who: string): Quota
+  /** Takes back one count of `who`. */
+  refund(who: string): void
   /** How `who` stands, without counting anything; `allowed` says what a request would be told. */
   look(who: string): Quota
   /** Buckets that are remembered. */
   readonly size: number
 }
+
+/** Requests of one network without a valid key: a page and all that it loads are a dozen. */
+export const unauthenticatedLimit: RateLimit = { perSecond: 300, burst: 600 }
 
 interface Bucket {
   /** Thousandths of a request. */
@@ -97,6 +102,11 @@ export function createRateLimiter(limit: RateLimit, clock: Clock): RateLimiter {
       buckets.set(who, { missing: before + request, at: now })
       forget(now)
       return quota(before + request, true)
+    },
+    refund(who) {
+      const bucket = buckets.get(who)
+      if (bucket === undefined) return
+      buckets.set(who, { ...bucket, missing: Math.max(0, bucket.missing - request) })
     },
     look(who) {
       const missing = missingNow(buckets.get(who), clock.now())

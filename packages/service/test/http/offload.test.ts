@@ -1,9 +1,9 @@
-/** What is answered elsewhere, and what becomes of its memory. The other side is an API in this thread. */
+/** Offloaded requests, and what becomes of their memory. The other side is an API in this thread. */
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { answerHandedOver } from '../../src/http/hand-over.ts'
+import { answerOffloaded } from '../../src/http/offload.ts'
 
-const handedOver = (body: Uint8Array, url = '/echo') => ({
+const offloaded = (body: Uint8Array, url = '/echo') => ({
   organizationId: 'a',
   home: 0,
   method: 'POST',
@@ -29,8 +29,8 @@ function api() {
 
 test('it is answered, and the memory of its body is free', async () => {
   const server = api()
-  const request = handedOver(Buffer.alloc(4 * 2 ** 20, 'é'))
-  const { status, headers, body } = await answerHandedOver(server, request)
+  const request = offloaded(Buffer.alloc(4 * 2 ** 20, 'é'))
+  const { status, headers, body } = await answerOffloaded(server, request)
   expect([status, headers['x-request-id'], headers['x-from']]).toEqual([201, 'r1', '192.0.2.1'])
   expect(body.equals(Buffer.alloc(4 * 2 ** 20, 'é'))).toBe(true)
   // To be given away, not copied, when it is sent between threads.
@@ -40,6 +40,6 @@ test('it is answered, and the memory of its body is free', async () => {
 
 test('an answer without a body has none', async () => {
   const server = api()
-  const { status, headers, body } = await answerHandedOver(server, handedOver(Buffer.from('x'), '/nothing'))
+  const { status, headers, body } = await answerOffloaded(server, offloaded(Buffer.from('x'), '/nothing'))
   expect([status, headers['content-length'], body.length]).toEqual([204, undefined, 0])
 })

@@ -1,33 +1,33 @@
 /**
- * Requests whose bodies take long to read, or whose answers take long to make, are answered elsewhere: here their key is checked and
- * their bytes arrive, and what comes back is sent as it is. So none of them holds up the others who are served here.
+ * Requests whose bodies take long to read, or whose responses take long to make, are answered by the offload thread: here their key is
+ * checked and their bytes arrive, and what comes back is sent as it is. So none of them holds up the event loop that serves everybody.
  */
-import type { FastifyInstance, FastifyRequest, InjectOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, InjectOptions } from 'fastify'
 import { freeBytes } from '../kernel/free-bytes.ts'
 import { callerOf } from './authenticate.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Nothing of its body was parsed here, and nothing else is done for it. */
-    handedOver: boolean
+    /** The thread answers it: nothing of its body is parsed here. */
+    offloaded: boolean
   }
 }
 
-export interface HandedOver {
-  /** Whose it is: the key was let in. */
+export interface OffloadedRequest {
+  /** The organization of its key, which was checked. */
   readonly organizationId: string
-  /** The place of its database among several. */
+  /** The index of its database among several. */
   readonly home: number
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string | string[]>>
   /** The client's address. */
   readonly ip: string
-  /** To be read by whoever answers alone: its memory may be given away. */
+  /** Its memory may be given away. */
   readonly body: Buffer
 }
 
-export interface HandedBack {
+export interface OffloadedResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body: Buffer
@@ -37,18 +37,15 @@ export interface HandedBack {
  * Has a request answered. Rejects when nobody can say what became of it, and with the signal's reason when its client disconnected before the
  * work began, which then never does.
  */
-export type HandOver = (request: HandedOver, disconnected: AbortSignal) => Promise<HandedBack>
+export type Offload = (request: OffloadedRequest, disconnected: AbortSignal) => Promise<OffloadedResponse>
 
-/**
- * Bytes of a body beyond which it is handed over. Most objects are smaller, and the worst that 32 KiB can hold takes 12 ms
- * here (decision 25).
- */
-const handedOverFrom = 32 * 1024
+/** Bytes of a body beyond which it is offloaded. Most objects are smaller, and the worst that 32 KiB can hold takes 12 ms here (decision 25). */
+const offloadedFrom = 32 * 1024
 
-/** Whether this body is for somebody else to read. Routes that read theirs by themselves say so: what they do with few bytes may be much. */
-export function isToBeHandedOver(request: FastifyRequest, bytes: Buffer): boolean {
+/** Whether the thread reads this body. Routes that read theirs by themselves say so: what they do with few bytes may be much. */
+export function isToBeOffloaded(request: FastifyRequest, bytes: Buffer): boolean {
   const { readsBody } = request.routeOptions.config
-  return bytes.length > handedOverFrom || (readsBody !== undefined && !readsBody.isLight(bytes))
+  return bytes.length > offloadedFrom || (readsBody !== undefined && !readsBody.isLight(bytes))
 }
 
 /** Of one connection, and not of the request. */
@@ -61,17 +58,17 @@ const hopByHop = new Set([
   'date',
 ])
 
-/** Has what `isToBeHandedOver` answered by `handOver`. To be called before any route is there. */
-export function answerElsewhere(server: FastifyInstance, handOver: HandOver): void {
-  server.addHook('preHandler', async (request, reply) => {
-    if (!request.handedOver) return
+/** Hook `preHandler`: has what was marked as offloaded answered by the thread. */
+export function answerElsewhere(offload: Offload) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    if (!request.offloaded) return
     const { organizationId, home = 0 } = callerOf(request)
-    const handedOver = {
+    const asked: OffloadedRequest = {
       organizationId,
       home,
       method: request.method,
       url: request.url,
-      // What is answered there has the id that it has here, and is a part of the same trace.
+      // The thread uses the same request id, and is a part of the same trace.
       headers: {
         ...ownHeaders(request.headers),
         'x-request-id': request.id,
@@ -80,23 +77,23 @@ export function answerElsewhere(server: FastifyInstance, handOver: HandOver): vo
       ip: request.ip,
       body: request.rawBody ?? Buffer.alloc(0),
     }
-    const { status, headers, body } = await handOver(handedOver, request.disconnected)
+    const { status, headers, body } = await offload(asked, request.disconnected)
     reply.code(status).headers(ownHeaders(headers))
     return body.length === 0 ? reply.send() : reply.send(body)
-  })
+  }
 }
 
 /**
- * Answers what was handed over, with an API that listens nowhere. The memory of its body is free by then. Rejects when nobody can say what
+ * Answers what was offloaded, with an API that listens nowhere. The memory of its body is free by then. Rejects when nobody can say what
  * became of it.
  */
-export async function answerHandedOver(
+export async function answerOffloaded(
   server: FastifyInstance,
-  { method, url, headers, ip, body }: HandedOver,
-): Promise<HandedBack> {
+  { method, url, headers, ip, body }: OffloadedRequest,
+): Promise<OffloadedResponse> {
   // Sent between threads, bytes are no Buffer any more.
   const payload = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  const answer = await server.inject({
+  const response = await server.inject({
     method: method as NonNullable<InjectOptions['method']>,
     url,
     headers: { ...headers },
@@ -106,17 +103,17 @@ export async function answerHandedOver(
     payloadAsStream: true,
   })
   const pieces: Buffer[] = []
-  for await (const piece of answer.stream()) pieces.push(piece)
+  for await (const piece of response.stream()) pieces.push(piece)
   freeBytes(payload)
   const [first] = pieces
   return {
-    status: answer.statusCode,
-    headers: ownHeaders(answer.headers),
+    status: response.statusCode,
+    headers: ownHeaders(response.headers),
     body: first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces),
   }
 }
 
-/** The headers that stay with a request or an answer, wherever it goes. */
+/** The headers that stay with a request or a response, wherever it goes. */
 function ownHeaders(
   headers: Readonly<Record<string, string | string[] | number | undefined>>,
 ): Record<string, string | string[]> {

@@ -1,0 +1,223 @@
+/**
+ * What a request has to hold before it is worked on: a place among its organization's requests, and memory for its body or its response. It
+ * waits for them with its body unread, so that TCP holds the sender back.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { FairQueue, type FairQueueLimits, type Permit } from '../admission/fair-queue.ts'
+import { LimitExceeded, type Limited } from '../admission/limit-exceeded.ts'
+import { type Problem, problem } from '../kernel/errors.ts'
+import { searchParameters } from './replies.ts'
+import { ResponseSizes } from './response-sizes.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What it holds; null before it is admitted, and where it has no caller. */
+    admitted: Admitted | null
+  }
+}
+
+export interface AdmissionLimits {
+  readonly requests: FairQueueLimits
+  /** Bytes of bodies. */
+  readonly bodies: FairQueueLimits
+  /** Bytes of responses that were not taken yet: slow senders keep no reader waiting. */
+  readonly responses: FairQueueLimits
+  /** How long a client may take nothing of a response until its connection is closed, in milliseconds. */
+  readonly takesWithin: number
+}
+
+const mebibyte = 1024 * 1024
+const queued = { waiting: 4_000, waitingOfOne: 1_000, waitAtMost: 30_000 } as const
+
+export const admissionLimits: AdmissionLimits = {
+  requests: { ...queued, capacity: 2_000, share: 1 },
+  bodies: { ...queued, capacity: 64 * mebibyte, share: 1 },
+  responses: { ...queued, capacity: 64 * mebibyte, share: 1 },
+  takesWithin: 30_000,
+}
+
+/** Bytes up to which a body or a response is not counted: a socket holds as much anyway. */
+const uncounted = 16 * 1024
+/** Bytes of a response from which on the offload thread makes it. */
+const largeResponse = mebibyte
+
+/** What is held, for the metrics. */
+export interface AdmissionStanding {
+  readonly requests: number
+  readonly memory: number
+  readonly waiting: number
+}
+
+/** What one request holds: its memory until its work has ended and what that made was taken, its place until then. */
+class Admitted {
+  readonly #place: Permit
+  #memory: Permit | null = null
+  #isClosed = false
+  #isDone = false
+
+  constructor(place: Permit) {
+    this.#place = place
+  }
+
+  reserve(memory: Permit): void {
+    this.#memory = memory
+  }
+
+  /** It waits for changes from now on, and is counted among those that do. */
+  wait(): void {
+    this.#place.release()
+    this.#memory?.release()
+    this.#memory = null
+  }
+
+  /**
+   * Its work has ended with a response that holds so many bytes, or what was reserved for it. Returns why it cannot be held, or null.
+   */
+  done(
+    bytes: number | 'as reserved',
+    acquire: (cost: number) => Permit | LimitExceeded,
+  ): LimitExceeded | null {
+    this.#isDone = true
+    if (bytes !== 'as reserved') {
+      const held = this.#isClosed || bytes <= uncounted ? null : this.#hold(bytes, acquire)
+      if (held instanceof LimitExceeded) return held
+      if (held === null) this.#memory?.release()
+      this.#memory = held
+    }
+    this.#releaseIfOver()
+    return null
+  }
+
+  #hold(bytes: number, acquire: (cost: number) => Permit | LimitExceeded): Permit | LimitExceeded {
+    return this.#memory === null ? acquire(bytes) : (this.#memory.resize(bytes) ?? this.#memory)
+  }
+
+  /** Its connection is closed, or its response sent. */
+  close(): void {
+    this.#isClosed = true
+    this.#releaseIfOver()
+  }
+
+  /** Work whose client has disconnected holds what it holds until it has ended. */
+  #releaseIfOver(): void {
+    if (!this.#isClosed || !this.#isDone) return
+    this.#place.release()
+    this.#memory?.release()
+  }
+}
+
+export class RequestAdmission {
+  readonly #places: FairQueue
+  readonly #bodies: FairQueue
+  readonly #responses: FairQueue
+  readonly #sizes = new ResponseSizes()
+  readonly #takesWithin: number
+  /** No single request reserves more: it could not be had while others hold anything. */
+  readonly #largest: number
+
+  constructor(limits: AdmissionLimits = admissionLimits) {
+    this.#largest = limits.responses.capacity / 2
+    this.#places = new FairQueue('requests', limits.requests)
+    this.#bodies = new FairQueue('memory', limits.bodies)
+    this.#responses = new FairQueue('memory', limits.responses)
+    this.#takesWithin = limits.takesWithin
+  }
+
+  get standing(): AdmissionStanding {
+    const queues = [this.#places, this.#bodies, this.#responses]
+    const waiting = queues.reduce((sum, queue) => sum + queue.waiting, 0)
+    return { requests: this.#places.held, memory: this.#bodies.held + this.#responses.held, waiting }
+  }
+
+  /** Before anything of the body is read. @throws LimitExceeded, or that the client has disconnected, as a rejection. */
+  async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { caller, disconnected: signal } = request
+    if (caller === null) return
+    const { organizationId } = caller
+    const place = this.#places.acquire(organizationId, { signal })
+    const admitted = new Admitted(place instanceof Promise ? await place : place)
+    request.admitted = admitted
+    reply.raw.once('close', () => admitted.close())
+    const cost = this.#bytesOf(request, organizationId)
+    if (cost <= uncounted) return
+    const queue = isRead(request) ? this.#responses : this.#bodies
+    const memory = queue.acquire(organizationId, { cost, signal })
+    admitted.reserve(memory instanceof Promise ? await memory : memory)
+  }
+
+  #bytesOf(request: FastifyRequest, organizationId: string): number {
+    if (!isRead(request)) return bodyBytes(request)
+    const route = String(request.routeOptions.url)
+    // What may wait for changes hears of them here alone.
+    request.offloaded =
+      this.#sizes.known(organizationId, route) >= largeResponse && !searchParameters(request).has('wait')
+    return Math.min(this.#sizes.expected(organizationId, route), this.#largest)
+  }
+
+  /** The response has been made. Returns why it cannot be held, or null. */
+  respond(request: FastifyRequest, reply: FastifyReply, payload: unknown): LimitExceeded | null {
+    const { admitted, caller } = request
+    if (admitted === null || caller === null) return null
+    const bytes = responseBytes(payload)
+    const isLarge = bytes === null || bytes > uncounted
+    if (isLarge) reply.raw.socket?.setTimeout(this.#takesWithin)
+    const acquire = (cost: number) => this.#responses.tryAcquire(caller.organizationId, cost)
+    // A stream reads on as it is taken, and the response to a write is not to be lost once that has committed.
+    if (isLarge && (bytes === null || !isRead(request))) return admitted.done('as reserved', acquire)
+    if (!isRead(request) || reply.statusCode !== 200) return admitted.done(0, acquire)
+    this.#sizes.note(caller.organizationId, String(request.routeOptions.url), bytes ?? 0)
+    return admitted.done(bytes ?? 0, acquire)
+  }
+}
+
+/** To be called after the hooks that find the caller. */
+export function admitRequests(server: FastifyInstance, admission: RequestAdmission): void {
+  server.decorateRequest('admitted', null)
+  server.addHook('preParsing', (request, reply) => admission.admit(request, reply))
+  server.addHook('onSend', (request, reply, payload, done) => {
+    const refused = admission.respond(request, reply, payload)
+    if (refused === null) done(null, payload)
+    else done(refused)
+  })
+}
+
+function isRead({ method }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+/** Bytes that the body will take: those it says, or as many as it may have. None of what is refused unread. */
+function bodyBytes(request: FastifyRequest): number {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  const { bodyLimit } = request.routeOptions
+  if (length === undefined) return encoding === undefined ? 0 : bodyLimit
+  return Number(length) > bodyLimit ? 0 : Number(length)
+}
+
+/** Null for what is not known before it is sent. */
+function responseBytes(payload: unknown): number | null {
+  if (payload === null || payload === undefined) return 0
+  return typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : null
+}
+
+const limitedWhat: Readonly<Record<Limited, string>> = {
+  requests: 'requests under way',
+  waiting_readers: 'requests that wait for changes',
+  memory: 'memory for large bodies and responses',
+  statements: 'database statements',
+  offloaded: 'large requests',
+  compression: 'compression',
+}
+
+/** How a request beyond a limit is answered (specification 14.2). */
+export function limitProblem({ reason, what }: LimitExceeded): Problem {
+  const named = limitedWhat[what]
+  return reason === 'own_share'
+    ? problem(
+        'rate_limited',
+        `This organization already uses its whole share of ${named}. Wait a moment, then send the request again.`,
+      )
+    : problem(
+        'unavailable',
+        `All of the capacity that the service has for ${named} is in use; nothing was changed. Send the request again.`,
+      )
+}

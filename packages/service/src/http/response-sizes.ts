@@ -1,0 +1,38 @@
+/** How large the responses of a route to an organization are, as the last ones were: what a GET reserves before it is answered. */
+
+const mebibyte = 1024 * 1024
+
+/** What is reserved where nothing is known. */
+const unknown = mebibyte
+/** Routes of organizations that are remembered. */
+const remembered = 10_000
+/** By which part of the difference an expectation falls with each smaller response. */
+const fallsBy = 1 / 4
+
+export class ResponseSizes {
+  readonly #bytes = new Map<string, number>()
+
+  /** Bytes to reserve. */
+  expected(organizationId: string, route: string): number {
+    return this.#bytes.get(`${organizationId} ${route}`) ?? unknown
+  }
+
+  /** Bytes that a response is known to have about; 0 where nothing is known. */
+  known(organizationId: string, route: string): number {
+    return this.#bytes.get(`${organizationId} ${route}`) ?? 0
+  }
+
+  /** Follows growth at once, and shrinking slowly. */
+  note(organizationId: string, route: string, bytes: number): void {
+    const name = `${organizationId} ${route}`
+    const before = this.#bytes.get(name)
+    if (before === undefined && this.#bytes.size >= remembered) {
+      const [oldest] = this.#bytes.keys()
+      if (oldest !== undefined) this.#bytes.delete(oldest)
+    }
+    this.#bytes.set(
+      name,
+      before === undefined || bytes > before ? bytes : before - (before - bytes) * fallsBy,
+    )
+  }
+}
