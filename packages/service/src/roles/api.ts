@@ -83,7 +83,7 @@ export async function startApi(
   /** The server does not wait for what is done for clients that have gone, which needs the database all the same. */
   const closed = async () => {
     await server.close()
-    await Promise.all(homes.map((home) => home.idle()))
+    await Promise.all([...homes.map((home) => home.idle()), bulk?.idle()])
   }
   const listeners = homes.map(({ readers, maintenance }, place) => {
     const database = others[place - 1]

@@ -74,6 +74,8 @@ export interface Bulk extends Running {
   readonly waiting: () => number
   /** The thread's figures: none while there is no thread, or it does not answer in time. */
   metrics(): Promise<readonly MetricsSnapshot[]>
+  /** Settles when the thread has answered what it was asked so far. */
+  idle(): Promise<void>
 }
 
 interface Asked {
@@ -95,6 +97,7 @@ export function createBulk(orders: BulkOrders, log: Logger): Bulk {
   let thread: Thread | null = null
   let idle: NodeJS.Timeout | undefined
   let numbers = 0
+  const answering = new Set<Promise<unknown>>()
 
   function ask(request: OffloadedRequest): Promise<OffloadedResponse> {
     clearTimeout(idle)
@@ -168,8 +171,14 @@ export function createBulk(orders: BulkOrders, log: Logger): Bulk {
 
   return {
     waiting: () => queue.waiting,
-    offload: (request, signal) =>
-      queue.run(request.organizationId, { cost: costOf(request), signal }, () => ask(request)),
+    offload(request, signal) {
+      const work = { cost: costOf(request), signal }
+      const answered = queue
+        .run(request.organizationId, work, () => ask(request))
+        .finally(() => answering.delete(answered))
+      answering.add(answered)
+      return answered
+    },
     metrics() {
       const asked = thread
       if (asked === null) return Promise.resolve([])
@@ -180,6 +189,7 @@ export function createBulk(orders: BulkOrders, log: Logger): Bulk {
       asked.worker.postMessage(ask)
       return promise.finally(() => clearTimeout(late))
     },
+    idle: async () => void (await Promise.allSettled(answering)),
     stop,
   }
 }

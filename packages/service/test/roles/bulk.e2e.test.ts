@@ -1,7 +1,7 @@
 /** Large bodies of a real service: read in a thread, and answered as all others are. */
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { eventually, lockRow } from '../harness/locks.ts'
+import { eventually, lockRow, waitingBackends } from '../harness/locks.ts'
 import { testService } from '../harness/service.ts'
 import { createServices, socketUrl } from '../harness/services.ts'
 
@@ -168,26 +168,32 @@ test('what an organization may store holds for the thread as for the rest', asyn
   expect([single.status, single.json.code]).toEqual([409, 'limit_reached'])
 })
 
-test('a batch whose client disconnects is never begun if it waits, and holds its bytes until it ends if it does not', async () => {
-  await using it = await started()
-  const { api, database } = it.beside
-  const held = async () =>
-    Number(/^deskwire_http_memory_bytes\{process="api"\} (\d+)$/m.exec(await it.metrics())?.[1])
+/** Sends so many batches of 4 MB, and waits for no answer. */
+async function sendBatches({ beside, service }: Awaited<ReturnType<typeof started>>, count: number) {
   const item = `{"name":"left"${' '.repeat(800_000)}}`
   const body = `{"items":[${Array(5).fill(item).join()}]}`
   const head = [
     'POST /v1/customers/batch HTTP/1.1',
     'Host: x',
-    `Authorization: Bearer ${api.token}`,
+    `Authorization: Bearer ${beside.api.token}`,
     'Content-Type: application/json',
     `Content-Length: ${body.length}`,
   ]
-  const { hostname, port } = new URL(it.service.url)
-  await using lock = await lockRow(database, 'organization_clocks', api)
-  const sockets = Array.from({ length: 6 }, () => connect(Number(port), hostname).on('error', () => {}))
+  const { hostname, port } = new URL(service.url)
+  const sockets = Array.from({ length: count }, () => connect(Number(port), hostname).on('error', () => {}))
   await Promise.all(
     sockets.map((socket) => new Promise((sent) => socket.write(`${head.join('\r\n')}\r\n\r\n${body}`, sent))),
   )
+  return { sockets, body }
+}
+
+test('a batch whose client disconnects is never begun if it waits, and holds its bytes until it ends if it does not', async () => {
+  await using it = await started()
+  const { api, database } = it.beside
+  const held = async () =>
+    Number(/^deskwire_http_memory_bytes\{process="api"\} (\d+)$/m.exec(await it.metrics())?.[1])
+  await using lock = await lockRow(database, 'organization_clocks', api)
+  const { sockets, body } = await sendBatches(it, 6)
   const waiting = async () =>
     Number(/^deskwire_http_requests_waiting\{process="api"\} (\d+)$/m.exec(await it.metrics())?.[1])
   await eventually('four are in the thread, and two wait', async () => (await waiting()) === 2)
@@ -198,4 +204,23 @@ test('a batch whose client disconnects is never begun if it waits, and holds its
   await eventually('all is released', async () => (await held()) === 0)
   expect((await api.get('/v1/customers')).json.pagination.total).toBe(20)
   expect(it.service.output()).not.toContain('a request failed')
+})
+
+test('a stop answers large requests whose clients have left', async () => {
+  await using it = await started()
+  const { api, database } = it.beside
+  await using lock = await lockRow(database, 'organization_clocks', api)
+  const { sockets } = await sendBatches(it, 2)
+  await waitingBackends(database, 1)
+  const ended = it.service.end('SIGTERM')
+  for (const socket of sockets) socket.destroy()
+  await eventually('the service does not listen any more', () =>
+    fetch(`${it.service.url}/livez`).then(
+      () => false,
+      () => true,
+    ),
+  )
+  await lock.release()
+  expect(await ended).toBe(0)
+  expect(it.service.output()).not.toMatch(/a request failed|ended with code|after calling end/)
 })
