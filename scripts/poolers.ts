@@ -10,6 +10,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'pg'
 import { newToken } from '../packages/service/src/access/token.ts'
@@ -19,6 +20,7 @@ import {
   freePort,
   makeDirectory,
   type PostgresServer,
+  startServer,
   untilListening,
 } from './deploy/postgres-server.ts'
 import { startReceiver, tryOut } from './deploy/trial.ts'
@@ -46,6 +48,7 @@ try {
   for (const [name, settings] of Object.entries(pgbouncers())) await tryPooler(name, settings)
   await tryTwoDatabases()
   await tryDoctor()
+  await tryDeadServer()
   await measureUnnamed()
   if (process.argv.includes('--write-results')) writeResults()
 } finally {
@@ -297,6 +300,60 @@ async function findingOf(check: string, environment: Readonly<Record<string, str
     : `${found.verdict}: ${found.found}${found.advice === null ? '' : `; ${found.advice}`}`
 }
 
+/** The pooler goes on answering when its PostgreSQL has stopped: what clients and the doctor are shown, and whether it comes back. */
+async function tryDeadServer(): Promise<void> {
+  const directory = join(scratch, 'dying')
+  const server = await createServerIn(directory)
+  await server.run('postgres', ...statementsOf(ownDatabase))
+  const pooler = await startPgBouncer('transaction', { server_login_retry: 1 }, server.port)
+  const key = newToken()
+  const environment = {
+    DESKWIRE_DATABASE_URL: pooler.url(role.user),
+    DESKWIRE_DATABASE_DIRECT_URL: server.url(role.user, role),
+    DESKWIRE_BOOTSTRAP_KEY: key,
+    DESKWIRE_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    DESKWIRE_LOG_LEVEL: 'silent',
+  }
+  const service = await serve(['--role', 'api', '--port', '0'], environment)
+  let stop = server.stop
+  const create = async () => {
+    const answer = await fetch(`${service.url}/v1/customers`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: '{"name":"Ada"}',
+    })
+    const { detail = '' } = (await answer.json()) as { detail?: string }
+    return `${answer.status} ${detail}`
+  }
+  try {
+    await create()
+    await stop()
+    // The first may be on a connection that ends with the server.
+    await create()
+    const answers = [await create(), await create()]
+    report(
+      `PostgreSQL stopped behind PgBouncer: ${[...new Set(answers)].join(', ')}`,
+      answers.every((answer) => /^503 .*nothing was changed/.test(answer)),
+    )
+    const said = await findingOf('database', { ...environment, DESKWIRE_DATABASE_DIRECT_URL: '' })
+    report(
+      `and deskwire doctor, no direct URL: ${said}`,
+      /^failed: .*no connection to its PostgreSQL/.test(said) && !/pool mode/.test(said),
+    )
+    stop = (await startServer(directory, { port: String(server.port) })).stop
+    let again = await create()
+    for (let tries = 0; tries < 100 && !again.startsWith('201'); tries++) {
+      await delay(200)
+      again = await create()
+    }
+    report(`and started again: ${again}`, again.startsWith('201'))
+  } finally {
+    await service.stop()
+    await pooler.stop()
+    await stop()
+  }
+}
+
 /** What it costs to rely on no session: two services on one database, asked in turn, one of which names its statements. */
 async function measureUnnamed(): Promise<void> {
   await postgres.run('postgres', `create database compared owner ${role.user}`)
@@ -371,7 +428,11 @@ interface Pooler {
   stop(): Promise<void>
 }
 
-async function startPgBouncer(mode: PoolMode, settings: Setup['settings']): Promise<Pooler> {
+async function startPgBouncer(
+  mode: PoolMode,
+  settings: Setup['settings'],
+  server = postgres.port,
+): Promise<Pooler> {
   const directory = makeDirectory(
     join(scratch, `pgbouncer-${lines.length}-${randomBytes(2).toString('hex')}`),
   )
@@ -393,7 +454,7 @@ async function startPgBouncer(mode: PoolMode, settings: Setup['settings']): Prom
   }
   const ini = file(
     'pgbouncer.ini',
-    `[databases]\n* = host=127.0.0.1 port=${postgres.port}\n[pgbouncer]\n${Object.entries(all)
+    `[databases]\n* = host=127.0.0.1 port=${server}\n[pgbouncer]\n${Object.entries(all)
       .map(([name, value]) => `${name} = ${value}\n`)
       .join('')}`,
   )

@@ -103,12 +103,12 @@ export async function createServerIn(
   return startServer(directory, settings)
 }
 
-/** Starts the cluster of the directory, on a free port of the loopback. */
+/** Starts the cluster of the directory, on a free port of the loopback unless its settings name one. */
 export async function startServer(
   directory: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<PostgresServer> {
-  const port = await freePort()
+  const port = settings.port === undefined ? await freePort() : Number(settings.port)
   const all = { listen_addresses: '127.0.0.1', unix_socket_directories: '', port: String(port), ...settings }
   const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const child = spawn(join(postgresPrograms(), 'postgres'), ['-D', directory, ...flags], {

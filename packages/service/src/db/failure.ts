@@ -43,6 +43,8 @@ function adviceOf({ code = '', syscall, message, path }: Failure): string | null
     )
   )
     return `see that a PostgreSQL answers at the address in ${url}`
+  if (isPoolerWithoutServer({ code, message }))
+    return 'the pooler answers and has no connection to its PostgreSQL: see that this runs, that the pooler can reach it, and what the log of the pooler says'
   if (message.startsWith('SASL:')) return `check the user and the password in ${url}`
   if (
     /SSL|certificate/i.test(message) ||
@@ -84,10 +86,71 @@ export function ranOut({ code }: DatabaseError): boolean {
   return /^(57014|55P03|53)/.test(code ?? '')
 }
 
-/**
- * Whether the database said that the statement did not take effect. A lost connection says nothing: it may have
- * committed, and running it again could commit it twice.
- */
+/** Whether the statement did not take effect for a reason of its own, so that a smaller one may. */
 export function rolledBack(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && !/^(08|57P|58|XX)/.test(error.code ?? 'XX')
+}
+
+/**
+ * What a failure says of a statement that was to commit. `unavailable`: nothing was changed, and it can be sent again; `none`: nothing
+ * was changed; `unknown`: the connection was lost, so it may have committed, and running it again could commit it twice. Null of what
+ * is no failure of a database.
+ */
+export function effectOf(error: unknown): 'unavailable' | 'none' | 'unknown' | null {
+  if (!(error instanceof Error)) return null
+  const { code = '', syscall, message, path, severity } = error as Failure & { readonly severity?: string }
+  if (path !== undefined) return null
+  if (unavailableStates.test(code) || isPoolerWithoutServer({ code, message })) return 'unavailable'
+  if (error instanceof DatabaseError) {
+    if (lostStates.test(code)) return 'unknown'
+    // A server that ends the connection says FATAL or PANIC, in the language of its messages.
+    if (!/^(58|XX)/.test(code)) return 'none'
+    if (severity !== 'ERROR') return 'unknown'
+    return code.startsWith('58') ? 'unavailable' : 'none'
+  }
+  if (lostStates.test(code) || syscall === 'read' || syscall === 'write' || lostMessages.has(message))
+    return 'unknown'
+  if (syscall === 'connect' || syscall === 'getaddrinfo' || unconnectedCodes.test(code)) return 'unavailable'
+  return unconnectedMessages.has(message) ? 'unavailable' : null
+}
+
+/**
+ * SQLSTATEs of what was refused before it began, or ended by the server: a refused connection or role (08001, 08004, 28, 3D000), a
+ * standby (25006), a transaction or session that lasted too long (25P03, 25P04, 57P05), a conflict, a timeout, a shortage (53), a start (57P03).
+ */
+const unavailableStates =
+  /^(08001|08004|28...|3D000|25006|25P03|25P04|40001|40P01|55P03|57014|57P03|57P05|53...)$/
+/** Those of connections that end, perhaps after the commit. */
+const lostStates = /^(08...|57P..)$/
+
+/** The codes of connections that were never made, also where several addresses were tried. */
+const unconnectedCodes =
+  /^(ECONNREFUSED|ENOENT|ETIMEDOUT|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*|ERR_TLS_CERT_.*)$/
+const unconnectedMessages = new Set([
+  'timeout exceeded when trying to connect',
+  'Connection terminated due to connection timeout',
+])
+
+/** What pg says of a statement whose connection ends without a word, and of the next one on it. */
+const lostMessages = new Set([
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+  'Client has encountered a connection error and is not queryable',
+  'Query read timeout',
+])
+
+/** PgBouncer gives 08P01 for all that it says itself. These it says of clients that it has given no connection to a server. */
+export function isPoolerWithoutServer({
+  code,
+  message,
+}: {
+  readonly code?: string
+  readonly message: string
+}): boolean {
+  return (
+    code === '08P01' &&
+    /server_login_retry|server login failed|cannot connect to server|query_wait_timeout|client_login_timeout|no more connections allowed/.test(
+      message,
+    )
+  )
 }

@@ -81,7 +81,7 @@ export async function leadToSameDatabase(direct: DatabaseAddress, pooled: Databa
 }
 
 function refuseWithoutTransactions(error: Error & { readonly code?: string }): never {
-  if (error.code !== protocolViolation) throw error
+  if (error.code !== protocolViolation || !/transaction blocks? not allowed/i.test(error.message)) throw error
   throw new PoolerError(
     `DESKWIRE_DATABASE_URL leads to a pooler that allows no transactions (${error.message}): set its pool mode to transaction, or to session`,
   )

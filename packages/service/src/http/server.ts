@@ -14,6 +14,7 @@ import { HomeUnavailable } from '../access/homes.ts'
 import { isBearer } from '../access/token.ts'
 import { LimitExceeded } from '../admission/limit-exceeded.ts'
 import type { RateLimiter } from '../admission/rate-limit.ts'
+import { effectOf } from '../db/failure.ts'
 import { awayOf } from '../journal/away.ts'
 import { clockAheadCode } from '../journal/clock-skew.ts'
 import { NewerVersion } from '../journal/rows.ts'
@@ -256,6 +257,11 @@ const internalError = problem(
   'Something went wrong on our side, and the change may or may not have taken effect. Report the requestId.',
 )
 
+const nothingDone = problem(
+  'internal_error',
+  'Something went wrong on our side; nothing was changed. Report the requestId.',
+)
+
 /** Echoed when it is up to 200 visible ASCII characters, otherwise made. */
 function requestId(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && /^[\x21-\x7e]{1,200}$/.test(sent) ? sent : randomUUID()
@@ -323,41 +329,26 @@ function expectedProblem(error: FastifyError, bodyLimit: number): Problem | null
  * A database that cannot be reached has not been asked, so nothing was changed and the request can be sent again.
  * One that was lost in the middle of a commit may have finished it: that is an internal error. A GET has nothing to commit.
  */
-function databaseProblem(error: Error & { code?: string; syscall?: string }, method: string): Problem | null {
+function databaseProblem(error: Error & { code?: string }, method: string): Problem | null {
   if (error.code === clockAheadCode) return clockAhead
   if (error.code === sealedOtherwiseCode) return anotherKey
   if (error instanceof HomeUnavailable) return homeUnavailable
   if (awayOf(error) !== null) return beingMoved
-  const notAsked = error.syscall === 'connect' || error.syscall === 'getaddrinfo'
-  // A connection that times out in the middle of a statement has the code of one that was never made.
-  const inUse = error.syscall === 'read' || error.syscall === 'write'
-  const notReached =
-    notAsked ||
-    (!inUse && ['ECONNREFUSED', 'ENOENT', 'ETIMEDOUT', 'EAI_AGAIN'].includes(error.code ?? '')) ||
-    ['57P03', '53300', '40001', '40P01', '55P03', '57014'].includes(error.code ?? '') ||
-    error.message === 'timeout exceeded when trying to connect' ||
-    error.message === 'Connection terminated due to connection timeout'
-  const lost =
-    inUse || ['57P01', '57P02'].includes(error.code ?? '') || connectionEnded.includes(error.message)
-  const changesNothing = method === 'GET' || method === 'HEAD'
-  return notReached || (lost && changesNothing)
-    ? problem(
-        'unavailable',
-        'The database cannot be reached or is too busy right now; nothing was changed. Send the request again.',
-      )
-    : null
+  const effect = effectOf(error)
+  if (effect === 'unavailable') return databaseUnavailable
+  if (effect === 'none') return nothingDone
+  return effect === 'unknown' && (method === 'GET' || method === 'HEAD') ? databaseUnavailable : null
 }
+
+const databaseUnavailable = problem(
+  'unavailable',
+  'The database cannot be reached, is too busy or has no space left; nothing was changed. Send the request again.',
+)
 
 const newerVersion = problem(
   'unavailable',
   'A newer release of the service wrote the object, and the process that was asked is of an older one; nothing was changed. Send the request again.',
 )
-
-/** What pg says of a statement whose connection ends without a word, and of the next one on it. */
-const connectionEnded = [
-  'Connection terminated unexpectedly',
-  'Client has encountered a connection error and is not queryable',
-]
 
 /** Before the body is read: nothing of it matters where there is nothing. */
 function answerUnknown(server: FastifyInstance): void {

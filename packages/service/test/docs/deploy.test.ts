@@ -74,3 +74,17 @@ test('processes of compose.databases.yaml are given both of its servers, and sta
     })
   }
 })
+
+test('the image has every package of ours that the command line needs', () => {
+  const { dependencies } = JSON.parse(textOf('packages/cli/package.json')) as {
+    dependencies: Record<string, string>
+  }
+  const ours = ['deskwire', ...Object.keys(dependencies).filter((name) => name.startsWith('@deskwire/'))]
+  const file = textOf('deploy/Containerfile')
+  const unpacked = /for name in (.*); do/.exec(file)?.[1]?.split(' ') ?? []
+  expect(unpacked.toSorted()).toEqual(ours.toSorted())
+  const installed = [...file.matchAll(/--workspace=packages\/(\w+)/g)].map(([, name]) => name)
+  expect(installed.toSorted()).toEqual(
+    ours.map((name) => name.replace('@deskwire/', '').replace('deskwire', 'cli')).toSorted(),
+  )
+})

@@ -1,14 +1,31 @@
 /** What a client is told when the database fails: that nothing was changed only where that is certain. */
+import { DatabaseError } from 'pg'
 import pino from 'pino'
 import { expect, test } from 'vitest'
 import { createServer } from '../../src/http/server.ts'
 
 async function answerTo(error: Error, method: 'GET' | 'POST' = 'POST'): Promise<string> {
+  const { status, code } = await problemOf(error, method)
+  return `${status} ${code}`
+}
+
+async function detailOf(error: Error): Promise<string> {
+  return (await problemOf(error, 'POST')).detail
+}
+
+async function problemOf(
+  error: Error,
+  method: 'GET' | 'POST',
+): Promise<{ status: number; code: string; detail: string }> {
   const server = createServer(pino({ level: 'silent' }))
   server.route({ method, url: '/', handler: () => Promise.reject(error) })
   const { statusCode, body } = await server.inject({ method, url: '/' })
   await server.close()
-  return `${statusCode} ${JSON.parse(body).code}`
+  return { ...JSON.parse(body), status: statusCode }
+}
+
+function serverError(code: string, severity = 'ERROR'): DatabaseError {
+  return Object.assign(new DatabaseError('scripted', 0, 'error'), { code, severity })
 }
 
 function systemError(code: string, syscall: string): Error {
@@ -52,10 +69,56 @@ test('what is no failure of the database is an internal error to a reader too', 
 })
 
 test.each([
+  // Never asked, or ended by the server before it could commit.
   ['57014', '503 unavailable'],
   ['40P01', '503 unavailable'],
+  ['57P03', '503 unavailable'],
+  ['57P05', '503 unavailable'],
+  ['25006', '503 unavailable'],
+  ['25P03', '503 unavailable'],
+  ['08001', '503 unavailable'],
+  ['08004', '503 unavailable'],
+  ['28P01', '503 unavailable'],
+  ['3D000', '503 unavailable'],
+  ['53000', '503 unavailable'],
+  ['53100', '503 unavailable'],
+  ['53200', '503 unavailable'],
+  ['53300', '503 unavailable'],
+  ['53400', '503 unavailable'],
+  ['58030', '503 unavailable'],
+  ['58P01', '503 unavailable'],
+  // The connection ended, and with it the word on the commit.
+  ['08006', '500 internal_error'],
+  ['08P01', '500 internal_error'],
   ['57P01', '500 internal_error'],
   ['57P02', '500 internal_error'],
+  ['57P04', '500 internal_error'],
 ])('PostgreSQL says %s: %s', async (code, answer) => {
-  expect(await answerTo(Object.assign(new Error('scripted'), { code }))).toBe(answer)
+  expect(await answerTo(serverError(code, code.startsWith('57P') ? 'FATAL' : 'ERROR'))).toBe(answer)
+  expect(await answerTo(serverError(code), 'GET')).toBe('503 unavailable')
+})
+
+test.each([
+  'server login has been failing, try again later (server_login_retry)',
+  'pgbouncer cannot connect to server',
+  'query_wait_timeout',
+  'client_login_timeout (server down)',
+  'no more connections allowed (max_client_conn)',
+])('PgBouncer has no PostgreSQL to ask: %s', async (message) => {
+  const error = Object.assign(serverError('08P01', 'FATAL'), { message })
+  expect(await answerTo(error)).toBe('503 unavailable')
+})
+
+test.each(['EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EADDRNOTAVAIL', 'CERT_HAS_EXPIRED'])(
+  '%s without a word on what was tried: no connection was made',
+  async (code) => {
+    expect(await answerTo(Object.assign(new Error(code), { code }))).toBe('503 unavailable')
+  },
+)
+
+test('an error that PostgreSQL rolled back is answered as one that changed nothing', async () => {
+  expect(await detailOf(serverError('23514'))).toMatch(/nothing was changed/)
+  expect(await detailOf(serverError('XX000'))).toMatch(/nothing was changed/)
+  expect(await detailOf(serverError('XX000', 'PANIC'))).toMatch(/may or may not have taken effect/)
+  expect(await detailOf(new Error('a mistake of ours'))).toMatch(/may or may not have taken effect/)
 })
