@@ -32,6 +32,12 @@ const settings: Readonly<Record<string, readonly string[]>> = {
     'imagePullSecrets[0].name=registry',
   ],
   'without policies of the network': ['networkPolicy.enabled=false'],
+  'with volumes of an operator': [
+    'extraVolumes[0].name=ca',
+    'extraVolumes[0].configMap.name=database-ca',
+    'extraVolumeMounts[0].name=ca',
+    'extraVolumeMounts[0].mountPath=/etc/database-ca',
+  ],
   'with several databases': ['databases.secret=deskwire-databases'],
 }
 
@@ -48,6 +54,8 @@ export async function tryChart(report: Report): Promise<string> {
       }
     }
     reportDatabases(report)
+    reportNumbers(report, scratch)
+    reportVolumes(report)
     const misspelt = render([], '1.37.0').replace('maxUnavailable: 1\n', 'maxUnavailabel: 1\n')
     const { line, good } = judge(misspelt, '1.37.0', schemas)
     report(`and with a field misspelt on purpose: ${line}`, !good)
@@ -60,19 +68,60 @@ export async function tryChart(report: Report): Promise<string> {
 interface PodSpec {
   readonly volumes: readonly { readonly name: string; readonly secret?: { readonly secretName: string } }[]
   readonly containers: readonly {
+    readonly image: string
     readonly env: readonly { readonly name: string; readonly value?: string }[]
     readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[]
   }[]
 }
 
+/** Helm reads numbers of a file of values as floats: each setting is text as it was written. */
+function reportNumbers(report: Report, scratch: string): void {
+  const numbers = {
+    DESKWIRE_MAX_ROWS: 10_000_000,
+    DESKWIRE_MAX_BYTES: 1_099_511_627_776,
+    DESKWIRE_RATE_LIMIT: 0,
+  }
+  const file = join(scratch, 'numbers.yaml')
+  writeFileSync(
+    file,
+    JSON.stringify({ settings: { ...numbers, DESKWIRE_LOG_LEVEL: 'info' }, image: { tag: 20261125 } }),
+  )
+  const pods = podsOf(render([], '1.37.0', ['--values', file]))
+  const good = pods.every(
+    ({ containers: [container] }) =>
+      container?.image === 'deskwire:20261125' &&
+      Object.entries(numbers).every(([name, value]) =>
+        container.env.some((one) => one.name === name && one.value === String(value)),
+      ),
+  )
+  report(`numbers as settings, in ${pods.length} pods: as they are written`, good && pods.length === 3)
+}
+
+/** The volumes of an operator are in every pod, and mounted. */
+function reportVolumes(report: Report): void {
+  const pods = podsOf(render(settings['with volumes of an operator'] ?? [], '1.37.0'))
+  const mounted = pods.filter(
+    ({ volumes, containers: [container] }) =>
+      volumes.some(({ name }) => name === 'ca') &&
+      container?.volumeMounts.some(({ mountPath }) => mountPath === '/etc/database-ca'),
+  )
+  report(
+    `volumes of an operator, in ${mounted.length} of ${pods.length} pods`,
+    pods.length === 3 && mounted.length === 3,
+  )
+}
+
+function podsOf(rendered: string): readonly PodSpec[] {
+  return parseAllDocuments(rendered).flatMap((document) => {
+    const { spec } = document.toJS() as { spec?: { template?: { spec: PodSpec } } }
+    return spec?.template === undefined ? [] : [spec.template.spec]
+  })
+}
+
 /** Whatever runs Deskwire reads the file of the Secret where it is mounted, and has no URL beside it; with one database the URL alone. */
 function reportDatabases(report: Report): void {
   for (const secret of ['', 'desks']) {
-    const rendered = render([`databases.secret=${secret}`], '1.37.0')
-    const pods = parseAllDocuments(rendered).flatMap((document) => {
-      const { spec } = document.toJS() as { spec?: { template?: { spec: PodSpec } } }
-      return spec?.template === undefined ? [] : [spec.template.spec]
-    })
+    const pods = podsOf(render([`databases.secret=${secret}`], '1.37.0'))
     const told = pods.map(({ volumes, containers: [container] }) => {
       const file = container?.env.find(({ name }) => name === 'DESKWIRE_DATABASES')?.value
       const mount = container?.volumeMounts.find(({ mountPath }) => file === `${mountPath}/databases`)
@@ -89,8 +138,8 @@ function reportDatabases(report: Report): void {
   }
 }
 
-function render(values: readonly string[], release: string): string {
-  const flags = ['--kube-version', release, ...values.flatMap((value) => ['--set', value])]
+function render(values: readonly string[], release: string, more: readonly string[] = []): string {
+  const flags = ['--kube-version', release, ...more, ...values.flatMap((value) => ['--set', value])]
   return run('helm', ['template', 'desk', chart, ...flags])
 }
 

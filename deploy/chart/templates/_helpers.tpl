@@ -44,11 +44,14 @@ volumes:
       defaultMode: 0440
   {{- end }}
   {{- end }}
+  {{- with .Values.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end }}
 
 {{/* Of its container. */}}
 {{- define "deskwire.container" -}}
-image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"
+image: "{{ .Values.image.repository }}:{{ include "deskwire.text" .Values.image.tag | default .Chart.AppVersion }}"
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 securityContext:
   allowPrivilegeEscalation: false
@@ -58,6 +61,9 @@ volumeMounts:
   - { name: tmp, mountPath: /tmp }
   {{- if .Values.databases.secret }}
   - { name: databases, mountPath: /etc/deskwire, readOnly: true }
+  {{- end }}
+  {{- with .Values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- end }}
 
@@ -78,8 +84,13 @@ volumeMounts:
 {{- end }}
 {{- range $name, $value := .Values.settings }}
 - name: {{ $name }}
-  value: {{ $value | quote }}
+  value: {{ include "deskwire.text" $value | quote }}
 {{- end }}
+{{- end }}
+
+{{/* Helm reads each number of the values as a float, which it would write as 1e+07. */}}
+{{- define "deskwire.text" -}}
+{{- if and (kindIs "float64" .) (eq (floor .) .) }}{{ int64 . }}{{ else }}{{ . }}{{ end }}
 {{- end }}
 
 {{- define "deskwire.probes" -}}
