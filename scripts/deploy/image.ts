@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { commands } from '../../packages/cli/src/commands.ts'
 import { createClient } from '../../packages/sdk/src/index.ts'
 import { newToken } from '../../packages/service/src/access/token.ts'
 import type { Report } from '../deploy.ts'
@@ -114,6 +115,18 @@ async function tryEmbedded({ report, receiver, apiKey, environment, ca }: Trial)
     )
     const { line, good } = await tryOut(url(), { apiKey, receiver })
     report(`embedded database on a volume: ${line}`, good)
+    const missing = commands.filter(
+      (command) => !succeeds('exec', name, 'deskwire', ...command.name.split(' '), '--help'),
+    )
+    report(
+      `every command is there: ${commands.length - missing.length} of ${commands.length}`,
+      missing.length === 0,
+    )
+    const copy = ['--to=/data/copy.db', '--url=http://127.0.0.1:8080/v1', `--key=${apiKey}`]
+    const copied = [['mirror', '--once'], ['verify'], ['repair']].filter((words) =>
+      succeeds('exec', name, 'deskwire', ...words, ...copy),
+    )
+    report(`a copy in SQLite: ${copied.map(([command]) => command).join(', ')}`, copied.length === 3)
 
     const began = performance.now()
     podman('stop', '--time=30', name)
