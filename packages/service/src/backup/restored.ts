@@ -2,8 +2,9 @@
 import type { Pool } from 'pg'
 import { type Tx, transaction } from '../db/transaction.ts'
 import { resumeDeliveries } from '../delivery/leases.ts'
+import { awayOrganizations } from '../journal/away.ts'
 import { beginEpoch, type NewEpoch } from '../journal/epoch.ts'
-import type { Clock } from '../kernel/timestamps.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 
 /**
  * Tells a migrated database that its stream may have gone back in time: cursors from before end, and so do watermarks from
@@ -19,5 +20,15 @@ export async function beginEpochAfterRestore(tx: Tx, clock: Clock): Promise<NewE
   const now = clock.now()
   const began = await beginEpoch(tx, now)
   await resumeDeliveries(tx, now)
+  await endSessions(tx, now)
   return began
+}
+
+/** Nobody can say any more which links were used and which sessions were ended since: none of them is live. */
+async function endSessions(tx: Tx, now: number): Promise<void> {
+  await tx.query(
+    `update console_links set expires_at = $1
+       where expires_at > $1 and organization_id <> all(${awayOrganizations})`,
+    [formatTimestamp(now)],
+  )
 }

@@ -142,3 +142,22 @@ test('every organization is told', async () => {
     expect(await asked(api, '/v1/tickets', `updatedAfter=${iso(clock.now())}`)).toBe('410 cursor_too_old')
   }
 })
+
+test('links and sessions of the backup are over: one that was used or ended since is not live again', async () => {
+  await using service = await testService()
+  const { api } = service
+  const nobody = service.withToken(null)
+  const link = async () => {
+    const { json } = await api.post('/v1/console-links', { scopes: ['customers:read'] })
+    return new URL(json.url).hash.replace('#link=', '')
+  }
+  const [open, used] = [await link(), await link()]
+  const { json } = await nobody.post('/v1/console-links/exchange', { link: used })
+  const session = service.withToken(json.token)
+  expect((await session.get('/v1/customers')).status).toBe(200)
+  await tellRestored(service.database.pool, systemClock)
+  expect((await nobody.post('/v1/console-links/exchange', { link: open })).status).toBe(404)
+  const told = await session.get('/v1/customers')
+  expect([told.status, told.json.code]).toEqual([401, 'key_expired'])
+  expect((await api.get('/v1/customers')).status).toBe(200)
+})
