@@ -148,9 +148,11 @@ export class RequestAdmission {
   #bytesOf(request: FastifyRequest, organizationId: string): number {
     if (!isRead(request)) return bodyBytes(request)
     const route = String(request.routeOptions.url)
-    // What may wait for changes hears of them here alone.
+    // What may wait for changes hears of them here alone, and a HEAD has nothing to send.
     request.offloaded =
-      this.#sizes.known(organizationId, route) >= largeResponse && !searchParameters(request).has('wait')
+      request.method === 'GET' &&
+      this.#sizes.known(organizationId, route) >= largeResponse &&
+      !searchParameters(request).has('wait')
     return Math.min(this.#sizes.expected(organizationId, route), this.#largest)
   }
 

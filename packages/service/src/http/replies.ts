@@ -1,4 +1,5 @@
 /** What operations come to, and the envelope of lists. */
+import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import type { Problem } from '../kernel/errors.ts'
 import type { Page } from './list-parameters.ts'
@@ -58,4 +59,11 @@ export function done<T>(value: T): { readonly outcome: 'done'; readonly value: T
 
 export function refused(refusal: Problem): { readonly outcome: 'refused'; readonly problem: Problem } {
   return { outcome: 'refused', problem: refusal }
+}
+
+/** The answer to a HEAD whose body is never made: its length is not said, as nobody knows it. Null for any other request. */
+export function headersOnly({
+  method,
+}: FastifyRequest): { readonly outcome: 'done'; readonly value: Readable } | null {
+  return method === 'HEAD' ? done(Readable.from([])) : null
 }

@@ -1,6 +1,6 @@
 /** Many objects at once: `POST /v1/{kind}/batch` in one transaction, `GET /v1/{kind}/export` as a stream. */
 import { Readable } from 'node:stream'
-import { done, refused } from '../http/replies.ts'
+import { done, headersOnly, refused } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
 import type { Feed } from '../journal/feed.ts'
 import { exampleId } from '../openapi/examples.ts'
@@ -99,6 +99,8 @@ function exportAll(kind: Kind) {
     async handle({ lines }, call) {
       const query = call.query()
       if (!query.ok) return refused(query.error)
+      const head = headersOnly(call.request)
+      if (head !== null) return head
       const { organizationId, organizationCreatedAt } = call.caller
       // The first page before the status: what fails until then is told as any other error.
       const of = { organizationId, organizationCreatedAt }

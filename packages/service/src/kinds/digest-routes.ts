@@ -1,6 +1,6 @@
 /** `GET /v1/{kind}/digests`: counts and digests of ranges of ids, by which a copy finds where it differs (specification 7.9). */
 import { anId, invalid, quoted } from '../http/list-parameters.ts'
-import { done, refused } from '../http/replies.ts'
+import { done, headersOnly, refused } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
 import type { RangeDigestReader } from '../journal/range-digests.ts'
 import { encodeCursor } from '../kernel/cursor.ts'
@@ -73,6 +73,8 @@ export function digestRoute(kind: Kind) {
       if (!query.ok) return refused(query.error)
       const { after, before, parts, idsUpTo } = query.value
       if (after >= before) return refused(noRange)
+      const head = headersOnly(call.request)
+      if (head !== null) return head
       const ranges = partsOf({ after, before }, parts)
       const found = await digests.read(call.caller.organizationId, ranges, idsUpTo, call.request.disconnected)
       if (found === 'too_long') return refused(tooLong)

@@ -2,6 +2,7 @@
 import { entityTag, holdsVersion, unmetPrecondition } from '../http/entity-tag.ts'
 import {
   done,
+  headersOnly,
   listBody,
   type Outcome,
   refused,
@@ -117,6 +118,8 @@ function list(kind: Kind) {
       const { organizationId } = call.caller
       const query = parseListQuery(kind, organizationId, searchParameters(call.request))
       if (!query.ok) return refused(query.error)
+      const head = headersOnly(call.request)
+      if (head !== null) return head
       if (query.value.mode === 'sync') return syncPage(call, stream, query.value)
       return browsePage(browse, organizationId, query.value, call.request.disconnected)
     },

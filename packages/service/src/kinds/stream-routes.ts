@@ -2,7 +2,7 @@
 import type { Caller } from '../access/directory.ts'
 import { grants } from '../access/scopes.ts'
 import { unknownParameter } from '../http/list-parameters.ts'
-import { refused, searchParameters } from '../http/replies.ts'
+import { headersOnly, refused, searchParameters } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
 import type { Checkpoints, Feeds } from '../journal/feed.ts'
 import type { WaitingReaders } from '../journal/waiting-readers.ts'
@@ -50,6 +50,8 @@ export function streamPart(kinds: readonly Kind[]) {
     async handle({ feedsOf, readers }, call) {
       const asked = read(call.caller, searchParameters(call.request))
       if (!asked.ok) return refused(asked.error)
+      const head = headersOnly(call.request)
+      if (head !== null) return head
       const { query, of } = asked.value
       const { scopes } = call.caller
       const stream = { ...feedsOf(of), kinds: new Set(of.map(({ name }) => name)), readers }

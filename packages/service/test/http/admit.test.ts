@@ -193,3 +193,18 @@ test('a response that will be large is offloaded, as the last one was, unless it
   expect(await offloaded('/waiting')).toBe('true')
   expect(await offloaded('/waiting?wait=1')).toBe('fals')
 })
+
+test('HEAD holds what GET holds', async () => {
+  const requests = { ...quick, capacity: 2, waitingOfOne: 1 }
+  const { url, standing, open, answerAll } = await served({ requests })
+  const head = () => fetch(url, { method: 'HEAD', headers: { 'x-from': 'a' } })
+  const first = head()
+  await eventually('it is worked on', () => open.length === 1)
+  const second = head()
+  await eventually('the next one waits', () => standing().waiting === 1)
+  expect((await head()).status).toBe(429)
+  answerAll()
+  await eventually('the next one is worked on', () => open.length === 1)
+  answerAll()
+  expect([(await first).status, (await second).status]).toEqual([200, 200])
+})

@@ -1,11 +1,13 @@
 /** `GET /v1/{kind}/export`: everything of a kind as lines, in the order of the stream, with a proof at its end. */
 import { expect, test } from 'vitest'
+import { newToken } from '../../src/access/token.ts'
 import { unshared } from '../../src/db/fair-pool.ts'
 import { ticket } from '../../src/desk/ticket/index.ts'
 import { createFeed } from '../../src/journal/feed.ts'
 import { exportLines } from '../../src/kinds/export.ts'
 import { makeCustomer } from '../harness/desk.ts'
 import { checkpointOf } from '../harness/follower.ts'
+import { rawRequest } from '../harness/raw-request.ts'
 import type { Api } from '../harness/service.ts'
 import { sharedService } from '../harness/shared-service.ts'
 
@@ -90,4 +92,36 @@ test('takes no parameters, and needs the read scope', async () => {
   expect([filtered.status, filtered.json.code]).toEqual([400, 'invalid_parameter'])
   const writer = await shared().newKey(api.organizationId, ['customers:write'])
   expect((await writer.get('/v1/customers/export')).status).toBe(403)
+})
+
+test('HEAD of what may be large reads nothing of it, and does not wait; it refuses what GET refuses', async () => {
+  const api = await shared().newOrganization()
+  const cursor = (await api.get('/v1/tickets?updatedAfter=1970-01-01T00:00:00Z')).json.pagination.nextCursor
+  const head = (path: string) =>
+    rawRequest(shared().url + path, 'HEAD', { authorization: `Bearer ${api.token}` })
+  const client = await shared().database.pool.connect()
+  try {
+    await client.query('begin; lock table tickets in access exclusive mode')
+    for (const path of [
+      '/v1/tickets/export',
+      '/v1/tickets',
+      '/v1/tickets?q=engine',
+      `/v1/tickets?cursor=${cursor}&wait=50`,
+      '/v1/changes?updatedAfter=1970-01-01T00:00:00Z&wait=50',
+      '/v1/tickets/digests',
+    ]) {
+      const { status, headers, text } = await head(path)
+      expect([path, status, text]).toEqual([path, 200, ''])
+      expect(headers.get('content-type')).toMatch(/^application\/(x-nd)?json/)
+      // The length of a body that nobody has made is not known.
+      expect(headers.get('content-length')).toBeNull()
+    }
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+  expect((await head('/v1/tickets/export?tag=vip')).status).toBe(400)
+  expect((await head('/v1/tickets?limit=none')).status).toBe(400)
+  const unknown = { authorization: `Bearer ${newToken()}` }
+  expect((await rawRequest(`${shared().url}/v1/tickets/export`, 'HEAD', unknown)).status).toBe(401)
 })
