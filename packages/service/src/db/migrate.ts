@@ -57,16 +57,23 @@ async function takeLock(client: Pick<Client, 'query'>): Promise<void> {
 export const oldestServer = 15
 
 async function requireServer(client: Pick<Client, 'query'>): Promise<void> {
-  const { rows } = await client.query<{ server_version_num: string; server_version: string }>(
-    `select current_setting('server_version_num') as server_version_num,
-       current_setting('server_version') as server_version`,
+  const { rows } = await client.query<{ number: string; version: string; encoding: string }>(
+    `select current_setting('server_version_num') as number, current_setting('server_version') as version,
+       current_setting('server_encoding') as encoding`,
   )
-  const [row] = rows
-  if (row !== undefined && Number(row.server_version_num) >= oldestServer * 10_000) return
-  throw new MigrationError(
-    `the database server is PostgreSQL ${row?.server_version}; Deskwire needs ${oldestServer} or later: upgrade the server, or use another`,
-  )
+  const { number, version, encoding } = rows[0] ?? { number: '0', version: 'unknown', encoding: '' }
+  if (Number(number) < oldestServer * 10_000)
+    throw new MigrationError(
+      `the database server is PostgreSQL ${version}; Deskwire needs ${oldestServer} or later: upgrade the server, or use another`,
+    )
+  if (encoding !== 'UTF8') throw new MigrationError(`${wrongEncoding(encoding)}; ${encodingAdvice}`)
 }
+
+/** Text of any language has to fit in. */
+export const wrongEncoding = (encoding: string) =>
+  `the encoding of the database is ${encoding}, and has to be UTF8`
+export const encodingAdvice =
+  "make one with create database … encoding 'UTF8' template template0, and name it in DESKWIRE_DATABASE_URL"
 
 async function applyMissing(
   client: Pick<Client, 'query'>,

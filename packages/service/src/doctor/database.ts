@@ -1,7 +1,7 @@
 /** The database as the service needs it. Each looks and changes nothing; the database may be one that no release has been at. */
 import type { Pool } from 'pg'
 import { explainDatabaseFailure } from '../db/failure.ts'
-import { oldestServer } from '../db/migrate.ts'
+import { encodingAdvice, oldestServer, wrongEncoding } from '../db/migrate.ts'
 import { connections, type DatabaseSettings } from '../db/open.ts'
 import { judgeSessions, lookAtSessions, PoolerError, requireSessions } from '../db/pooler.ts'
 import type { Clock } from '../kernel/timestamps.ts'
@@ -24,6 +24,7 @@ export async function checkServer(pool: Pool): Promise<readonly Finding[]> {
     fsync: string
     synchronous: string
     full_pages: string
+    encoding: string
     name: string
     bytes: string
   }>(
@@ -31,7 +32,7 @@ export async function checkServer(pool: Pool): Promise<readonly Finding[]> {
        pg_is_in_recovery() as standby, current_setting('transaction_read_only') as read_only,
        current_setting('fsync') as fsync, current_setting('synchronous_commit') as synchronous,
        current_setting('full_page_writes') as full_pages, current_database() as name,
-       pg_size_pretty(pg_database_size(current_database())) as bytes`,
+       current_setting('server_encoding') as encoding, pg_size_pretty(pg_database_size(current_database())) as bytes`,
   )
   const [server] = rows
   if (server === undefined) throw new Error('the server said nothing of itself')
@@ -52,6 +53,8 @@ export async function checkServer(pool: Pool): Promise<readonly Finding[]> {
       ),
     )
   }
+  if (server.encoding !== 'UTF8')
+    findings.push(finding.failed(wrongEncoding(server.encoding), encodingAdvice))
   const off = [
     ['fsync', server.fsync],
     ['synchronous_commit', server.synchronous],

@@ -1,4 +1,4 @@
-/** What an operator can do wrong at a start, with the real command: each ends it with exit code 1 and one line that says what to set. */
+/** What an operator can do wrong at a start, with the real command: each ends it with exit code 1, or 2 for a setting, and one line that says what to set. */
 import { once } from 'node:events'
 import { mkdtempDisposable, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -144,6 +144,22 @@ for (const role of ['all', 'worker'] as const) {
   })
 }
 
+test('a database whose encoding cannot hold all text', async () => {
+  await using database = await testDatabase({ template: null })
+  const latin = `latin_${database.name}`
+  await database.pool.query(
+    `create database ${latin} encoding 'LATIN1' locale 'C' locale_provider libc template template0`,
+  )
+  try {
+    const url = socketUrl({ ...database.connection, database: latin })
+    expect(await serveInVain(['--database-url', url])).toEqual(
+      oneLine(/the encoding of the database is LATIN1, and has to be UTF8; make one with create database/),
+    )
+  } finally {
+    await database.pool.query(`drop database ${latin} with (force)`)
+  }
+})
+
 test('a password that is missing, or wrong', async () => {
   await using database = await testDatabase({ template: null })
   await using locked = await poorRole(database, `login password 'right'`)
@@ -233,5 +249,8 @@ test('a data directory that cannot be one, and authorities that cannot be read',
   )
   await using database = await testDatabase()
   const authorities = ['--database-url', socketUrl(database.connection), '--target-ca', file]
-  expect(await serveInVain(authorities)).toEqual(oneLine(/DESKWIRE_TARGET_CA: .* it must be a PEM file/))
+  expect(await serveInVain(authorities)).toEqual({
+    ...oneLine(/DESKWIRE_TARGET_CA: .* it must be a PEM file/),
+    code: 2,
+  })
 })

@@ -114,6 +114,24 @@ describe('database', () => {
     )
   })
 
+  test('an encoding that cannot hold all text', async () => {
+    await using other = await testDatabase({ template: null })
+    const latin = `latin_${other.name}`
+    await other.pool.query(
+      `create database ${latin} encoding 'LATIN1' locale 'C' locale_provider libc template template0`,
+    )
+    try {
+      const there = { DESKWIRE_DATABASE_URL: socketUrl({ ...other.connection, database: latin }) }
+      expect(await of('database', there)).toContainEqual(
+        expect.stringMatching(
+          /^failed: the encoding of the database is LATIN1, .*; make one with create database/,
+        ),
+      )
+    } finally {
+      await other.pool.query(`drop database ${latin} with (force)`)
+    }
+  })
+
   test('a way there that leads elsewhere, and one without what it is to lead past', async () => {
     await using other = await testDatabase({ template: null })
     expect(await of('pooler')).toEqual(['ok: none: DESKWIRE_DATABASE_URL leads to PostgreSQL itself'])

@@ -6,6 +6,7 @@ import { layoutOf } from './datadir.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
 import { readPidFile } from './postmaster.ts'
 import { isProcessOf } from './processes.ts'
+import { forgetServerVariables } from './program.ts'
 import { connectionTo, type EmbeddedConnection } from './start.ts'
 
 /** How long a server that is starting may take until this gives up; ms. */
@@ -18,6 +19,7 @@ const STARTING_MS = 30_000
  * @throws EmbeddedDatabaseError when the data directory cannot be read, or the server does not get ready in 30 s.
  */
 export async function findEmbedded(dataDir: string): Promise<EmbeddedConnection | null> {
+  forgetServerVariables()
   const deadline = performance.now() + STARTING_MS
   try {
     const { cluster } = layoutOf(await realpath(dataDir))

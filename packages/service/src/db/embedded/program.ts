@@ -15,6 +15,14 @@ import { EmbeddedDatabaseError, hasCode } from './error.ts'
  */
 const keptMemory = { MALLOC_TRIM_THRESHOLD_: '16777216', MALLOC_MMAP_THRESHOLD_: '4194304' }
 
+/**
+ * Takes libpq's variables (PGSSLMODE, PGOPTIONS, …) out of the environment of this process and of those that it starts: they are for
+ * another server, and pg would connect to the embedded one with them.
+ */
+export function forgetServerVariables(): void {
+  for (const name of Object.keys(process.env)) if (/^PG[A-Z_]+$/.test(name)) delete process.env[name]
+}
+
 /** How the programs are to name a cluster that is their working directory. */
 export function workingDirectory(cluster: string): string {
   return process.platform === 'linux' ? '/proc/self/cwd' : cluster

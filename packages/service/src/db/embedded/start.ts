@@ -16,6 +16,7 @@ import {
   waitForLogger,
   waitUntilReady,
 } from './postmaster.ts'
+import { forgetServerVariables } from './program.ts'
 import {
   fingerprint,
   PORT,
@@ -66,6 +67,7 @@ export async function startEmbedded(options: {
 }): Promise<EmbeddedDatabase> {
   const { log } = options
   const warn = (message: string, fields?: Record<string, unknown>) => log('warn', message, fields)
+  forgetServerVariables()
   requireBinaries()
   const layout = await prepareDataDir(options.dataDir, warn)
   const accounts = await chooseAccounts(layout.dataDir, layout.cluster)
