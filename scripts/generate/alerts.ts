@@ -185,7 +185,8 @@ const recorded: Readonly<Record<string, string>> = {
   ),
 }
 
-const guide = 'docs/guides/observing.md'
+/** Served by each Deskwire; the host is the operator's to set. */
+const guide = 'https://desk.example/docs/guides/observing.md'
 
 /** The file of rules, as Prometheus reads it. A string of JSON is one of YAML. */
 export function rulesFile(): string {
@@ -203,7 +204,7 @@ export function rulesFile(): string {
       '        annotations:',
       `          summary: ${text(alert.summary)}`,
       `          description: ${text(alert.description)}`,
-      `          runbook: ${text(`${guide}#${alert.name.toLowerCase()}`)}`,
+      `          runbook_url: ${text(`${guide}#${alert.name.toLowerCase()}`)}`,
     ].join('\n'),
   )
   return `# Made by npm run generate. Edit scripts/generate/alerts.ts instead.

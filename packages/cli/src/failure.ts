@@ -5,10 +5,31 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
   done: 'It is done, and everything is as it should be. Commands that have no end by themselves exit so when they are stopped (Ctrl-C, SIGTERM).',
   failed: 'It did not come to its end. The line on standard error says why, and what to do.',
   notAccepted:
-    'The command line is not accepted: the line on standard error says what is. Nothing was begun.',
+    'The command line or a setting is not accepted: the line on standard error says what is. Nothing was begun.',
   found:
     'It came to its end, and what it looked at is not as it should be: a signature is wrong, lines were rejected, a rule does not hold. Standard output says what.',
   interrupted: 'It was interrupted before its end. What it says on standard error tells how to go on.',
+}
+
+/** Aborts when standard output cannot be written any more; the reason is its failure. */
+const output = new AbortController()
+
+/**
+ * Takes note of standard output and error that are closed or full, whatever the command: unheard, that would end the process with a stack
+ * trace before it has cleaned up.
+ */
+export function watchOutput(): void {
+  process.stdout.on('error', (error) => output.abort(error))
+  process.stderr.on('error', () => {})
+}
+
+export const outputLost: AbortSignal = output.signal
+
+/** Whether the system refused to write to standard output. A reader that has left had what it wanted: `head` for example. */
+export function outputFailure(): string | null {
+  if (!outputLost.aborted) return null
+  const { code, message } = outputLost.reason as NodeJS.ErrnoException
+  return code === 'EPIPE' ? null : `standard output cannot be written: ${message}`
 }
 
 /** Something that was to happen did not; the message says what, and what to do. */

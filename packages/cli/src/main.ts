@@ -3,7 +3,7 @@
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { commands, usage } from './commands.ts'
-import { CommandFailure, exitCodes } from './failure.ts'
+import { CommandFailure, exitCodes, outputFailure, outputLost, watchOutput } from './failure.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The oldest Node that runs this, as in `engines` of the manifest. */
@@ -20,10 +20,17 @@ module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled
 
 const [, , ...words] = process.argv
 
+watchOutput()
+process.once('exit', () => {
+  const failure = outputFailure()
+  if (failure !== null) fail(failure, exitCodes.failed)
+})
 try {
   await run(words)
 } catch (error) {
-  if (error instanceof UsageError) fail(error.message, exitCodes.notAccepted)
+  // What follows from an output that is gone is no failure of its own.
+  if (outputLost.aborted && error === outputLost.reason) process.exitCode = exitCodes.done
+  else if (error instanceof UsageError) fail(error.message, exitCodes.notAccepted)
   else if (error instanceof CommandFailure) fail(error.message, error.exitCode)
   else await explain(error)
 }
@@ -64,6 +71,7 @@ async function explain(error: unknown): Promise<void> {
   }
   const {
     BackupError,
+    DatabasesError,
     DeletionError,
     EmbeddedDatabaseError,
     InstallationError,
@@ -71,12 +79,17 @@ async function explain(error: unknown): Promise<void> {
     ListenError,
     MigrationError,
     MoveError,
+    PoolerError,
     SettingError,
     UnfinishedError,
   } = await import('@deskwire/service')
+  // Trying again changes nothing: the unit of systemd does not restart these.
+  if (error instanceof SettingError || error instanceof DatabasesError || error instanceof PoolerError) {
+    fail(error.message, exitCodes.notAccepted)
+    return
+  }
   if (
     error instanceof ListenError ||
-    error instanceof SettingError ||
     error instanceof MigrationError ||
     error instanceof BackupError ||
     error instanceof InstallationError ||

@@ -1,14 +1,14 @@
 /** For commands that have no end by themselves. */
-import { CommandFailure } from './failure.ts'
+import { CommandFailure, outputLost } from './failure.ts'
 
 /**
- * Aborts on Ctrl-C and SIGTERM. Its handlers stay: Ctrl-C under npx arrives twice, and the second would end the process before
+ * Aborts on Ctrl-C and SIGTERM, and when standard output cannot be written any more. Its handlers stay: Ctrl-C under npx arrives twice, and the second would end the process before
  * it has cleaned up.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController()
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => controller.abort())
-  return controller.signal
+  return AbortSignal.any([controller.signal, outputLost])
 }
 
 /** Resolves when the signal aborts. */

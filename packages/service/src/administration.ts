@@ -12,6 +12,7 @@ export { EmbeddedDatabaseError, hasEmbeddedDatabase } from './db/embedded/index.
 export { explainDatabaseFailure } from './db/failure.ts'
 export { MigrationError, migrate } from './db/migrate.ts'
 export { openDatabaseBeside } from './db/open.ts'
+export { PoolerError } from './db/pooler.ts'
 export { kinds } from './desk/index.ts'
 export { type Examination, examine } from './doctor/examine.ts'
 export { type Finding, type Verdict, verdictOf } from './doctor/finding.ts'

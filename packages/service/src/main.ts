@@ -9,12 +9,15 @@ import { askDatabaseClock } from './db/clock.ts'
 import { EmbeddedDatabaseError } from './db/embedded/index.ts'
 import { explainFailureOf } from './db/failure.ts'
 import { type OpenDatabase, openDatabases } from './db/open.ts'
+import { PoolerError } from './db/pooler.ts'
 import { giveBackQueues } from './delivery/leases.ts'
 import type { DeliverySettings } from './delivery/model.ts'
+import { InstallationError } from './installation.ts'
 import type { TellWorker } from './journal/notifier.ts'
 import { createLog } from './kernel/log.ts'
 import type { Telemetry } from './kernel/telemetry.ts'
 import type { Clock } from './kernel/timestamps.ts'
+import { version } from './kernel/version.ts'
 import { createMoveFinisher } from './moves/finish.ts'
 import { startApi } from './roles/api.ts'
 import {
@@ -48,6 +51,7 @@ export async function serve(config: Config): Promise<void> {
   for (const { variable, closest } of unknownVariables(process.env)) {
     log.warn(`${variable} is not a setting and has no effect; the most similar setting is ${closest}`)
   }
+  log.info({ version, role: config.role }, 'starting')
   requireEncryptionKey(config)
   const summaries = summarySettingsOf(config)
   const stopped = stopSignal()
@@ -87,7 +91,9 @@ export async function serve(config: Config): Promise<void> {
 /** The directory's database has to be there; where it has a name, what is wrong is said in the words of the setting that names it. */
 function refuseFirst({ name }: OpenDatabase, error: unknown): never {
   const line = name === null ? null : explainFailureOf(name, error)
-  throw line === null ? error : new SettingError(line)
+  // Not a SettingError: the database may only be away, and the next start find it.
+  if (line === null) throw error
+  throw error instanceof PoolerError ? new SettingError(line) : new InstallationError(line, { cause: error })
 }
 
 /** The parts of the service that this process runs; role `all` runs the worker in a process of its own beside it. */
@@ -277,9 +283,13 @@ function announceFirstKey(first: { organizationId: string; token: string }, conf
   process.stdout.write(`its API key${shown}\n`)
 }
 
-/** Handlers that stay: Ctrl-C under npm arrives twice, and the second would end the process in mid-stop. */
+/**
+ * Handlers that stay: Ctrl-C under npm arrives twice, and the second would end the process in mid-stop. Without a standard output nobody
+ * can see the first key, so that ends the service too.
+ */
 function stopSignal(): Promise<string> {
   return new Promise((settle) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => settle(signal))
+    process.stdout.on('error', (error) => settle(`standard output: ${error.message}`))
   })
 }

@@ -35,7 +35,7 @@ export function explainFailureOf(database: string, error: unknown): string | nul
 function adviceOf({ code = '', syscall, message, path }: Failure): string | null {
   // A file's failure says which file.
   if (path !== undefined) return null
-  if (syscall === 'connect' || syscall === 'getaddrinfo' || /^E[A-Z]+$/.test(code))
+  if (syscall === 'connect' || syscall === 'getaddrinfo' || /^E(CONN|HOST|NET|PIPE|TIMEDOUT|ADDR)/.test(code))
     return `see that its server runs and can be reached, and that ${url} names it`
   if (
     /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Client has encountered a connection error|Query read timeout)/.test(

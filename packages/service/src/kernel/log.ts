@@ -8,6 +8,9 @@ export const logOptions: Pick<LoggerOptions, 'base' | 'timestamp' | 'formatters'
   formatters: { level: (level) => ({ level }) },
 }
 
+/** What is kept of lines that could not be written yet, in bytes; more is lost. */
+const mostUnwritten = 1024 * 1024
+
 /** Lines that say more than their caller does: what a trace is called in which they were written. */
 export type LogFields = () => Readonly<Record<string, string>>
 
@@ -17,5 +20,8 @@ export type LogFields = () => Readonly<Record<string, string>>
  */
 export function createLog(level: string, fields?: LogFields): Logger {
   const mixin = fields && (() => ({ ...fields() }))
-  return pino({ ...logOptions, level, ...(mixin && { mixin }) }, pino.destination({ dest: 2, sync: true }))
+  const destination = pino.destination({ dest: 2, sync: true, maxLength: mostUnwritten })
+  // Lines that standard error does not take, closed or full, are lost; the service goes on.
+  destination.on('error', () => {})
+  return pino({ ...logOptions, level, ...(mixin && { mixin }) }, destination)
 }

@@ -29,7 +29,7 @@ test.concurrent('no key, or none that is one, beside a database of one’s own',
   const where = ['--database-url', 'postgres://nobody@127.0.0.1:1/nothing']
   for (const role of ['all', 'worker']) {
     const { code, said } = await serveInVain(services, ['--role', role, ...where])
-    expect(code).toBe(1)
+    expect(code).toBe(2)
     expect(said).toEqual([
       expect.stringMatching(/^deskwire: DESKWIRE_ENCRYPTION_KEY: nothing is set.*32 bytes in base64/),
     ])
@@ -54,7 +54,7 @@ test.concurrent('authorities that cannot be read', async () => {
       DESKWIRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
       DESKWIRE_TARGET_CA: join(directory, name),
     })
-    expect(code).toBe(1)
+    expect(code).toBe(2)
     expect(said).toEqual([expect.stringMatching(/^deskwire: DESKWIRE_TARGET_CA: ".*" .*must be a PEM file/)])
   }
 })
@@ -65,7 +65,7 @@ test.concurrent('an endpoint for summaries without a model', async () => {
     DESKWIRE_SUMMARIZER_URL: 'http://localhost:11434/v1',
     DESKWIRE_SUMMARIZER_KEY: 'sk-secret',
   })
-  expect(code).toBe(1)
+  expect(code).toBe(2)
   expect(said).toEqual([
     expect.stringMatching(/^deskwire: DESKWIRE_SUMMARIZER_MODEL: nothing is set.*name of a model$/),
   ])
