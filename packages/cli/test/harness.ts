@@ -1,9 +1,11 @@
 /** Whole processes, started as a user starts them; each test leaves nothing running and nothing on disk. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { processesOf, signal } from '../../service/src/db/embedded/processes.ts'
@@ -66,6 +68,24 @@ export function deskwire(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   return ended(child, collect(child))
+}
+
+/** A line of a shell to its end: the exit code of the first command of its pipe, and what that said on standard error. */
+export async function piped(words: readonly string[], into: string, settings: Record<string, string> = {}) {
+  const child = spawn(
+    'bash',
+    ['-c', `"$0" "$@" ${into}; exit \${PIPESTATUS[0]}`, process.execPath, cli, ...words],
+    {
+      env: environment(settings),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  const [code, stdout, stderr] = await Promise.all([
+    once(child, 'close').then(([code]) => code as number),
+    text(child.stdout),
+    text(child.stderr),
+  ])
+  return { code, stdout, stderr }
 }
 
 export interface Background extends AsyncDisposable {

@@ -12,6 +12,7 @@ import {
   type DataDir,
   deskwire,
   npmStart,
+  piped,
   type Service,
   startDeskwire,
   temporaryDataDir,
@@ -86,6 +87,13 @@ test('it registers itself, verifies and prints what comes, and deletes the endpo
   expect(statSync(join(dir, 'authority.pem')).mode & 0o777).toBe(0o600)
   expect(before).toContain(readFileSync(join(dir, 'ca.pem'), 'utf8'))
   expect(readFileSync(join(dir, 'ca.pem'), 'utf8')).not.toContain('PRIVATE')
+})
+
+test('it deletes its endpoint when nobody reads its output any more', async () => {
+  const ended = await piped(['listen', '--json', '--dir', dir, ...at()], '| head -1')
+  expect(ended).toMatchObject({ code: 0, stderr: '' })
+  expect(JSON.parse(ended.stdout)).toMatchObject({ listening: expect.stringMatching(/^https:/) })
+  expect(await webhooksLeft()).toBe(0)
 })
 
 test('each trigger causes the events that it says it causes', async () => {

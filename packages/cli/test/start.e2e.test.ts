@@ -6,7 +6,7 @@ import { version } from '@deskwire/service/version'
 import { describe, expect, test, vi } from 'vitest'
 import { type Command, commands, type NamedCommand } from '../src/commands.ts'
 import { UsageError } from '../src/usage-error.ts'
-import { deskwire, npmStart, temporaryDataDir } from './harness.ts'
+import { deskwire, npmStart, piped, startDeskwire, temporaryDataDir, until } from './harness.ts'
 
 const exampleKey = 'dwk_0123456789ABCDEFGHIJKLMNOPQRST3bhm22'
 const tokenPattern = /dwk_[0-9A-Za-z]{36}/
@@ -274,4 +274,72 @@ describe('help', () => {
     const works = elsewhere[name] ?? (overHttp.includes(name) ? '--url' : '--data-dir')
     expect(help).toContain(works)
   })
+})
+
+test('variables of PostgreSQL in the shell do not reach the embedded database', async () => {
+  await using dataDir = await temporaryDataDir()
+  const settings = {
+    PGSSLMODE: 'require',
+    PGOPTIONS: '-c no_such_setting=1',
+    PGHOST: 'no-such-host.invalid',
+    PGSERVICE: 'nothing',
+    PGPASSFILE: '/nowhere',
+    PGTZ: 'Mars/Olympus',
+    PGCLIENTENCODING: 'LATIN1',
+    PGDATA: '/nowhere',
+  }
+  const made = await deskwire(['org', 'create', '--name', 'Ada 🛠', '--data-dir', dataDir.path], { settings })
+  expect(made).toMatchObject({ code: 0, stderr: '' })
+  await using service = startDeskwire(
+    ['serve', '--port', '0', '--data-dir', dataDir.path, '--log-level', 'error'],
+    { settings },
+  )
+  await until('it listens', () => service.output.stdout.includes('listening on'))
+  expect((await deskwire(['org', 'list', '--data-dir', dataDir.path], { settings })).stdout).toContain(
+    'Ada 🛠',
+  )
+})
+
+test('the log names the release', async () => {
+  await using dataDir = await temporaryDataDir()
+  await using service = startDeskwire(['serve', '--port', '0', '--data-dir', dataDir.path])
+  await until('it listens', () => service.output.stdout.includes('listening on'))
+  const [first = ''] = service.output.stderr.split('\n')
+  expect(JSON.parse(first)).toMatchObject({ version, msg: 'starting' })
+})
+
+test('every command ends without a stack trace where its output is closed or full', {
+  timeout: 240_000,
+}, async () => {
+  for (const { name } of commands) {
+    const words = [...name.split(' '), '--help']
+    const full = await piped(words, '> /dev/full')
+    expect([name, full]).toEqual([
+      name,
+      {
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^deskwire: standard output cannot be written: ENOSPC[^\n]*\n$/),
+      },
+    ])
+  }
+  expect(await piped(['--help'], '| true')).toEqual({ code: 0, stdout: '', stderr: '' })
+  expect(await piped(['no-such-command'], '2> /dev/full')).toEqual({ code: 2, stdout: '', stderr: '' })
+})
+
+test('serve stops its database when its output is closed or full, and goes on without its log', async () => {
+  await using dataDir = await temporaryDataDir()
+  const serve = ['serve', '--port', '0', '--data-dir', dataDir.path]
+  const closed = await piped(serve, '| head -1')
+  expect(closed.code).toBe(0)
+  expect(closed.stderr).not.toMatch(/^ +at /m)
+  expect(await dataDir.running()).toEqual([])
+  const full = await piped(serve, '> /dev/full')
+  expect(full.code).toBe(1)
+  expect(full.stderr).toMatch(/^deskwire: standard output cannot be written: ENOSPC/m)
+  expect(await dataDir.running()).toEqual([])
+  await using other = await temporaryDataDir()
+  const unlogged = await piped([...serve.slice(0, -1), other.path], '2> /dev/full | head -1')
+  expect([unlogged.code, unlogged.stdout]).toEqual([0, expect.stringMatching(/^organization/)])
+  expect(await other.running()).toEqual([])
 })
