@@ -848,8 +848,8 @@ $function$;
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_4c4fe0f3737a(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
-language plpgsql volatile as $function$
+create or replace function commit_820b1a3b9407(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
   v_last timestamptz(3);
@@ -908,11 +908,11 @@ begin
 
   if p_changes ? 'idempotency' then
     select jsonb_agg(jsonb_build_object('id', i.subject_id, 'outcome', 'replayed')) into v_found
-      from jsonb_to_recordset(p_changes->'idempotency')
-        as i(subject_id uuid, api_key_id uuid, method text, path text, key text)
-      join idempotency_keys k on k.organization_id = p_organization_id and k.api_key_id = i.api_key_id
-        and k.method = i.method and k.path = i.path and k.key = i.key
-        and k.created_at > p_now - interval '24 hours';
+      from (select p_organization_id as organization_id, k.subject_id, k.api_key_id, k.method, k.path, k.key
+          from jsonb_to_recordset(p_changes->'idempotency') as k(subject_id uuid, api_key_id uuid, method text, path text, key text) where k.subject_id = any(array[k.subject_id]) offset 0) i
+      cross join lateral (select k.key from idempotency_keys k where k.organization_id = i.organization_id
+        and k.api_key_id = i.api_key_id and k.method = i.method and k.path = i.path and k.key between i.key and i.key
+        and k.created_at > p_now - interval '24 hours' order by k.key limit 1) k;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -926,9 +926,10 @@ begin
   if p_changes ? 'customer_delete' then
     with gone as (
       update customers t set email = null, phone = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"customer","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'customer_delete') as r(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int)
-        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
-          and t.removed_at is null and r.id <> all(v_refused)
+        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
+          from jsonb_to_recordset(p_changes->'customer_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
+        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
+          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
         returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
       select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
         into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
@@ -952,25 +953,34 @@ begin
           last_number = greatest(c.last_number, excluded.last_number);
       insert into erasures (organization_id, subject_id, removed_at)
         select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      delete from customers_words where organization_id = p_organization_id and id in (select d.id from unnest(v_rows) as d(id));
+      delete from customers_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
 
       with referring as (
         select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left(t.body, -78) || 'null,' || v_tail, 'UTF8')) as content,
             sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from conversations t
-        where t.organization_id = p_organization_id and t.removed_at is null
-          and t.customer_id in (select d.id from unnest(v_rows) as d(id)) offset 0)
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at from conversations f
+          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
+          order by f.customer_id offset 0) t offset 0)
         select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
             mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_content, 0))::numeric * 72057594037927936 + sum(get_byte(old_content, 1))::numeric * 281474976710656 + sum(get_byte(old_content, 2))::numeric * 1099511627776 + sum(get_byte(old_content, 3))::numeric * 4294967296 + sum(get_byte(old_content, 4))::numeric * 16777216 + sum(get_byte(old_content, 5))::numeric * 65536 + sum(get_byte(old_content, 6))::numeric * 256 + sum(get_byte(old_content, 7))::numeric * 1, 18446744073709551616), sum(-34)
           into v_dependents, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
         insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, t.id, t.customer_id, 'customerId' from conversations t
-            where t.organization_id = p_organization_id and t.id = any(v_dependents)
+          select p_organization_id, d.id, d.customer_id, 'customerId' from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.customer_id from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
           on conflict do nothing;
         update conversations t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
             updated_at = v_stamp
-          where t.organization_id = p_organization_id and t.id = any(v_dependents);
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from conversations f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
         v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -991,20 +1001,27 @@ begin
       with referring as (
         select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left(t.body, -78) || 'null,' || v_tail, 'UTF8')) as content,
             sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from messages t
-        where t.organization_id = p_organization_id and t.removed_at is null
-          and t.customer_id in (select d.id from unnest(v_rows) as d(id)) offset 0)
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at from messages f
+          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
+          order by f.customer_id offset 0) t offset 0)
         select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
             mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_content, 0))::numeric * 72057594037927936 + sum(get_byte(old_content, 1))::numeric * 281474976710656 + sum(get_byte(old_content, 2))::numeric * 1099511627776 + sum(get_byte(old_content, 3))::numeric * 4294967296 + sum(get_byte(old_content, 4))::numeric * 16777216 + sum(get_byte(old_content, 5))::numeric * 65536 + sum(get_byte(old_content, 6))::numeric * 256 + sum(get_byte(old_content, 7))::numeric * 1, 18446744073709551616), sum(-34)
           into v_dependents, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
         insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, t.id, t.customer_id, 'customerId' from messages t
-            where t.organization_id = p_organization_id and t.id = any(v_dependents)
+          select p_organization_id, d.id, d.customer_id, 'customerId' from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.customer_id from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
           on conflict do nothing;
         update messages t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
             updated_at = v_stamp
-          where t.organization_id = p_organization_id and t.id = any(v_dependents);
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from messages f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
         v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1024,26 +1041,36 @@ begin
 
       with referring as (
         select t.id, sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
-            octet_length(t.body) as bytes from tickets t
-        where t.organization_id = p_organization_id and t.removed_at is null
-          and t.customer_id in (select d.id from unnest(v_rows) as d(id)) offset 0)
+            octet_length(t.body) as bytes from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at from tickets f
+          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
+          order by f.customer_id offset 0) t offset 0)
         select array_agg(id), -count(*), -mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616), -mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616), -sum(bytes)
           into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
         update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-          where t.organization_id = p_organization_id and t.id = any(v_dependents);
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
         with added as (
           insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
-            select p_organization_id, new_uuid_v7(v_stamp), 'ticket.deleted', v_stamp, 'ticket', t.id, t.body,
+            select p_organization_id, new_uuid_v7(v_stamp), 'ticket.deleted', v_stamp, 'ticket', d.id, d.body,
                 p_changes->'events'->0->>'trace_context'
-              from tickets t where t.organization_id = p_organization_id and t.id = any(v_dependents)
+              from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.body from tickets f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
             returning id, type, subject_kind, subject_id)
           select v_events || array_agg(id), v_event_types || array_agg(type), v_event_kinds || array_agg(subject_kind),
             v_event_subjects || array_agg(subject_id)
           into v_events, v_event_types, v_event_kinds, v_event_subjects from added;
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        delete from tickets_words where organization_id = p_organization_id and id in (select c.id from unnest(v_dependents) as c(id));
+        delete from tickets_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
         v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1064,20 +1091,27 @@ begin
       with referring as (
         select t.id, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(left(t.body, -78) || 'null,' || v_tail, 'UTF8')) as content,
             sha256(convert_to(t.id || ':' || to_char(t.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'UTF8')) as old_version, sha256(convert_to(t.body, 'UTF8')) as old_content
-          from bookings t
-        where t.organization_id = p_organization_id and t.removed_at is null
-          and t.customer_id in (select d.id from unnest(v_rows) as d(id)) offset 0)
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at from bookings f
+          where f.organization_id = d.organization_id and f.customer_id between d.id and d.id and f.removed_at is null
+          order by f.customer_id offset 0) t offset 0)
         select array_agg(id), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_version, 0))::numeric * 72057594037927936 + sum(get_byte(old_version, 1))::numeric * 281474976710656 + sum(get_byte(old_version, 2))::numeric * 1099511627776 + sum(get_byte(old_version, 3))::numeric * 4294967296 + sum(get_byte(old_version, 4))::numeric * 16777216 + sum(get_byte(old_version, 5))::numeric * 65536 + sum(get_byte(old_version, 6))::numeric * 256 + sum(get_byte(old_version, 7))::numeric * 1, 18446744073709551616),
             mod(sum(get_byte(content, 0))::numeric * 72057594037927936 + sum(get_byte(content, 1))::numeric * 281474976710656 + sum(get_byte(content, 2))::numeric * 1099511627776 + sum(get_byte(content, 3))::numeric * 4294967296 + sum(get_byte(content, 4))::numeric * 16777216 + sum(get_byte(content, 5))::numeric * 65536 + sum(get_byte(content, 6))::numeric * 256 + sum(get_byte(content, 7))::numeric * 1, 18446744073709551616) - mod(sum(get_byte(old_content, 0))::numeric * 72057594037927936 + sum(get_byte(old_content, 1))::numeric * 281474976710656 + sum(get_byte(old_content, 2))::numeric * 1099511627776 + sum(get_byte(old_content, 3))::numeric * 4294967296 + sum(get_byte(old_content, 4))::numeric * 16777216 + sum(get_byte(old_content, 5))::numeric * 65536 + sum(get_byte(old_content, 6))::numeric * 256 + sum(get_byte(old_content, 7))::numeric * 1, 18446744073709551616), sum(-34)
           into v_dependents, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
         insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, t.id, t.customer_id, 'customerId' from bookings t
-            where t.organization_id = p_organization_id and t.id = any(v_dependents)
+          select p_organization_id, d.id, d.customer_id, 'customerId' from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.customer_id from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d
           on conflict do nothing;
         update bookings t set customer_id = null, body = left(t.body, -78) || 'null,' || v_tail,
             updated_at = v_stamp
-          where t.organization_id = p_organization_id and t.id = any(v_dependents);
+          from (select p_organization_id as organization_id, k.id
+          from unnest(v_dependents) as k(id) where k.id = any(array[k.id]) offset 0) k
+            cross join lateral (select f.organization_id, f.id, f.updated_at from bookings f where f.organization_id = k.organization_id and f.id between k.id and k.id
+              order by f.id limit 1) d where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
         v_digest := mod(mod(v_digest, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       v_content := mod(mod(v_content, 18446744073709551616) + 18446744073709551616, 18446744073709551616);
       insert into kind_counters as c (organization_id, kind, live_count, digest, stored_bytes, last_number,
@@ -1100,9 +1134,10 @@ begin
   if p_changes ? 'ticket_delete' then
     with gone as (
       update tickets t set customer_id = null, conversation_id = null, type = null, priority = null, status = null, assignee_id = null, external_id = null, body = '{"object":"removed","id":"' || t.id || '","resource":"ticket","removedAt":"' || v_text || '"}', removed_at = v_stamp, updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'ticket_delete') as r(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int)
-        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
-          and t.removed_at is null and r.id <> all(v_refused)
+        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes
+          from jsonb_to_recordset(p_changes->'ticket_delete') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int) where k.id = any(array[k.id]) offset 0) r
+        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
+          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
         returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
       select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
         into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
@@ -1126,7 +1161,9 @@ begin
           last_number = greatest(c.last_number, excluded.last_number);
       insert into erasures (organization_id, subject_id, removed_at)
         select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      delete from tickets_words where organization_id = p_organization_id and id in (select d.id from unnest(v_rows) as d(id));
+      delete from tickets_words w using (select p_organization_id as organization_id, k.id
+          from unnest(v_rows) as k(id) where k.id = any(array[k.id]) offset 0) d
+        where w.organization_id = d.organization_id and w.id = d.id;
     end if;
   end if;
 
@@ -1135,9 +1172,10 @@ begin
 
   if p_changes ? 'teammate_expected' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'teammate_expected') as r(id uuid, expected timestamptz)
-      where not exists (select 1 from teammates t where t.organization_id = p_organization_id
-        and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+      into v_found from (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'teammate_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
+      where not exists (select 1 from teammates t where t.organization_id = r.organization_id
+        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -1146,28 +1184,32 @@ begin
 
   if p_changes ? 'customer_unique' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', 'email', 'existingId', t.id))
-      into v_found from jsonb_to_recordset(p_changes->'customer_unique') as r(id uuid, email text)
-      join customers t on t.organization_id = p_organization_id and t.email = r.email and t.id <> r.id
+      into v_found from (select p_organization_id as organization_id, k.id, k.email
+          from jsonb_to_recordset(p_changes->'customer_unique') as k(id uuid, email text) where k.id = any(array[k.id]) offset 0) r
+      join customers t on t.organization_id = r.organization_id and t.email = r.email and t.id <> r.id
       where r.id <> all(v_refused);
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(p_changes->'customer_unique') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from customers t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'customer_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from customers t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', 'externalId', 'existingId', t.id))
-      into v_found from jsonb_to_recordset(p_changes->'customer_unique') as r(id uuid, external_id text)
-      join customers t on t.organization_id = p_organization_id and t.external_id = r.external_id and t.id <> r.id
+      into v_found from (select p_organization_id as organization_id, k.id, k.external_id
+          from jsonb_to_recordset(p_changes->'customer_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
+      join customers t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
       where r.id <> all(v_refused);
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(p_changes->'customer_unique') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from customers t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'customer_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from customers t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
@@ -1177,9 +1219,10 @@ begin
 
   if p_changes ? 'customer_expected' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'customer_expected') as r(id uuid, expected timestamptz)
-      where not exists (select 1 from customers t where t.organization_id = p_organization_id
-        and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+      into v_found from (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'customer_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
+      where not exists (select 1 from customers t where t.organization_id = r.organization_id
+        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -1188,14 +1231,16 @@ begin
 
   if p_changes ? 'conversation_unique' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', 'externalId', 'existingId', t.id))
-      into v_found from jsonb_to_recordset(p_changes->'conversation_unique') as r(id uuid, external_id text)
-      join conversations t on t.organization_id = p_organization_id and t.external_id = r.external_id and t.id <> r.id
+      into v_found from (select p_organization_id as organization_id, k.id, k.external_id
+          from jsonb_to_recordset(p_changes->'conversation_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
+      join conversations t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
       where r.id <> all(v_refused);
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(p_changes->'conversation_unique') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from conversations t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'conversation_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from conversations t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
@@ -1205,28 +1250,34 @@ begin
 
   if p_changes ? 'conversation_references' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'customerId'))
-      into v_found from jsonb_to_recordset(p_changes->'conversation_references') as r(id uuid, customer_id uuid)
-      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from customers t where t.organization_id = p_organization_id
-          and t.id = r.customer_id and t.removed_at is null);
+      into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
+          from jsonb_to_recordset(p_changes->'conversation_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
+      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
+              order by f.id limit 1) t
+          where t.removed_at is null);
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(p_changes->'conversation_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from conversations t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'conversation_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from conversations t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'assigneeId'))
-      into v_found from jsonb_to_recordset(p_changes->'conversation_references') as r(id uuid, assignee_id uuid)
-      where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from teammates t where t.organization_id = p_organization_id
-          and t.id = r.assignee_id and t.removed_at is null and t.active);
+      into v_found from (select p_organization_id as organization_id, k.id, k.assignee_id
+          from jsonb_to_recordset(p_changes->'conversation_references') as k(id uuid, assignee_id uuid) where k.id = any(array[k.id]) offset 0) r
+      where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at, f.active from teammates f where f.organization_id = r.organization_id and f.id between r.assignee_id and r.assignee_id
+              order by f.id limit 1) t
+          where t.removed_at is null and t.active);
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(p_changes->'conversation_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from conversations t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'conversation_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from conversations t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
@@ -1236,9 +1287,10 @@ begin
 
   if p_changes ? 'conversation_expected' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'conversation_expected') as r(id uuid, expected timestamptz)
-      where not exists (select 1 from conversations t where t.organization_id = p_organization_id
-        and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+      into v_found from (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'conversation_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
+      where not exists (select 1 from conversations t where t.organization_id = r.organization_id
+        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -1273,42 +1325,51 @@ begin
 
   if p_changes ? 'message_references' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'conversationId'))
-      into v_found from jsonb_to_recordset(p_changes->'message_references') as r(id uuid, conversation_id uuid)
-      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from conversations t where t.organization_id = p_organization_id
-          and t.id = r.conversation_id and t.removed_at is null);
+      into v_found from (select p_organization_id as organization_id, k.id, k.conversation_id
+          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, conversation_id uuid) where k.id = any(array[k.id]) offset 0) r
+      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from conversations f where f.organization_id = r.organization_id and f.id between r.conversation_id and r.conversation_id
+              order by f.id limit 1) t
+          where t.removed_at is null);
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(p_changes->'message_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from messages t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from messages t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'author'))
-      into v_found from jsonb_to_recordset(p_changes->'message_references') as r(id uuid, author_id uuid)
-      where r.author_id is not null and r.id <> all(v_refused) and not exists (select 1 from teammates t where t.organization_id = p_organization_id
-          and t.id = r.author_id and t.removed_at is null);
+      into v_found from (select p_organization_id as organization_id, k.id, k.author_id
+          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, author_id uuid) where k.id = any(array[k.id]) offset 0) r
+      where r.author_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from teammates f where f.organization_id = r.organization_id and f.id between r.author_id and r.author_id
+              order by f.id limit 1) t
+          where t.removed_at is null);
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(p_changes->'message_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from messages t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from messages t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'customerId'))
-      into v_found from jsonb_to_recordset(p_changes->'message_references') as r(id uuid, customer_id uuid)
-      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from customers t where t.organization_id = p_organization_id
-          and t.id = r.customer_id and t.removed_at is null);
+      into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
+          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
+      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
+              order by f.id limit 1) t
+          where t.removed_at is null);
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(p_changes->'message_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from messages t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'message_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from messages t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
@@ -1318,9 +1379,10 @@ begin
 
   if p_changes ? 'message_expected' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'message_expected') as r(id uuid, expected timestamptz)
-      where not exists (select 1 from messages t where t.organization_id = p_organization_id
-        and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+      into v_found from (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'message_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
+      where not exists (select 1 from messages t where t.organization_id = r.organization_id
+        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -1368,14 +1430,16 @@ begin
 
   if p_changes ? 'ticket_unique' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', 'externalId', 'existingId', t.id))
-      into v_found from jsonb_to_recordset(p_changes->'ticket_unique') as r(id uuid, external_id text)
-      join tickets t on t.organization_id = p_organization_id and t.external_id = r.external_id and t.id <> r.id
+      into v_found from (select p_organization_id as organization_id, k.id, k.external_id
+          from jsonb_to_recordset(p_changes->'ticket_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
+      join tickets t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
       where r.id <> all(v_refused);
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(p_changes->'ticket_unique') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from tickets t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'ticket_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from tickets t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
@@ -1385,42 +1449,51 @@ begin
 
   if p_changes ? 'ticket_references' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'customerId'))
-      into v_found from jsonb_to_recordset(p_changes->'ticket_references') as r(id uuid, customer_id uuid)
-      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from customers t where t.organization_id = p_organization_id
-          and t.id = r.customer_id and t.removed_at is null);
+      into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
+          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
+      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
+              order by f.id limit 1) t
+          where t.removed_at is null);
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(p_changes->'ticket_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from tickets t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from tickets t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'conversationId'))
-      into v_found from jsonb_to_recordset(p_changes->'ticket_references') as r(id uuid, conversation_id uuid)
-      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from conversations t where t.organization_id = p_organization_id
-          and t.id = r.conversation_id and t.removed_at is null);
+      into v_found from (select p_organization_id as organization_id, k.id, k.conversation_id
+          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, conversation_id uuid) where k.id = any(array[k.id]) offset 0) r
+      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from conversations f where f.organization_id = r.organization_id and f.id between r.conversation_id and r.conversation_id
+              order by f.id limit 1) t
+          where t.removed_at is null);
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(p_changes->'ticket_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from tickets t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from tickets t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'assigneeId'))
-      into v_found from jsonb_to_recordset(p_changes->'ticket_references') as r(id uuid, assignee_id uuid)
-      where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from teammates t where t.organization_id = p_organization_id
-          and t.id = r.assignee_id and t.removed_at is null and t.active);
+      into v_found from (select p_organization_id as organization_id, k.id, k.assignee_id
+          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, assignee_id uuid) where k.id = any(array[k.id]) offset 0) r
+      where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at, f.active from teammates f where f.organization_id = r.organization_id and f.id between r.assignee_id and r.assignee_id
+              order by f.id limit 1) t
+          where t.removed_at is null and t.active);
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(p_changes->'ticket_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from tickets t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'ticket_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from tickets t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
@@ -1430,9 +1503,10 @@ begin
 
   if p_changes ? 'ticket_expected' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'ticket_expected') as r(id uuid, expected timestamptz)
-      where not exists (select 1 from tickets t where t.organization_id = p_organization_id
-        and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+      into v_found from (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'ticket_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
+      where not exists (select 1 from tickets t where t.organization_id = r.organization_id
+        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -1480,14 +1554,16 @@ begin
 
   if p_changes ? 'booking_unique' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', 'externalId', 'existingId', t.id))
-      into v_found from jsonb_to_recordset(p_changes->'booking_unique') as r(id uuid, external_id text)
-      join bookings t on t.organization_id = p_organization_id and t.external_id = r.external_id and t.id <> r.id
+      into v_found from (select p_organization_id as organization_id, k.id, k.external_id
+          from jsonb_to_recordset(p_changes->'booking_unique') as k(id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
+      join bookings t on t.organization_id = r.organization_id and t.external_id = r.external_id and t.id <> r.id
       where r.id <> all(v_refused);
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(p_changes->'booking_unique') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from bookings t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'booking_unique') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from bookings t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
@@ -1497,42 +1573,51 @@ begin
 
   if p_changes ? 'booking_references' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'customerId'))
-      into v_found from jsonb_to_recordset(p_changes->'booking_references') as r(id uuid, customer_id uuid)
-      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from customers t where t.organization_id = p_organization_id
-          and t.id = r.customer_id and t.removed_at is null);
+      into v_found from (select p_organization_id as organization_id, k.id, k.customer_id
+          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
+      where r.customer_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from customers f where f.organization_id = r.organization_id and f.id between r.customer_id and r.customer_id
+              order by f.id limit 1) t
+          where t.removed_at is null);
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(p_changes->'booking_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from bookings t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from bookings t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'assigneeId'))
-      into v_found from jsonb_to_recordset(p_changes->'booking_references') as r(id uuid, assignee_id uuid)
-      where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from teammates t where t.organization_id = p_organization_id
-          and t.id = r.assignee_id and t.removed_at is null and t.active);
+      into v_found from (select p_organization_id as organization_id, k.id, k.assignee_id
+          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, assignee_id uuid) where k.id = any(array[k.id]) offset 0) r
+      where r.assignee_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at, f.active from teammates f where f.organization_id = r.organization_id and f.id between r.assignee_id and r.assignee_id
+              order by f.id limit 1) t
+          where t.removed_at is null and t.active);
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(p_changes->'booking_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from bookings t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from bookings t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
     end if;
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', 'conversationId'))
-      into v_found from jsonb_to_recordset(p_changes->'booking_references') as r(id uuid, conversation_id uuid)
-      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from conversations t where t.organization_id = p_organization_id
-          and t.id = r.conversation_id and t.removed_at is null);
+      into v_found from (select p_organization_id as organization_id, k.id, k.conversation_id
+          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, conversation_id uuid) where k.id = any(array[k.id]) offset 0) r
+      where r.conversation_id is not null and r.id <> all(v_refused) and not exists (select 1 from (select f.removed_at from conversations f where f.organization_id = r.organization_id and f.id between r.conversation_id and r.conversation_id
+              order by f.id limit 1) t
+          where t.removed_at is null);
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(p_changes->'booking_references') as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from bookings t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'booking_references') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from bookings t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     end if;
     if v_found is not null then
       v_refusals := v_refusals || v_found;
@@ -1542,9 +1627,10 @@ begin
 
   if p_changes ? 'booking_expected' then
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'booking_expected') as r(id uuid, expected timestamptz)
-      where not exists (select 1 from bookings t where t.organization_id = p_organization_id
-        and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+      into v_found from (select p_organization_id as organization_id, k.id, k.expected
+          from jsonb_to_recordset(p_changes->'booking_expected') as k(id uuid, expected timestamptz) where k.id = any(array[k.id]) offset 0) r
+      where not exists (select 1 from bookings t where t.organization_id = r.organization_id
+        and t.id = r.id and t.updated_at = r.expected and coalesce(t.removed_at, 'infinity') = 'infinity');
     if v_found is not null then
       v_refusals := v_refusals || v_found;
       v_refused := v_refused || array(select f.id from jsonb_to_recordset(v_found) as f(id uuid));
@@ -1661,9 +1747,10 @@ begin
     with changed as (
       update teammates t set email = r.email, active = r.active, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'teammate_update') as r(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, email text, active boolean)
-        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
-          and t.removed_at is null and r.id <> all(v_refused)
+        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.email, k.active
+          from jsonb_to_recordset(p_changes->'teammate_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, email text, active boolean) where k.id = any(array[k.id]) offset 0) r
+        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
+          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
         returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
           r.old_term, r.old_content, r.old_bytes)
       select array_agg(id), array_agg(body), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - sum(old_term),
@@ -1732,9 +1819,10 @@ begin
     with changed as (
       update customers t set email = r.email, phone = r.phone, external_id = r.external_id, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'customer_update') as r(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, email text, phone text, external_id text)
-        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
-          and t.removed_at is null and r.id <> all(v_refused)
+        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.email, k.phone, k.external_id
+          from jsonb_to_recordset(p_changes->'customer_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, email text, phone text, external_id text) where k.id = any(array[k.id]) offset 0) r
+        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
+          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
         returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
           r.old_term, r.old_content, r.old_bytes)
       select array_agg(id), array_agg(body), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - sum(old_term),
@@ -1803,9 +1891,10 @@ begin
     with changed as (
       update conversations t set customer_id = r.customer_id, channel = r.channel, status = r.status, handled_by = r.handled_by, assignee_id = r.assignee_id, resolved_at = r.resolved_at, summarized_at = r.summarized_at, external_id = r.external_id, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'conversation_update') as r(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text)
-        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
-          and t.removed_at is null and r.id <> all(v_refused)
+        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.customer_id, k.channel, k.status, k.handled_by, k.assignee_id, k.resolved_at, k.summarized_at, k.external_id
+          from jsonb_to_recordset(p_changes->'conversation_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, customer_id uuid, channel text, status text, handled_by text, assignee_id uuid, resolved_at timestamptz(3), summarized_at timestamptz(3), external_id text) where k.id = any(array[k.id]) offset 0) r
+        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
+          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
         returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
           r.old_term, r.old_content, r.old_bytes)
       select array_agg(id), array_agg(body), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - sum(old_term),
@@ -1874,9 +1963,10 @@ begin
     with changed as (
       update messages t set conversation_id = r.conversation_id, direction = r.direction, author_id = r.author_id, customer_id = r.customer_id, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'message_update') as r(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid)
-        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
-          and t.removed_at is null and r.id <> all(v_refused)
+        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.conversation_id, k.direction, k.author_id, k.customer_id
+          from jsonb_to_recordset(p_changes->'message_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, conversation_id uuid, direction text, author_id uuid, customer_id uuid) where k.id = any(array[k.id]) offset 0) r
+        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
+          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
         returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
           r.old_term, r.old_content, r.old_bytes)
       select array_agg(id), array_agg(body), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - sum(old_term),
@@ -1951,9 +2041,10 @@ begin
     with changed as (
       update tickets t set customer_id = r.customer_id, conversation_id = r.conversation_id, type = r.type, priority = r.priority, status = r.status, assignee_id = r.assignee_id, external_id = r.external_id, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'ticket_update') as r(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text)
-        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
-          and t.removed_at is null and r.id <> all(v_refused)
+        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.customer_id, k.conversation_id, k.type, k.priority, k.status, k.assignee_id, k.external_id
+          from jsonb_to_recordset(p_changes->'ticket_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, customer_id uuid, conversation_id uuid, type text, priority text, status text, assignee_id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
+        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
+          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
         returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
           r.old_term, r.old_content, r.old_bytes)
       select array_agg(id), array_agg(body), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - sum(old_term),
@@ -2022,9 +2113,10 @@ begin
     with changed as (
       update bookings t set customer_id = r.customer_id, start_at = r.start_at, status = r.status, assignee_id = r.assignee_id, conversation_id = r.conversation_id, external_id = r.external_id, body = r.head || v_tail,
           body_version = greatest(t.body_version, 1), updated_at = v_stamp
-        from jsonb_to_recordset(p_changes->'booking_update') as r(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text)
-        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
-          and t.removed_at is null and r.id <> all(v_refused)
+        from (select p_organization_id as organization_id, k.id, k.expected, k.old_term, k.old_content, k.old_bytes, k.head, k.customer_id, k.start_at, k.status, k.assignee_id, k.conversation_id, k.external_id
+          from jsonb_to_recordset(p_changes->'booking_update') as k(id uuid, expected timestamptz, old_term bigint, old_content bigint, old_bytes int, head text, customer_id uuid, start_at timestamptz(3), status text, assignee_id uuid, conversation_id uuid, external_id text) where k.id = any(array[k.id]) offset 0) r
+        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
+          and coalesce(t.removed_at, 'infinity') = 'infinity' and r.id <> all(v_refused)
         returning t.id, t.body, sha256(convert_to(t.id || ':' || v_text, 'UTF8')) as version, sha256(convert_to(t.body, 'UTF8')) as content,
           r.old_term, r.old_content, r.old_bytes)
       select array_agg(id), array_agg(body), mod(sum(get_byte(version, 0))::numeric * 72057594037927936 + sum(get_byte(version, 1))::numeric * 281474976710656 + sum(get_byte(version, 2))::numeric * 1099511627776 + sum(get_byte(version, 3))::numeric * 4294967296 + sum(get_byte(version, 4))::numeric * 16777216 + sum(get_byte(version, 5))::numeric * 65536 + sum(get_byte(version, 6))::numeric * 256 + sum(get_byte(version, 7))::numeric * 1, 18446744073709551616) - sum(old_term),
@@ -2134,7 +2226,7 @@ begin
 end;
 $function$;
 
-create or replace function store_response_30749467e9e8(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb) returns text
+create or replace function store_response_6701ac3d4aab(p_organization_id uuid, p_subject_id uuid, p_now timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2148,7 +2240,7 @@ begin
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
     if found then
       return 'replayed';
     end if;
@@ -2615,7 +2707,7 @@ begin
 end;
 $function$;
 
-create or replace function create_webhook_75fe9457b8b8(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
+create or replace function create_webhook_2b64106b5d44(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_row jsonb, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2631,7 +2723,7 @@ begin
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
     if found then
       return 'replayed';
     end if;
@@ -2739,7 +2831,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_webhook_secret_fd462a09e8ff(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
+create or replace function rotate_webhook_secret_d8de21beffe1(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_expected timestamptz, p_updated_at timestamptz, p_secret_id uuid, p_sealed bytea, p_sealed_with bytea, p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -2755,7 +2847,7 @@ begin
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
     if found then
       return 'replayed';
     end if;
@@ -2828,7 +2920,7 @@ begin
 end;
 $function$;
 
-create or replace function ping_webhook_d90c9f283104(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
+create or replace function ping_webhook_8674a6f274a2(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_event_id uuid, p_delivery_id uuid, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2842,7 +2934,7 @@ begin
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
     if found then
       return 'replayed';
     end if;
@@ -2880,7 +2972,7 @@ begin
 end;
 $function$;
 
-create or replace function retry_delivery_17b46482b8bf(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
+create or replace function retry_delivery_56ef6bd0400d(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_delivery_id uuid, p_updated_at timestamptz, p_attempts int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -2894,7 +2986,7 @@ begin
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
     if found then
       return 'replayed';
     end if;
@@ -3123,7 +3215,7 @@ begin
 end;
 $function$;
 
-create or replace function recover_webhook_35996cba8e23(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb) returns text
+create or replace function recover_webhook_94c77b6cb297(p_organization_id uuid, p_webhook_id uuid, p_now timestamptz, p_recovery_id uuid, p_since timestamptz, p_until timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -3137,7 +3229,7 @@ begin
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
     if found then
       return 'replayed';
     end if;
@@ -3169,7 +3261,7 @@ begin
 end;
 $function$;
 
-create or replace function create_api_key_071ad0ba027a(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb) returns text
+create or replace function create_api_key_370c60841e18(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_caller_id uuid, p_caller_scopes text[], p_row jsonb, p_token_hash bytea, p_last4 text, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
   v_count bigint;
@@ -3185,7 +3277,7 @@ begin
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
     if found then
       return 'replayed';
     end if;
@@ -3267,7 +3359,7 @@ begin
 end;
 $function$;
 
-create or replace function rotate_api_key_a77b9b080e7a(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb) returns text
+create or replace function rotate_api_key_462caf1b0fad(p_organization_id uuid, p_api_key_id uuid, p_now timestamptz, p_expected timestamptz, p_caller_id uuid, p_caller_scopes text[], p_updated_at timestamptz, p_token_hash bytea, p_last4 text, p_expires_at timestamptz, p_response jsonb) returns text
 language plpgsql volatile as $function$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -3281,7 +3373,7 @@ begin
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
     if found then
       return 'replayed';
     end if;
@@ -3402,7 +3494,7 @@ begin
 end;
 $function$;
 
-create or replace function create_console_link_695e6bc4c7a3(p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
+create or replace function create_console_link_eead45b3b795(p_organization_id uuid, p_link_id uuid, p_now timestamptz, p_caller_id uuid, p_scopes text[], p_token_hash bytea,
       p_expires_at timestamptz, p_limit int, p_response jsonb) returns text
 language plpgsql volatile as $function$
 declare
@@ -3419,7 +3511,7 @@ begin
   if p_response is not null then
     perform 1 from idempotency_keys k where k.organization_id = p_organization_id
       and k.api_key_id = (p_response->>'api_key_id')::uuid and k.method = p_response->>'method' and k.path = p_response->>'path'
-      and k.key = p_response->>'key' and k.created_at > p_now - interval '24 hours';
+      and k.key between p_response->>'key' and p_response->>'key' and k.created_at > p_now - interval '24 hours' order by k.key limit 1;
     if found then
       return 'replayed';
     end if;

@@ -94,8 +94,8 @@ export function createIdempotencyStore(
   const statement = {
     name: 'find_idempotency_key',
     text: `select k.request_hash, k.status, k.body, k.sealed, k.subject_id from idempotency_keys k
-           where k.organization_id = $1 and k.api_key_id = $2 and k.method = $3 and k.path = $4 and k.key = $5
-             and k.created_at > $6`,
+           where k.organization_id = $1 and k.api_key_id = $2 and k.method = $3 and k.path = $4
+             and k.key between $5 and $5 and k.created_at > $6 order by k.key limit 1`,
   }
   return {
     async find(organizationId, record) {

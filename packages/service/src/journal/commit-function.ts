@@ -32,14 +32,18 @@ import {
 } from './body.ts'
 import { clockAheadCode } from './clock-skew.ts'
 import { sectionOf } from './commit-protocol.ts'
-import { insteadOfExpired, unexpired } from './sql-fragments.ts'
+import { insteadOfExpired, rowByKey, unexpired } from './sql-fragments.ts'
 import type { StreamReference, StreamTable } from './stream-table.ts'
 
 /** The commit function for these tables. Pure: the same tables give the same text and name. */
 export function commitFunction(tables: readonly StreamTable[]): SchemaFunction {
   return schemaFunction(
     'commit',
-    { arguments: 'p_organization_id uuid, p_now timestamptz, p_changes jsonb', returns: 'jsonb' },
+    {
+      arguments: 'p_organization_id uuid, p_now timestamptz, p_changes jsonb',
+      returns: 'jsonb',
+      settings: byKeyOnly,
+    },
     `#variable_conflict use_column
 ${declarations}
 begin
@@ -52,6 +56,40 @@ ${writesHeading}${tables.map((table) => [inserts(table), updates(table), searchD
 ${end}
 end;`,
   )
+}
+
+/**
+ * A change looks its rows up by key, each by itself, whatever the statistics say: a plan made while the tables were small, which
+ * connections keep, would otherwise read all rows of the organization for each change.
+ */
+const byKeyOnly = {
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_material: 'off',
+  enable_sort: 'off',
+}
+
+/**
+ * The rows of `source`, with the organization next to each. `offset 0` hides from the planner that it is one organization, which it takes
+ * for a handful of rows where it has no statistics. The condition always holds, and has it expect one row: then nothing costs less
+ * than to look up its key.
+ */
+function keyed(source: string, columns: string): string {
+  const names = columns.split(', ').map((column) => column.split(' ')[0])
+  const [id] = names
+  return `(select p_organization_id as organization_id, ${names.map((name) => `k.${name}`).join(', ')}
+          from ${source} as k(${columns}) where k.${id} = any(array[k.${id}]) offset 0)`
+}
+
+/** That row `t` was not removed, in words that bring no index of existing rows into play: only the key is to find it. */
+const exists = `coalesce(t.removed_at, 'infinity') = 'infinity'`
+
+/** The rows of `table` whose ids are in v_dependents, as d, each in the version that it has. */
+function dependentsIn(table: StreamTable, columns: readonly string[]): string {
+  return `${keyed('unnest(v_dependents)', 'id')} k
+            cross join lateral (${rowByKey(table.name, ['organization_id', 'id', ...columns], 'k.organization_id', 'k.id')}) d`
 }
 
 const declarations = `declare
@@ -115,11 +153,10 @@ const replay = `
 
   if p_changes ? 'idempotency' then
     select jsonb_agg(jsonb_build_object('id', i.subject_id, 'outcome', 'replayed')) into v_found
-      from jsonb_to_recordset(p_changes->'idempotency')
-        as i(subject_id uuid, api_key_id uuid, method text, path text, key text)
-      join idempotency_keys k on k.organization_id = p_organization_id and k.api_key_id = i.api_key_id
-        and k.method = i.method and k.path = i.path and k.key = i.key
-        and k.${unexpired};
+      from ${keyed("jsonb_to_recordset(p_changes->'idempotency')", 'subject_id uuid, api_key_id uuid, method text, path text, key text')} i
+      cross join lateral (select k.key from idempotency_keys k where k.organization_id = i.organization_id
+        and k.api_key_id = i.api_key_id and k.method = i.method and k.path = i.path and k.key between i.key and i.key
+        and k.${unexpired} order by k.key limit 1) k;
     if v_found is not null then
       ${refuseFound}
     end if;
@@ -135,7 +172,7 @@ function deletes(table: StreamTable, tables: readonly StreamTable[]): string {
   if (table.removedEvent === null) return ''
   const section = sectionOf.delete(table.kind)
   const changes = `p_changes->'${section}'`
-  const dependents = tables.flatMap((dependent) =>
+  const consequences = tables.flatMap((dependent) =>
     dependent.references
       .filter((reference) => reference.kind === table.kind)
       .map((reference) => dependentsOfRemoved(dependent, reference, tables)),
@@ -144,9 +181,9 @@ function deletes(table: StreamTable, tables: readonly StreamTable[]): string {
   if p_changes ? '${section}' then
     with gone as (
       update ${table.name} t set ${removed(table)}
-        from jsonb_to_recordset(${changes}) as r(${existingColumns})
-        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
-          and t.removed_at is null and r.id <> all(v_refused)
+        from ${keyed(`jsonb_to_recordset(${changes})`, existingColumns)} r
+        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
+          and ${exists} and r.id <> all(v_refused)
         returning t.id, t.body, r.old_term, r.old_content, r.old_bytes)
       select array_agg(id), array_agg(body), -count(*), -sum(old_term), -sum(old_content), -sum(old_bytes)
         into v_rows, v_row_bodies, v_count, v_digest, v_content, v_bytes from gone;
@@ -155,8 +192,8 @@ function deletes(table: StreamTable, tables: readonly StreamTable[]): string {
       ${count(table, { rows: 'v_count' })}
       insert into erasures (organization_id, subject_id, removed_at)
         select p_organization_id, d.id, v_stamp from unnest(v_rows) as d(id);
-      ${deleteSearchDocuments(table, 'select d.id from unnest(v_rows) as d(id)')}
-${dependents.join('')}    end if;
+      ${deleteSearchDocuments(table, 'v_rows')}
+${consequences.join('')}    end if;
   end if;
 `
 }
@@ -202,17 +239,17 @@ function removeDependents(
           into v_dependents, v_count, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
         update ${table.name} t set ${removed(table)}
-          where t.organization_id = p_organization_id and t.id = any(v_dependents);
+          from ${dependentsIn(table, ['updated_at'])} where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
         with added as (
           insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body, trace_context)
-            select p_organization_id, new_uuid_v7(v_stamp), '${table.removedEvent}', v_stamp, '${table.kind}', t.id, t.body,
+            select p_organization_id, new_uuid_v7(v_stamp), '${table.removedEvent}', v_stamp, '${table.kind}', d.id, d.body,
                 p_changes->'events'->0->>'trace_context'
-              from ${table.name} t where t.organization_id = p_organization_id and t.id = any(v_dependents)
+              from ${dependentsIn(table, ['body'])}
             returning id, type, subject_kind, subject_id)
           ${addEvents};
         insert into erasures (organization_id, subject_id, removed_at)
           select p_organization_id, c.id, v_stamp from unnest(v_dependents) as c(id);
-        ${deleteSearchDocuments(table, 'select c.id from unnest(v_dependents) as c(id)')}
+        ${deleteSearchDocuments(table, 'v_dependents')}
         ${count(table, { rows: 'v_count' })}
       end if;
 `
@@ -232,12 +269,11 @@ function detachDependents(table: StreamTable, reference: StreamReference): strin
           into v_dependents, v_digest, v_content, v_bytes from referring;
       if v_dependents is not null then
         insert into detachments (organization_id, subject_id, removed_id, field)
-          select p_organization_id, t.id, t.${column.name}, '${field}' from ${table.name} t
-            where t.organization_id = p_organization_id and t.id = any(v_dependents)
+          select p_organization_id, d.id, d.${column.name}, '${field}' from ${dependentsIn(table, [column.name])}
           on conflict do nothing;
         update ${table.name} t set ${column.name} = null, body = ${detached},
             updated_at = v_stamp
-          where t.organization_id = p_organization_id and t.id = any(v_dependents);
+          from ${dependentsIn(table, ['updated_at'])} where t.organization_id = d.organization_id and t.id = d.id and t.updated_at = d.updated_at;
         ${count(table)}
       end if;
 `
@@ -245,15 +281,17 @@ function detachDependents(table: StreamTable, reference: StreamReference): strin
 
 /** Rows that refer to the rows just removed, whose ids are in v_rows. */
 function referringToRemoved(table: StreamTable, { column }: StreamReference): string {
-  return `from ${table.name} t
-        where t.organization_id = p_organization_id and t.removed_at is null
-          and t.${column.name} in (select d.id from unnest(v_rows) as d(id))`
+  return `from ${keyed('unnest(v_rows)', 'id')} d
+        cross join lateral (select f.organization_id, f.id, f.body, f.updated_at from ${table.name} f
+          where f.organization_id = d.organization_id and f.${column.name} between d.id and d.id and f.removed_at is null
+          order by f.${column.name} offset 0) t`
 }
 
 /** Removes what the rows with these ids are found by. */
 function deleteSearchDocuments(table: StreamTable, ids: string): string {
   if (!table.searchable) return ''
-  return `delete from ${table.name}_words where organization_id = p_organization_id and id in (${ids});`
+  return `delete from ${table.name}_words w using ${keyed(`unnest(${ids})`, 'id')} d
+        where w.organization_id = d.organization_id and w.id = d.id;`
 }
 
 /**
@@ -309,8 +347,8 @@ function uniqueCheck(table: StreamTable): string {
   const statements = table.unique.map(
     ({ field, column }) => `
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'duplicate', 'field', '${field}', 'existingId', t.id))
-      into v_found from jsonb_to_recordset(${changes}) as r(id uuid, ${column.name} ${column.type})
-      join ${table.name} t on t.organization_id = p_organization_id and t.${column.name} = r.${column.name} and t.id <> r.id
+      into v_found from ${keyed(`jsonb_to_recordset(${changes})`, `id uuid, ${column.name} ${column.type}`)} r
+      join ${table.name} t on t.organization_id = r.organization_id and t.${column.name} = r.${column.name} and t.id <> r.id
       where r.id <> all(v_refused);${refuseCurrent(table, changes)}`,
   )
   return check(section, statements.join(''))
@@ -326,11 +364,11 @@ function referencesCheck(table: StreamTable, tables: readonly StreamTable[]): st
     const missing =
       target === undefined
         ? 'true'
-        : `not exists (select 1 from ${target.name} t where t.organization_id = p_organization_id
-          and t.id = r.${column.name} and t.removed_at is null${condition === undefined ? '' : ` and t.${condition.column}`})`
+        : `not exists (select 1 from (${rowByKey(target.name, ['removed_at', ...(condition === undefined ? [] : [condition.column])], 'r.organization_id', `r.${column.name}`)}) t
+          where t.removed_at is null${condition === undefined ? '' : ` and t.${condition.column}`})`
     return `
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'dangling', 'field', '${field}'))
-      into v_found from jsonb_to_recordset(${changes}) as r(id uuid, ${column.name} uuid)
+      into v_found from ${keyed(`jsonb_to_recordset(${changes})`, `id uuid, ${column.name} uuid`)} r
       where r.${column.name} is not null and r.id <> all(v_refused) and ${missing};${refuseCurrent(table, changes)}`
   })
   return check(section, statements.join(''))
@@ -343,9 +381,9 @@ function expectedCheck(table: StreamTable): string {
     section,
     `
     select jsonb_agg(jsonb_build_object('id', r.id, 'outcome', 'conflict'))
-      into v_found from jsonb_to_recordset(p_changes->'${section}') as r(id uuid, expected timestamptz)
-      where not exists (select 1 from ${table.name} t where t.organization_id = p_organization_id
-        and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);${refuse}`,
+      into v_found from ${keyed(`jsonb_to_recordset(p_changes->'${section}')`, 'id uuid, expected timestamptz')} r
+      where not exists (select 1 from ${table.name} t where t.organization_id = r.organization_id
+        and t.id = r.id and t.updated_at = r.expected and ${exists});${refuse}`,
   )
 }
 
@@ -384,9 +422,9 @@ function refuseCurrent(table: StreamTable, changes: string): string {
   return `
     if v_found is not null then
       select jsonb_agg(f.refusal) into v_found from jsonb_array_elements(v_found) as f(refusal)
-        join jsonb_to_recordset(${changes}) as r(id uuid, expected timestamptz) on r.id = (f.refusal->>'id')::uuid
-        where r.expected is null or exists (select 1 from ${table.name} t where t.organization_id = p_organization_id
-          and t.id = r.id and t.updated_at = r.expected and t.removed_at is null);
+        join ${keyed(`jsonb_to_recordset(${changes})`, 'id uuid, expected timestamptz')} r on r.id = (f.refusal->>'id')::uuid
+        where r.expected is null or exists (select 1 from ${table.name} t where t.organization_id = r.organization_id
+          and t.id = r.id and t.updated_at = r.expected and ${exists});
     end if;${refuse}`
 }
 
@@ -471,9 +509,9 @@ function updates(table: StreamTable): string {
     with changed as (
       update ${table.name} t set ${table.columns.map((column) => `${column.name} = r.${column.name}, `).join('')}body = r.head || v_tail,
           body_version = greatest(t.body_version, ${table.version}), updated_at = v_stamp
-        from jsonb_to_recordset(${changes}) as r(${existingColumns}, head text${ownColumns(table)})
-        where t.organization_id = p_organization_id and t.id = r.id and t.updated_at = r.expected
-          and t.removed_at is null and r.id <> all(v_refused)
+        from ${keyed(`jsonb_to_recordset(${changes})`, `${existingColumns}, head text${ownColumns(table)}`)} r
+        where t.organization_id = r.organization_id and t.id = r.id and t.updated_at = r.expected
+          and ${exists} and r.id <> all(v_refused)
         returning t.id, t.body, ${versionHash('t.id', 'v_text')} as version, ${contentHash('t.body')} as content,
           r.old_term, r.old_content, r.old_bytes)
       select array_agg(id), array_agg(body), ${sumOfTerms('version')} - sum(old_term),

@@ -3,6 +3,7 @@ import type { Database } from '../db/fair-pool.ts'
 import { arrayParameter, hiddenArray, queryText } from '../db/text-query.ts'
 import { coalesce } from '../kernel/coalesce.ts'
 import { timestampText } from './body.ts'
+import { rowByKey } from './sql-fragments.ts'
 import type { StreamTable } from './stream-table.ts'
 
 export interface StoredRow {
@@ -37,11 +38,12 @@ export interface FoundRow extends StoredRow {
  * organization, sixty-four of them left the database answering single rows most of the time.
  */
 export function createRowReader(database: Pick<Database, 'of' | 'together'>, table: StreamTable): RowReader {
+  const columns = ['organization_id', 'id', 'body', 'updated_at', 'body_version', 'removed_at']
   const statement = {
     name: `read_${table.name}`,
     text: `select t.organization_id, t.id, t.body, ${timestampText('t.updated_at')} as updated_at, t.body_version
              from unnest(${hiddenArray('$1', 'uuid')}, ${hiddenArray('$2', 'uuid')}) as k(organization_id, id)
-             join ${table.name} t on t.organization_id = k.organization_id and t.id = k.id
+             cross join lateral (${rowByKey(table.name, columns, 'k.organization_id', 'k.id')}) t
              where t.removed_at is null`,
   }
   const keyOf = (organizationId: string, id: string) => `${organizationId} ${id}`
@@ -78,7 +80,8 @@ export function createRowReader(database: Pick<Database, 'of' | 'together'>, tab
       text: `select t.id, t.body, ${timestampText('t.updated_at')} as updated_at, t.body_version, t.${column} as target
                from unnest(${hiddenArray('$2', type)}) as k(target)
                cross join lateral (select f.id, f.body, f.updated_at, f.body_version, f.${column}, f.created_at from ${table.name} f
-                 where f.organization_id = $1 and f.${column} = k.target and f.removed_at is null offset 0) t
+                 where f.organization_id = $1 and f.${column} between k.target and k.target and f.removed_at is null
+                 order by f.${column} offset 0) t
                order by t.created_at, t.id`,
     }
     const rows = await queryText(database.of(organizationId), found, [organizationId, arrayParameter(values)])

@@ -1,0 +1,94 @@
+/** What a request reads does not grow with the tables, also where the connection planned when they were empty and nobody has analyzed them since. */
+import { expect, test } from 'vitest'
+import { testDatabase } from '../harness/database.ts'
+import { makeCustomer } from '../harness/desk.ts'
+import { type Answer, testService } from '../harness/service.ts'
+
+const rows = 20_000
+/** Of one table and its indexes; the smallest index of a grown one has more than a hundred blocks. */
+const mostBlocks = 60
+
+test('requests read a few blocks of tables that have grown to 20,000 rows without an analyze', async () => {
+  // One connection, which keeps its plans.
+  await using database = await testDatabase({ max: 1 })
+  await using service = await testService({ database })
+  const { pool } = database
+  const { api } = service
+  const grown = ['customers', 'customers_words', 'tickets', 'events_default', 'idempotency_keys']
+  for (const table of grown) await pool.query(`alter table ${table} set (autovacuum_enabled = off)`)
+
+  const customer = await makeCustomer(api, { externalId: 'kept' })
+  const ticket = (await api.post('/v1/tickets', { subject: 'Kept', customerId: customer.id })).json
+  const endpoint = { url: 'https://127.0.0.1:1/', events: ['customer.updated'] }
+  expect((await api.post('/v1/webhooks', endpoint)).status).toBe(201)
+  const { json: page } = await api.get('/v1/customers?updatedAfter=1970-01-01T00:00:00Z')
+  let n = 0
+  const requests: Record<string, () => Promise<Answer>> = {
+    GET: () => api.get(`/v1/customers/${customer.id}`),
+    PATCH: () =>
+      api.patch(`/v1/customers/${customer.id}`, { name: `Name ${++n}`, email: `e${n}@example.com` }),
+    'PATCH of a ticket': () => api.patch(`/v1/tickets/${ticket.id}`, { subject: `Subject ${++n}` }),
+    POST: () => api.post('/v1/customers', { name: 'New', email: `p${++n}@example.com`, externalId: `p${n}` }),
+    'POST with a key': () =>
+      api.post('/v1/tickets', { subject: 'New', customerId: customer.id }, { 'Idempotency-Key': `k${++n}` }),
+    'DELETE with dependents': async () => {
+      const { id } = await makeCustomer(api)
+      expect((await api.post('/v1/tickets', { subject: 'Goes too', customerId: id })).status).toBe(201)
+      return api.delete(`/v1/customers/${id}`)
+    },
+    'batch of upserts': () =>
+      api.post('/v1/customers/batch', {
+        operation: 'upsert',
+        items: [{ externalId: 'kept', name: `Name ${++n}` }],
+      }),
+    'sync page': () => api.get(`/v1/customers?cursor=${page.pagination.nextCursor}&limit=10`),
+  }
+  // More often than the five times that PostgreSQL plans again in any case.
+  for (let round = 0; round < 8; round++)
+    for (const [what, request] of Object.entries(requests)) {
+      const { status, text } = await request()
+      expect(status, `${what}: ${text}`).toBeLessThan(300)
+    }
+
+  await pool.query(
+    `with made as (
+        insert into customers (organization_id, id, created_at, updated_at, body, email, external_id)
+          select $1, gen_random_uuid(), t.at, t.at, '{"name":"' || repeat('x', 200) || '"}', n || '@example.org', 'c' || n
+            from (select n, now() - n * interval '1 millisecond' as at from generate_series(1, $2::int) n) t
+          returning id, created_at),
+      words as (
+        insert into customers_words (organization_id, id, created_at, terms) select $1, m.id, m.created_at, 'x' from made m),
+      events as (
+        insert into events (organization_id, id, type, created_at, subject_kind, subject_id, body)
+          select $1, gen_random_uuid(), 'customer.created', m.created_at, 'customer', m.id, '{}' from made m),
+      keys as (
+        insert into idempotency_keys
+            (organization_id, api_key_id, method, path, key, request_hash, status, subject_id, body, created_at)
+          select $1, k.id, 'POST', '/v1/tickets', m.id::text, '', 201, m.id, '{}', m.created_at
+            from made m, api_keys k where k.organization_id = $1)
+      insert into tickets (organization_id, id, created_at, updated_at, body, number, status, priority, customer_id)
+        select $1, m.id, m.created_at, m.created_at, '{"subject":"' || repeat('x', 200) || '"}',
+            1000 + row_number() over (), 'new', 'normal', m.id from made m`,
+    [api.organizationId, rows],
+  )
+
+  const blocks = async () => {
+    await pool.query('select pg_stat_force_next_flush()')
+    await pool.query('select pg_stat_clear_snapshot()')
+    const counted = await pool.query<{ table: string; blocks: number }>(
+      `select s.relname as table, (s.heap_blks_hit + s.heap_blks_read
+          + coalesce(s.idx_blks_hit + s.idx_blks_read, 0))::int as blocks from pg_statio_user_tables s`,
+    )
+    return new Map(counted.rows.map(({ table, blocks }) => [table, blocks]))
+  }
+  for (const [what, request] of Object.entries(requests)) {
+    // The first has the pages of its indexes to split, perhaps.
+    await request()
+    const before = await blocks()
+    const { status } = await request()
+    expect(status, what).toBeLessThan(300)
+    const after = await blocks()
+    for (const table of grown)
+      expect((after.get(table) ?? 0) - (before.get(table) ?? 0), `${what}, ${table}`).toBeLessThan(mostBlocks)
+  }
+})
