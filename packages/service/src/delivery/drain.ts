@@ -8,7 +8,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { type AttemptServices, attempt, lostAttempt, tell } from './attempt.ts'
-import type { BacklogPace } from './backlog-pace.ts'
 import type { Completion } from './complete.ts'
 import type { ConcurrencyLimiter, EndpointLimiter, RunningAttempt } from './concurrency.ts'
 import { foldHealth, noChange, type ToSend, toSendOf } from './decide.ts'
@@ -39,7 +38,6 @@ export interface DrainServices extends AttemptServices {
 export interface WorkerServices {
   readonly workerId: string
   readonly limiter: ConcurrencyLimiter
-  readonly backlogs: BacklogPace
   readonly disablePolicy: DisablePolicy
   readonly shutdown: Shutdown
 }
@@ -57,8 +55,6 @@ export class Drain {
   readonly #endpoint: EndpointKey
   readonly #leaseId: string
   readonly #limiter: EndpointLimiter
-  /** Full claims after which it makes room, when backlogs have a pace. */
-  readonly #fullClaimsAtPace: number
   readonly #inHand: InHand
   #mode: DrainMode = 'claiming'
   /** The last claim, and what signs for it; null before the first. */
@@ -84,7 +80,6 @@ export class Drain {
     this.#worker = worker
     this.#endpoint = { organizationId: queue.organizationId, webhookId: queue.webhookId }
     this.#limiter = limiter
-    this.#fullClaimsAtPace = services.tuning.drain.fullClaimsAtPace[queue.priority]
     this.#inHand = new InHand(worker.limiter)
   }
 
@@ -287,9 +282,7 @@ export class Drain {
       priority,
       hasMore: this.#hasMore,
       mayClaim:
-        !this.#isAlone &&
-        !this.#isSuspended &&
-        !(this.#hasMore && (this.#limiter.mustYield(hasHadItsTurn) || this.#isPaced)),
+        !this.#isAlone && !this.#isSuspended && !(this.#hasMore && this.#limiter.mustYield(hasHadItsTurn)),
       mayStart,
       waiting: inHand.waiting,
       underWay,
@@ -297,12 +290,6 @@ export class Drain {
       resultsAge: inHand.results === 0 ? 0 : clock.now() - inHand.firstResultAt,
       quietTicks: this.#quietTicks,
     }
-  }
-
-  /** It has a backlog, of which it has sent what goes out at once beside others. */
-  get #isPaced(): boolean {
-    if (this.#fullClaims < this.#fullClaimsAtPace) return false
-    return this.#worker.backlogs.isBeside(this.#endpoint.organizationId)
   }
 
   /** Whether attempts may be begun, if there is room for them. */

@@ -7,7 +7,6 @@ import { createKeyedQueue, type KeyedQueue } from '../kernel/keyed-queue.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { atMost, periodic } from '../kernel/periodic.ts'
 import { stopwatch } from '../kernel/timestamps.ts'
-import { BacklogPace } from './backlog-pace.ts'
 import { ConcurrencyLimiter } from './concurrency.ts'
 import { createDisablePolicy } from './disable-policy.ts'
 import { Drain, type DrainEnd, type DrainServices, Shutdown, type WorkerServices } from './drain.ts'
@@ -52,7 +51,6 @@ export function createEngine(
     readonly otherQueues?: EndpointQueues
     /** Calls that take an organization's clock row, one at a time of each. */
     readonly clockTurns?: KeyedQueue
-    readonly backlogs?: BacklogPace
     /** The attempts of the process, where this is not its only engine. */
     readonly limiter?: ConcurrencyLimiter
     readonly tuning?: DeliveryTuning
@@ -64,7 +62,6 @@ export function createEngine(
     otherQueues = queues,
     clockTurns = createKeyedQueue(),
     tuning = deliveryTuning,
-    backlogs = new BacklogPace(tuning.backlogs),
     limiter = new ConcurrencyLimiter(tuning.concurrency),
   } = options
   const { foundAtOnce, looksApart, pollEvery, slowApart, freshApart, attemptsMayTake, completingMayTake } =
@@ -79,7 +76,7 @@ export function createEngine(
     tuning: tuning.disabling,
     onDisabled: wakeUnlessDraining,
   })
-  const workerServices: WorkerServices = { workerId, limiter, backlogs, disablePolicy, shutdown }
+  const workerServices: WorkerServices = { workerId, limiter, disablePolicy, shutdown }
   const running = new Map<string, RunningDrain>()
   const looking = periodic({
     every: pollEvery,
@@ -110,12 +107,8 @@ export function createEngine(
   /** Somebody drains by hand, and looks again by himself. */
   let draining = false
   const paces: Readonly<Partial<Record<PriorityClass, Pace>>> = {
-    slow: new Pace({ apart: () => slowApart / foundAtOnce.slow, atLeast: slowApart }, looking.wake),
-    fresh: new Pace({ apart: () => freshApart }, looking.wake),
-    heavy: new Pace(
-      { apart: () => backlogs.timeOf(tuning.drain.claimSizes.heavy), ahead: tuning.backlogs.ahead },
-      looking.wake,
-    ),
+    slow: new Pace({ apart: slowApart / foundAtOnce.slow, atLeast: slowApart }, looking.wake),
+    fresh: new Pace({ apart: freshApart }, looking.wake),
   }
 
   return {
@@ -171,23 +164,18 @@ export function createEngine(
     const foundOf = Map.groupBy(due, ({ priority }) => priority)
     const isFull = open.some((priority) => foundOf.get(priority)?.length === foundAtOnce[priority])
     let paced = 0
-    let isLeft = false
     for (const priority of open) {
       const found = foundOf.get(priority) ?? []
       const pace = draining ? undefined : paces[priority]
-      const beside = pace === undefined ? [] : found.filter((queue) => isPaced(queue))
-      for (const queue of found) if (!beside.includes(queue)) beginOf(queue)
-      if (pace?.begin(alternating(beside), beginOf)) isLeft = true
-      paced += beside.length
+      if (pace === undefined) found.forEach(beginOf)
+      else {
+        pace.begin(found, beginOf)
+        paced += found.length
+      }
     }
     // There are more where those came from.
-    if (isLeft || (isFull && (begun.length > 0 || paced > 1))) wakeUnlessDraining()
+    if (isFull && (begun.length > 0 || paced > 1)) wakeUnlessDraining()
     return begun
-  }
-
-  /** Of backlogs, those of an organization that others are there beside. */
-  function isPaced({ priority, organizationId }: DueQueue): boolean {
-    return priority !== 'heavy' || backlogs.isBeside(organizationId)
   }
 
   /** Wakes the queue's drain, or begins one, which it then answers. */
@@ -203,7 +191,6 @@ export function createEngine(
   function launch(queue: DueQueue): RunningDrain | null {
     const own = shutdown.isRequested ? null : limiter.open(queue.priority)
     if (own === null) return null
-    if (queue.priority !== 'heavy') backlogs.note(queue.organizationId)
     const servedBy = queue.priority === 'light' ? queues : otherQueues
     const drain = new Drain({ ...drainServices, queues: servedBy }, workerServices, queue, own)
     const ended = drain
@@ -255,16 +242,4 @@ export function createEngine(
       drains += ends.filter(({ ran }) => ran).length
     }
   }
-}
-
-/** One of each organization's after the other, so that none waits for all of another's. */
-function alternating(queues: readonly DueQueue[]): readonly DueQueue[] {
-  const rounds: DueQueue[][] = []
-  for (const ofOne of Map.groupBy(queues, ({ organizationId }) => organizationId).values()) {
-    for (const [round, queue] of ofOne.entries()) {
-      rounds[round] ??= []
-      rounds[round].push(queue)
-    }
-  }
-  return rounds.flat()
 }

@@ -10,8 +10,7 @@ import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import { lockClock } from '../journal/sql-fragments.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { periodic } from '../kernel/periodic.ts'
-import { type Clock, formatTimestamp, stopwatch } from '../kernel/timestamps.ts'
-import type { BacklogPace } from './backlog-pace.ts'
+import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { suspendedOrganizations } from './sweep.ts'
 import { deliveryTuning, type FanOutTuning } from './tuning.ts'
 
@@ -32,26 +31,21 @@ export function createFanOuts(services: {
   readonly log: Pick<FastifyBaseLogger, 'warn'>
   /** Deliveries may be due. */
   readonly onDeliveries: () => void
-  /** What backlogs go out at: no more is made meanwhile. */
-  readonly backlogs: BacklogPace
   readonly tuning?: FanOutTuning
 }): FanOuts {
-  const { database, clock, log, onDeliveries, backlogs } = services
+  const { database, clock, log, onDeliveries } = services
   const { atOnce, backlogAtMost, eventsAPiece, eventsOfOne, foundAtOnce, pollEvery, stopWithin } =
     services.tuning ?? deliveryTuning.fanOuts
   const looking = periodic({
     every: pollEvery,
     stopWithin,
     async run() {
-      while (!isStopped() && (await round(isResting)).more);
+      while (!isStopped() && (await round()).more);
     },
     onFailure: (error) =>
       log.warn({ err: loggable(error) }, 'could not look for large commits; trying again'),
   })
   const isStopped = () => looking.status === 'stopped'
-  const elapsed = stopwatch()
-  /** Organizations whose next piece is not to come before then. */
-  const restUntil = new Map<string, number>()
 
   return {
     start: looking.start,
@@ -59,27 +53,16 @@ export function createFanOuts(services: {
     stop: looking.stop,
     async runDue() {
       for (let pieces = 0; ; ) {
-        const { done, more } = await round(() => false)
+        const { done, more } = await round()
         pieces += done
         if (!more) return pieces
       }
     },
   }
 
-  /** Whether its last piece was a moment ago, for which it makes room beside others. */
-  function isResting(organizationId: string): boolean {
-    const until = restUntil.get(organizationId) ?? 0
-    if (elapsed() < until && backlogs.isBeside(organizationId)) return true
-    restUntil.delete(organizationId)
-    return false
-  }
-
-  /** A piece for each organization that has one due and is not resting. */
-  async function round(
-    isResting: (organizationId: string) => boolean,
-  ): Promise<{ done: number; more: boolean }> {
-    const found = await findDue(database, clock.now(), foundAtOnce)
-    const due = found.filter((organizationId) => !isResting(organizationId)).values()
+  /** A piece for each organization that has one due. */
+  async function round(): Promise<{ done: number; more: boolean }> {
+    const due = (await findDue(database, clock.now(), foundAtOnce)).values()
     let done = 0
     let more = false
     const worker = async () => {
@@ -88,8 +71,6 @@ export function createFanOuts(services: {
         const came = await piece(organizationId)
         if (came === 'busy') continue
         done++
-        if (came === 'more' && backlogs.isBeside(organizationId))
-          restUntil.set(organizationId, elapsed() + backlogs.timeOf(eventsAPiece))
         if (came === 'more') more = true
         onDeliveries()
       }

@@ -6,28 +6,24 @@ import { stopwatch } from '../kernel/timestamps.ts'
 import type { DueQueue } from './model.ts'
 
 export interface PaceLimits {
-  readonly apart: () => number
+  readonly apart: number
   readonly atLeast?: number
-  readonly ahead?: number
 }
 
 export class Pace {
-  readonly #apart: () => number
+  readonly #apart: number
   readonly #atLeast: number
-  readonly #ahead: number
   readonly #onOpen: () => void
   readonly #elapsed = stopwatch()
   #closedUntil = 0
   #timer: NodeJS.Timeout | null = null
 
   /**
-   * Milliseconds from one beginning to the next, and from one search to the next at least; of what a search found no more begins than
-   * within `ahead` does. `onOpen` is called when more may be searched for, if somebody asked before.
+   * Milliseconds from one beginning to the next, and from one search to the next at least. `onOpen` is called when more may be searched for, if somebody asked before.
    */
-  constructor({ apart, atLeast = 0, ahead = Number.POSITIVE_INFINITY }: PaceLimits, onOpen: () => void) {
+  constructor({ apart, atLeast = 0 }: PaceLimits, onOpen: () => void) {
     this.#apart = apart
     this.#atLeast = atLeast
-    this.#ahead = ahead
     this.#onOpen = onOpen
   }
 
@@ -42,17 +38,15 @@ export class Pace {
     return false
   }
 
-  /** To be called with what a search found, be it nothing. Whether some do not begin, and are to be searched for again. */
-  begin(found: readonly DueQueue[], begin: (queue: DueQueue) => void): boolean {
-    if (found.length === 0 && this.#atLeast === 0) return false
-    const apart = this.#apart()
-    const begun = found.slice(0, Math.max(1, Math.floor(this.#ahead / apart)))
-    this.#closedUntil = this.#elapsed() + Math.max(this.#atLeast, begun.length * apart)
-    begun.forEach((queue, n) => {
+  /** To be called with what a search found, be it nothing. */
+  begin(found: readonly DueQueue[], begin: (queue: DueQueue) => void): void {
+    if (found.length === 0 && this.#atLeast === 0) return
+    const apart = this.#apart
+    this.#closedUntil = this.#elapsed() + Math.max(this.#atLeast, found.length * apart)
+    found.forEach((queue, n) => {
       if (n === 0) begin(queue)
       else setTimeout(begin, n * apart, queue)
     })
-    return begun.length < found.length
   }
 
   /** Calls nobody any more. What was found begins all the same. */

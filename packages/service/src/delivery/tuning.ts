@@ -63,8 +63,6 @@ export interface DrainTuning {
   readonly claimSizeWhenFull: number
   /** After so many full claims a drain ends when others wait, so that all get theirs. */
   readonly fullClaims: ByClass
-  /** And after so many, by the class that it began in, when backlogs have a pace: a burst goes out at once, a backlog a claim at a time. */
-  readonly fullClaimsAtPace: ByClass
   /** A heavy queue's claimed deliveries are added to below this: the next are there when the last are sent. */
   readonly refillBelow: number
   /**
@@ -108,28 +106,6 @@ export interface EngineTuning {
   /** How long a stop waits for attempts, and then for the database; together below the service's 15 s. */
   readonly attemptsMayTake: number
   readonly completingMayTake: number
-}
-
-/** What backlogs get beside deliveries of others: `backlog-pace.ts`. */
-export interface BacklogTuning {
-  /** How long a delivery of the moment makes its organization one that others have to leave room for. */
-  readonly othersFor: number
-  /** Deliveries a second that backlogs begin with, and have at least and at most: an organization that has piled up much is served too. */
-  readonly rateAtFirst: number
-  readonly rateAtLeast: number
-  readonly rateAtMost: number
-  /** How late timers may come on average. Two busy cores that this worker shares with its database make 5 and more of it. */
-  readonly lateFrom: number
-  /** What the rate is multiplied by where they come later, and where not; and how often. */
-  readonly slower: number
-  readonly faster: number
-  readonly adjustEvery: number
-  /** A rate that nobody has asked for that long says nothing of now. */
-  readonly forgetAfter: number
-  /** How often the timer comes that is looked at. */
-  readonly resolution: number
-  /** Of a search's queues as many begin as do within this. */
-  readonly ahead: number
 }
 
 /** Leases of endpoint queues, and what their loss means: `leases.ts`. */
@@ -296,7 +272,6 @@ export interface DeliveryTuning {
   readonly concurrency: ConcurrencyTuning
   readonly drain: DrainTuning
   readonly engine: EngineTuning
-  readonly backlogs: BacklogTuning
   readonly leases: LeaseTuning
   readonly sweep: SweepTuning
   readonly disabling: DisableTuning
@@ -331,7 +306,6 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     claimSizes: { light: 16, heavy: 64, slow: 16, fresh: 4 },
     claimSizeWhenFull: 8,
     fullClaims: { light: 1, heavy: 4, slow: 1, fresh: 1 },
-    fullClaimsAtPace: { light: 2, heavy: 1, slow: 1, fresh: 1 },
     refillBelow: 16,
     freshFor: 1_000,
     completeAt: 64,
@@ -346,19 +320,6 @@ export const deliveryTuning: DeliveryTuning = deepFreeze({
     freshApart: 8,
     attemptsMayTake: 12_000,
     completingMayTake: 2_000,
-  },
-  backlogs: {
-    othersFor: 1_000,
-    rateAtFirst: 500,
-    rateAtLeast: 300,
-    rateAtMost: 50_000,
-    lateFrom: 0.5,
-    slower: 0.5,
-    faster: 1.03,
-    adjustEvery: 100,
-    forgetAfter: 2_000,
-    resolution: 5,
-    ahead: 250,
   },
   leases: { beyondAnswer: 5_000, lostInARow: 3, sentAlone: 160 },
   sweep: {

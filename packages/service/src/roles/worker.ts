@@ -12,7 +12,6 @@ import type { LocalSettings } from '../db/local-settings.ts'
 import { observePools, observeStatements, type StatementObserver } from '../db/observe-statements.ts'
 import { reportTo } from '../db/open.ts'
 import { createPool, type DatabaseAddress, directAddress, endPool } from '../db/pool.ts'
-import { BacklogPace } from '../delivery/backlog-pace.ts'
 import { ConcurrencyLimiter } from '../delivery/concurrency.ts'
 import type { DrainServices } from '../delivery/drain.ts'
 import { createEndpointQueues } from '../delivery/endpoint-queues.ts'
@@ -87,11 +86,9 @@ export interface RunningWorker extends Running {
   readonly register: ReturnType<typeof createRegistry>
 }
 
-/** What the workers of a process have together: attempts under way, the pace of backlogs, and what attempts are sent with. */
+/** What the workers of a process have together: attempts under way, and what attempts are sent with. */
 export interface Sending extends Disposable {
   readonly limiter: ConcurrencyLimiter
-  /** Of others count those of every database: it is one processor that backlogs leave room on. */
-  readonly backlogs: BacklogPace
   readonly resolver: Resolver
   readonly sender: Sender
 }
@@ -102,7 +99,6 @@ function createSending(settings: DeliverySettings, clock: Clock): Sending {
   const sender = createSender({ resolver, clock, targetCa, answerTimeoutMs: schedule.answerTimeout })
   return {
     limiter: new ConcurrencyLimiter(),
-    backlogs: new BacklogPace(),
     resolver,
     sender,
     [Symbol.dispose]() {
@@ -356,7 +352,7 @@ export function createWorker(options: {
   const traced = telemetry !== null
   const { schedule } = settings
   const sending = options.sending ?? createSending(settings, clock)
-  const { sender, backlogs } = sending
+  const { sender } = sending
   const signer = createSigner(createOpener(keysOf(settings)))
   const scopes = new Map(kinds.map((kind) => [kind.name, `${kind.plural}:read`]))
   const tables = kinds.map((kind) => kind.table)
@@ -377,7 +373,6 @@ export function createWorker(options: {
   const clockTurns = createKeyedQueue()
   const engine = createEngine(drains, {
     clockTurns,
-    backlogs,
     limiter: sending.limiter,
     otherQueues: createEndpointQueues(otherDatabase, tables, { traced }),
     ...(options.workerId === undefined ? {} : { workerId: options.workerId }),
@@ -394,7 +389,6 @@ export function createWorker(options: {
     database: otherDatabase,
     clock,
     log,
-    backlogs,
     onDeliveries: () => engine.wake(),
   })
   return {

@@ -154,67 +154,6 @@ test('fresh queues begin one after another, and each once', async () => {
   expect(Math.max(...began.map(({ at }) => at)) - since).toBeGreaterThan((urls.length - 3) * freshApart * 0.9)
 })
 
-describe('a backlog', () => {
-  const claim = deliveryTuning.drain.claimSizes.heavy
-  const endpoints = 3
-  const each = 2 * claim
-
-  /**
-   * An engine that sends backlogs at this rate beside others, and what two flooded organizations get of it. Where there are others,
-   * it has just delivered something of the moment to one.
-   */
-  async function flooded(rate: number, { beside }: { readonly beside: boolean }) {
-    const clock = testClock()
-    const service = await testService({ clock })
-    const { pool } = service.database
-    const sent: { readonly to: string; readonly at: number }[] = []
-    const send: Send = async ({ url }) => {
-      sent.push({ to: new URL(url).pathname.slice(1, 2), at: performance.now() })
-      return { kind: 'answered', status: 200, responseBody: '', durationMs: 1 }
-    }
-    const backlogs = { rateAtFirst: rate, rateAtLeast: rate, rateAtMost: rate, othersFor: minute }
-    const { engine } = testEngine(service, clock, { send, backlogs })
-    if (beside) {
-      await makeWebhook(service.api, { url: well })
-      await makeCustomer(service.api)
-      engine.wake()
-      await eventually('another has a delivery of the moment', () => sent.length === 1)
-    }
-    const { encryptionKey } = deliverySettings
-    for (const name of ['a', 'b']) {
-      const { organizationId } = await service.newOrganization()
-      const urls = Array.from({ length: endpoints }, (_, n) => `https://127.0.0.1:1/${name}/${n}`)
-      await plant(pool, { organizationId, encryptionKey, urls, backlog: each, now: clock.now() })
-    }
-    await pool.query('update lanes set tier = 1 where due_at is not null')
-    return { service, engine, sent: () => sent.filter(({ to }) => to !== 'w'), total: 2 * endpoints * each }
-  }
-
-  test("has a pace beside another's deliveries of the moment, and organizations with backlogs take turns", async () => {
-    const rate = 2_000
-    const { service, engine, sent, total } = await flooded(rate, { beside: true })
-    await using _ = service
-    const began = performance.now()
-    engine.wake()
-    await eventually('all were sent', () => sent().length === total)
-    await engine.stop()
-    // A claim goes out at the beginning of its time, and of each organization one at once.
-    const took = (sent().at(-1)?.at ?? 0) - began
-    expect(took).toBeGreaterThan((0.9 * (total - 2 * claim) * 1_000) / rate)
-    const inHalf = Map.groupBy(sent().slice(0, total / 2), ({ to }) => to)
-    for (const name of ['a', 'b']) expect(inHalf.get(name)?.length ?? 0).toBeGreaterThan(total / 8)
-  })
-
-  test('goes out as fast as can be while nobody else has any', async () => {
-    // At one a second it would take minutes.
-    const { service, engine, sent, total } = await flooded(1, { beside: false })
-    await using _ = service
-    engine.wake()
-    await eventually('all were sent', () => sent().length === total)
-    await engine.stop()
-  })
-})
-
 test.each([
   ['a handshake made in vain ends the drain of its endpoint', true, 15],
   ['a refusal does not', false, 3],

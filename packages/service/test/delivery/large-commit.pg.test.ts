@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from 'vitest'
 import { unshared } from '../../src/db/fair-pool.ts'
-import { BacklogPace } from '../../src/delivery/backlog-pace.ts'
 import { createFanOuts, fanOutFunction } from '../../src/delivery/fan-outs.ts'
 import { testClock } from '../harness/clock.ts'
 import { makeCustomer } from '../harness/desk.ts'
@@ -22,7 +21,6 @@ async function desk() {
       database: unshared(pool),
       clock,
       log: service.app.server.log,
-      backlogs: new BacklogPace(),
       onDeliveries: () => {},
     })
   return {

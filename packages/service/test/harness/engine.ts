@@ -6,7 +6,7 @@ import { createEndpointQueues, type EndpointQueues } from '../../src/delivery/en
 import { createEngine, type Engine } from '../../src/delivery/engine.ts'
 import { type DeliveryObserver, type DeliverySchedule, nobodyObserves } from '../../src/delivery/model.ts'
 import { createSigner } from '../../src/delivery/signer.ts'
-import { type BacklogTuning, type ConcurrencyTuning, deliveryTuning } from '../../src/delivery/tuning.ts'
+import { type ConcurrencyTuning, deliveryTuning } from '../../src/delivery/tuning.ts'
 import { kinds } from '../../src/desk/index.ts'
 import type { Clock } from '../../src/kernel/timestamps.ts'
 import { createSecretBox } from '../../src/webhooks/secrets.ts'
@@ -41,7 +41,6 @@ export function testEngine(
     readonly schedule?: DeliverySchedule
     /** Instead of a worker's own. */
     readonly concurrency?: Partial<ConcurrencyTuning>
-    readonly backlogs?: Partial<BacklogTuning>
     readonly observer?: DeliveryObserver
     /** The owner of its leases; one of its own unless told. */
     readonly workerId?: string
@@ -81,7 +80,6 @@ export function testEngine(
       tuning: {
         ...deliveryTuning,
         concurrency: { ...deliveryTuning.concurrency, ...options.concurrency },
-        backlogs: { ...deliveryTuning.backlogs, ...options.backlogs },
       },
     },
   )

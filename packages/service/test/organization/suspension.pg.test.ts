@@ -1,7 +1,6 @@
 /** A suspended organization's keys are refused and its deliveries wait, and nothing of it is lost. */
 import { expect, test } from 'vitest'
 import { unshared } from '../../src/db/fair-pool.ts'
-import { BacklogPace } from '../../src/delivery/backlog-pace.ts'
 import { createFanOuts } from '../../src/delivery/fan-outs.ts'
 import { listOrganizations } from '../../src/organization/standing.ts'
 import { resumeOrganization, suspendOrganization } from '../../src/organization/suspension.ts'
@@ -189,7 +188,6 @@ test('what a large commit has left to be made waits too', async () => {
     database: unshared(database.pool),
     clock,
     log: app.server.log,
-    backlogs: new BacklogPace(),
     onDeliveries: () => {},
   })
   expect(await fanOuts.runDue()).toBe(0)
