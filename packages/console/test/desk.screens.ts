@@ -143,11 +143,58 @@ test('a customer is added: what is wrong stands at its field', async () => {
   await dialog.getByRole('button', { name: 'Add' }).click()
   await dialog.getByText('Another customer has this email').waitFor()
   await dialog.getByLabel('Email').fill('sofia@example.com')
-  await dialog.getByLabel('Attributes').fill('plan: free\nseats: 3\ncode: "7"')
+  for (const [n, [name, type, value]] of Object.entries([
+    ['plan', 'Text', 'free'],
+    ['seats', 'Number', '3'],
+    ['code', 'Text', '7'],
+  ])) {
+    const at = Number(n) + 1
+    await dialog.getByRole('button', { name: 'Add an attribute' }).click()
+    await dialog.getByLabel(`Name of attribute ${at}`).fill(name ?? '')
+    await dialog.getByLabel(`Type of attribute ${at}`).selectOption(type ?? '')
+    await dialog.getByLabel(`Value of attribute ${at}`).fill(value ?? '')
+  }
+  await audit()
   await dialog.getByRole('button', { name: 'Add' }).click()
   await page.getByRole('heading', { level: 1, name: 'Sofia Kovalevskaya' }).waitFor()
   const { data } = await read(api, '/v1/customers?email=sofia@example.com')
   expect(data[0].customAttributes).toEqual({ plan: 'free', seats: 3, code: '7' })
+})
+
+test('a form sends what was edited, and keeps the rest exactly', async () => {
+  const api = await newOrganization()
+  const customAttributes = { 'a:b': 'two\nlines', constructor: 'x', seats: 7 }
+  const customer = await makeCustomer(api, { name: 'Ada', tags: ['a, b', 'c'], customAttributes })
+  const path = `/v1/customers/${customer.id}`
+  const { page, audit } = await bench().open(api, `/customers/${customer.id}`)
+  const patches: unknown[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH') patches.push(request.postDataJSON())
+  })
+  const dialog = page.getByRole('dialog')
+  const edit = async (change: () => Promise<void>) => {
+    await page.getByRole('button', { name: 'Change', exact: true }).click()
+    await dialog.waitFor()
+    await change()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+  }
+  await edit(() => audit())
+  expect(patches).toEqual([])
+  await edit(async () => {
+    await dialog.getByLabel('Tags').fill('d, e')
+    await dialog.getByLabel('Tags').press('Enter')
+    await dialog.getByRole('button', { name: 'Remove c' }).click()
+  })
+  expect(patches).toEqual([{ tags: ['a, b', 'd, e'] }])
+  await edit(async () => {
+    for (const n of [3, 2, 1])
+      if ((await dialog.getByLabel(`Name of attribute ${n}`).inputValue()) === 'constructor')
+        await dialog.getByRole('button', { name: `Remove attribute ${n}` }).click()
+  })
+  expect(patches[1]).toEqual({ customAttributes: { constructor: null } })
+  expect(await read(api, path)).toMatchObject({ tags: ['a, b', 'd, e'] })
+  expect((await read(api, path)).customAttributes).toEqual({ 'a:b': 'two\nlines', seats: 7 })
 })
 
 test('customers are searched by words that stand in the address', async () => {

@@ -62,8 +62,8 @@ export async function change<T extends Versioned>({
 /** The fields that `patch` and somebody else have changed since `base`, to different values. */
 export function conflicts(base: object, patch: Patch, theirs: object): readonly string[] {
   return Object.entries(patch).flatMap(([name, mine]) => {
-    const was: unknown = Reflect.get(base, name)
-    const is: unknown = Reflect.get(theirs, name)
+    const was = own(base, name)
+    const is = own(theirs, name)
     // A patch of named values holds those alone that change.
     const isPart = name === 'customAttributes' && isObject(mine) && isObject(was) && isObject(is)
     const isLost = isPart
@@ -73,10 +73,22 @@ export function conflicts(base: object, patch: Patch, theirs: object): readonly 
   })
 }
 
+/** Named values may have names that every object has: `constructor`. */
+function own(of: object, name: string): unknown {
+  return Object.hasOwn(of, name) ? Reflect.get(of, name) : undefined
+}
+
 function isObject(value: unknown): value is Patch {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** The fields of `after` that differ from those of `before`. */
+export function changedFields<T extends object>(before: Partial<T>, after: T): Partial<T> {
+  return Object.fromEntries(
+    Object.entries(after).filter(([name, value]) => !isSame(value, own(before, name))),
+  ) as Partial<T>
 }

@@ -1,11 +1,14 @@
 /** Creating a key, and changing one. */
 import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useForm } from 'react-hook-form'
+import { changedFields } from '../../api/change.ts'
 import { type ApiKey, answerOf, api } from '../../api/client.ts'
 import { useIntent } from '../../api/intent.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, TextInput } from '../../design/field.tsx'
+import { fromLocal, toLocal } from '../desk/form-values.ts'
 import { ScopePicker } from './scope-picker.tsx'
 import type { Scope } from './scopes.ts'
 
@@ -40,33 +43,30 @@ export function KeyForm({ isOpen, close, apiKey, onCreated }: KeyFormProps) {
 
 function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
   const client = useQueryClient()
-  const form = useForm<Values>({
-    defaultValues: {
-      name: apiKey?.name ?? '',
-      expiresAt: localOf(apiKey?.expiresAt ?? null),
-      scopes: (apiKey?.scopes ?? []) as readonly Scope[],
-    },
-  })
+  const [given] = useState<Values>(() => ({
+    name: apiKey?.name ?? '',
+    expiresAt: apiKey?.expiresAt ? toLocal(apiKey.expiresAt) : '',
+    scopes: (apiKey?.scopes ?? []) as readonly Scope[],
+  }))
+  const form = useForm<Values>({ defaultValues: given })
   const { errors, isSubmitting } = form.formState
   const intent = useIntent()
 
-  async function send({ name, expiresAt, scopes }: Values): Promise<void> {
-    if (scopes.length === 0) {
+  async function send(values: Values): Promise<void> {
+    if (values.scopes.length === 0) {
       form.setError('scopes', { message: 'Choose at least one scope.' })
       return
     }
-    const body = {
-      name: name.trim(),
-      scopes: [...scopes],
-      expiresAt: expiresAt === '' ? null : new Date(expiresAt).toISOString(),
-    }
+    const body = bodyOf(values, apiKey)
     try {
       if (apiKey === null) {
         const params = { header: { 'Idempotency-Key': intent.keyFor(body) } }
         const made = await answerOf(api.POST('/v1/api-keys', { params, body }))
         onCreated?.(made.token)
       } else {
-        await answerOf(api.PATCH('/v1/api-keys/{id}', { params: { path: { id: apiKey.id } }, body }))
+        const patch = changedFields(bodyOf(given, apiKey), body)
+        if (Object.keys(patch).length > 0)
+          await answerOf(api.PATCH('/v1/api-keys/{id}', { params: { path: { id: apiKey.id } }, body: patch }))
       }
       await Promise.all([
         client.invalidateQueries({ queryKey: ['api-keys'] }),
@@ -100,7 +100,7 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
         hint="Leave it empty for a key that works until it is revoked."
         error={errors.expiresAt?.message}
       >
-        <TextInput type="datetime-local" {...form.register('expiresAt')} />
+        <TextInput type="datetime-local" step="any" {...form.register('expiresAt')} />
       </Field>
       <FormError message={errors.root?.message} />
       <DialogActions>
@@ -113,9 +113,6 @@ function Fields({ close, apiKey, onCreated }: Omit<KeyFormProps, 'isOpen'>) {
   )
 }
 
-/** A moment for a field of the browser, which has no zone. */
-function localOf(at: string | null): string {
-  if (at === null) return ''
-  const moment = new Date(at)
-  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+function bodyOf({ name, expiresAt, scopes }: Values, apiKey: ApiKey | null) {
+  return { name: name.trim(), scopes: [...scopes], expiresAt: fromLocal(expiresAt, apiKey?.expiresAt) }
 }

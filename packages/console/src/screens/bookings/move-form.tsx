@@ -3,7 +3,7 @@ import { useForm } from 'react-hook-form'
 import { Button } from '../../design/button.tsx'
 import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, Select, TextArea, TextInput } from '../../design/field.tsx'
-import { readersZone, toLocal } from '../desk/form-values.ts'
+import { fromLocal, readersZone, toLocal } from '../desk/form-values.ts'
 import type { Booking } from '../desk/objects.ts'
 
 export type AskedMove = 'reject' | 'cancel' | 'reschedule'
@@ -42,11 +42,17 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
   const { errors, isSubmitting } = form.formState
 
   async function send({ reason, by, startAt, endAt }: Values): Promise<void> {
+    const isMoved = startAt !== toLocal(booking.startAt) || endAt !== toLocal(booking.endAt)
+    if (move === 'reschedule' && !isMoved) return close()
     const why = { reason: reason.trim() === '' ? null : reason.trim() }
     const body = {
       reject: why,
       cancel: { by, ...why },
-      reschedule: { startAt: sayMoment(startAt), endAt: sayMoment(endAt) },
+      // The service says what it wants of what is no time.
+      reschedule: {
+        startAt: fromLocal(startAt, booking.startAt) ?? startAt,
+        endAt: fromLocal(endAt, booking.endAt) ?? endAt,
+      },
     }[move]
     try {
       await make(body)
@@ -61,10 +67,10 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
         {move === 'reschedule' && (
           <>
             <Field label="From" hint={`By your clock, ${readersZone}.`} error={errors.startAt?.message}>
-              <TextInput type="datetime-local" {...form.register('startAt')} />
+              <TextInput type="datetime-local" step="any" {...form.register('startAt')} />
             </Field>
             <Field label="To" error={errors.endAt?.message}>
-              <TextInput type="datetime-local" {...form.register('endAt')} />
+              <TextInput type="datetime-local" step="any" {...form.register('endAt')} />
             </Field>
           </>
         )}
@@ -92,10 +98,4 @@ export function MoveForm({ move, booking, verb, close, make }: MoveFormProps) {
       </Form>
     </Dialog>
   )
-}
-
-/** A moment of the API, or what stands there: the service says what it wants. */
-function sayMoment(local: string): string {
-  const at = new Date(local)
-  return Number.isNaN(at.getTime()) ? local : at.toISOString()
 }

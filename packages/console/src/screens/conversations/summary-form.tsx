@@ -19,6 +19,7 @@ export function SummaryForm({
   const form = useForm({ defaultValues: { summary: conversation.summary ?? '' } })
   const { errors, isSubmitting } = form.formState
   async function send({ summary }: { summary: string }): Promise<void> {
+    if (summary === conversation.summary) return close()
     try {
       await summarize(conversation.id, summary.trim())
       say('The summary is written.')

@@ -31,13 +31,11 @@ export function toText(field: FormField, value: unknown): string {
   if (value === null || value === undefined) return ''
   switch (field.kind) {
     case 'tags':
-      return (value as readonly string[]).join(', ')
+      return JSON.stringify(value)
     case 'time':
       return toLocal(value as string)
     case 'attributes':
-      return Object.entries(value)
-        .map(([name, one]) => `${name}: ${sayScalar(one)}`)
-        .join('\n')
+      return JSON.stringify(Object.entries(value).map(([name, one]) => rowOf(name, one)))
     case 'location': {
       const { type, value: place } = value as { type: string; value: string }
       return `${type} ${place}`
@@ -47,28 +45,31 @@ export function toText(field: FormField, value: unknown): string {
   }
 }
 
-/** A field's text as the API takes it. */
-export function fromText(field: FormField, text: string): unknown {
-  const trimmed = text.trim()
+/** A field's text as the API takes it; `was` is the value that the text was made of. */
+export function fromText(field: FormField, text: string, was?: unknown): unknown {
   switch (field.kind) {
     case 'tags':
-      return [...new Set(trimmed.split(',').map((tag) => tag.trim()))].filter((tag) => tag !== '')
+      return tagsOf(text)
     case 'attributes':
-      return readAttributes(trimmed)
+      return Object.fromEntries(
+        rowsOf(text)
+          .filter((row) => !isBlank(row))
+          .map((row) => [row.name, scalarOf(row)]),
+      )
     case 'yes':
       return text === 'true'
     case 'location': {
-      const [type = '', ...place] = trimmed.split(' ')
-      const value = place.join(' ').trim()
-      return value === '' ? null : { type, value }
+      const [type = '', ...place] = text.split(' ')
+      const value = place.join(' ')
+      return value.trim() === '' ? null : { type, value }
     }
-    case 'time': {
-      const at = new Date(trimmed)
-      if (trimmed === '' || Number.isNaN(at.getTime())) return field.isRequired === true ? trimmed : null
-      return at.toISOString()
+    case 'time':
+      return fromLocal(text, was) ?? (field.isRequired === true ? text : null)
+    default: {
+      // Spaces around a line are never meant; in a text of several lines they may be.
+      const meant = field.kind === 'text' ? text : text.trim()
+      return meant.trim() === '' && field.isRequired !== true ? null : meant
     }
-    default:
-      return trimmed === '' && field.isRequired !== true ? null : trimmed
   }
 }
 
@@ -83,7 +84,7 @@ export function patchOf(
   for (const field of fields) {
     const text = after[field.name] ?? ''
     if (base !== null && text === (before[field.name] ?? '')) continue
-    const value = fromText(field, text)
+    const value = fromText(field, text, base === null ? undefined : Reflect.get(base, field.name))
     if (base === null && value === null) continue
     if (field.kind !== 'attributes') patch[field.name] = value
     else patch[field.name] = attributesPatch(base, field.name, value as Attributes)
@@ -96,41 +97,81 @@ type Attributes = Record<string, unknown>
 /** Named values are merged: those that are gone are sent as null. */
 function attributesPatch(base: object | null, name: string, after: Attributes): Attributes {
   const was = (base === null ? {} : (Reflect.get(base, name) ?? {})) as Attributes
-  const gone = Object.keys(was).filter((key) => !(key in after))
-  const changed = Object.entries(after).filter(([key, value]) => was[key] !== value)
+  const gone = Object.keys(was).filter((key) => !Object.hasOwn(after, key))
+  const changed = Object.entries(after).filter(
+    ([key, value]) => !Object.hasOwn(was, key) || was[key] !== value,
+  )
   return Object.fromEntries([...changed, ...gone.map((key) => [key, null])])
 }
 
-/** A line each, `name: value`; numbers, true and false are such, and a text that looks like one stands in quotes. */
-function readAttributes(text: string): Attributes {
-  const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return Object.fromEntries(
-    lines.map((line) => {
-      const at = line.indexOf(':')
-      const name = (at === -1 ? line : line.slice(0, at)).trim()
-      return [name, readScalar(at === -1 ? '' : line.slice(at + 1).trim())]
-    }),
-  )
+/** The tags that a field holds. */
+export function tagsOf(text: string): readonly string[] {
+  return text === '' ? [] : JSON.parse(text)
 }
 
-function readScalar(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value !== null && typeof value === 'object' ? text : (value ?? text)
-  } catch {
-    return text
-  }
+/** A named value as the editor shows it. */
+export interface AttributeRow {
+  readonly name: string
+  readonly type: 'text' | 'number' | 'boolean'
+  readonly text: string
 }
 
-function sayScalar(value: unknown): string {
-  return typeof value === 'string' && readScalar(value) === value ? value : JSON.stringify(value)
+/** The named values that a field holds. */
+export function rowsOf(text: string): readonly AttributeRow[] {
+  return text === '' ? [] : JSON.parse(text)
 }
 
-/** A moment for `datetime-local`: in the reader's zone, to the minute. */
+/** What is wrong with the named values of a field, or undefined. */
+export function attributesProblem(text: string): string | undefined {
+  const rows = rowsOf(text).filter((row) => !isBlank(row))
+  const names = rows.map(({ name }) => name)
+  if (names.includes('')) return 'Each attribute needs a name.'
+  const twice = names.find((name, n) => names.indexOf(name) !== n)
+  if (twice !== undefined) return `Two attributes have the name "${twice}".`
+  const wrong = rows.find((row) => row.type === 'number' && typeof scalarOf(row) === 'string')
+  return wrong && `"${wrong.name}" is not a number: enter one, or choose Text.`
+}
+
+function isBlank({ name, type, text }: AttributeRow): boolean {
+  return name === '' && text === '' && type !== 'boolean'
+}
+
+function rowOf(name: string, value: unknown): AttributeRow {
+  const type = typeof value === 'number' || typeof value === 'boolean' ? typeof value : 'text'
+  return { name, type: type as AttributeRow['type'], text: String(value) }
+}
+
+function scalarOf({ type, text }: AttributeRow): string | number | boolean {
+  if (type === 'boolean') return text === 'true'
+  if (type === 'text' || text.trim() === '') return text
+  const number = Number(text)
+  return Number.isFinite(number) ? number : text
+}
+
+/** A moment for `datetime-local`: in the reader's zone, with seconds where it has them. */
 export function toLocal(at: string): string {
   const moment = new Date(at)
-  const local = new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000)
-  return local.toISOString().slice(0, 16)
+  const local = localMillis(moment)
+  const length = local % 60_000 === 0 ? 16 : local % 1000 === 0 ? 19 : 23
+  return new Date(local).toISOString().slice(0, length)
+}
+
+/**
+ * The moment that a `datetime-local` shows, or null where it shows none. An hour that the clock shows twice is the one of
+ * `was`, the moment that the field showed at first.
+ */
+export function fromLocal(text: string, was?: unknown): string | null {
+  const at = new Date(text)
+  if (text === '' || Number.isNaN(at.getTime())) return null
+  if (typeof was !== 'string') return at.toISOString()
+  const before = new Date(was)
+  const sameOffset = new Date(localMillis(at) - (localMillis(before) - before.getTime()))
+  return (localMillis(sameOffset) === localMillis(at) ? sameOffset : at).toISOString()
+}
+
+/** The reader's clock at a moment, as milliseconds of a clock without a zone. */
+function localMillis(moment: Date): number {
+  return moment.getTime() - moment.getTimezoneOffset() * 60_000
 }
 
 /** What the reader's clock is called: Europe/London. */

@@ -13,9 +13,10 @@ import { Dialog, DialogActions } from '../../design/dialog.tsx'
 import { Field, Form, FormError, fieldErrors, Select, TextArea, TextInput } from '../../design/field.tsx'
 import { type Conflict, ConflictDialog } from './conflict.tsx'
 import { CustomerField } from './customer-field.tsx'
-import { type FormField, patchOf, toText, type Values } from './form-values.ts'
+import { attributesProblem, type FormField, patchOf, toText, type Values } from './form-values.ts'
 import css from './object-form.module.css'
 import { teammateOptions, useTeammates } from './objects.ts'
+import { AttributesField, TagsField } from './value-editors.tsx'
 
 interface Common<T> {
   /** `New ticket`, `Change the ticket`. */
@@ -78,6 +79,10 @@ export function ObjectForm<T extends Versioned>(props: ObjectFormProps<T>) {
   }
 
   async function send(values: Values): Promise<void> {
+    for (const { name, kind: of } of fields) {
+      const problem = of === 'attributes' ? attributesProblem(values[name] ?? '') : undefined
+      if (problem !== undefined) return form.setError(name, { message: problem })
+    }
     const body = patchOf(fields, base, before, values)
     try {
       if ('create' in props) await finish(await props.create(body as never, intent.keyFor(body)))
@@ -162,6 +167,12 @@ function OneField({
   if (kind === 'customer') {
     return <CustomerField label={label} value={value} onChange={put} error={error} hint={hint} />
   }
+  if (kind === 'tags') {
+    return <TagsField label={label} value={value} onChange={put} error={error} />
+  }
+  if (kind === 'attributes') {
+    return <AttributesField label={label} value={value} onChange={put} error={error} />
+  }
   if (kind === 'location') {
     const [type, ...place] = value === '' ? ['video'] : value.split(' ')
     return (
@@ -184,7 +195,7 @@ function OneField({
     )
   }
   return (
-    <Field label={label} hint={hint ?? hints[kind]} error={error}>
+    <Field label={label} hint={hint} error={error}>
       {kind === 'choice' || kind === 'teammate' || kind === 'yes' ? (
         <Select {...form.register(name)}>
           {kind === 'teammate' && <option value="">Nobody</option>}
@@ -200,16 +211,12 @@ function OneField({
             </option>
           ))}
         </Select>
-      ) : kind === 'text' || kind === 'attributes' ? (
-        <TextArea
-          mono={kind === 'attributes'}
-          rows={kind === 'text' ? 5 : 3}
-          placeholder={placeholder}
-          {...form.register(name)}
-        />
+      ) : kind === 'text' ? (
+        <TextArea rows={5} placeholder={placeholder} {...form.register(name)} />
       ) : (
         <TextInput
           type={kind === 'time' ? 'datetime-local' : 'text'}
+          step={kind === 'time' ? 'any' : undefined}
           placeholder={placeholder}
           autoComplete="off"
           aria-required={isRequired}
@@ -218,11 +225,6 @@ function OneField({
       )}
     </Field>
   )
-}
-
-const hints: Readonly<Partial<Record<FormField['kind'], string>>> = {
-  tags: 'With commas between them.',
-  attributes: 'A line each, name: value.',
 }
 
 /** What is held stays to be chosen, though it could not be chosen anew. */

@@ -1,6 +1,8 @@
 /** Registering an endpoint, and changing one: what the service says of the address stands at the address. */
 import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useForm } from 'react-hook-form'
+import { changedFields } from '../../api/change.ts'
 import { answerOf, api, type Webhook } from '../../api/client.ts'
 import { useIntent } from '../../api/intent.ts'
 import { Button } from '../../design/button.tsx'
@@ -45,35 +47,33 @@ export function EndpointForm({ isOpen, close, endpoint, onCreated }: EndpointFor
 
 function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'>) {
   const client = useQueryClient()
-  const form = useForm<Values>({
-    defaultValues: {
-      url: endpoint?.url ?? '',
-      description: endpoint?.description ?? '',
-      events: subscribable.filter((type) => endpoint?.events.includes(type)),
-      signatures: endpoint?.signatures.includes('standard') ?? true,
-    },
-  })
+  const [given] = useState<Values>(() => ({
+    url: endpoint?.url ?? '',
+    description: endpoint?.description ?? '',
+    events: subscribable.filter((type) => endpoint?.events.includes(type)),
+    signatures: endpoint?.signatures.includes('standard') ?? true,
+  }))
+  const form = useForm<Values>({ defaultValues: given })
   const { errors, isSubmitting } = form.formState
   const intent = useIntent()
 
-  async function send({ url, description, events, signatures }: Values): Promise<void> {
-    if (events.length === 0) {
+  async function send(values: Values): Promise<void> {
+    if (values.events.length === 0) {
       form.setError('events', { message: 'Choose at least one event.' })
       return
     }
-    const body = {
-      url: url.trim(),
-      description: description.trim() === '' ? null : description.trim(),
-      events,
-      signatures: signatures ? ['service' as const, 'standard' as const] : ['service' as const],
-    }
+    const body = bodyOf(values)
     try {
       if (endpoint === null) {
         const params = { header: { 'Idempotency-Key': intent.keyFor(body) } }
         const made = await answerOf(api.POST('/v1/webhooks', { params, body }))
         onCreated?.(made.id, made.secret)
       } else {
-        await answerOf(api.PATCH('/v1/webhooks/{id}', { params: { path: { id: endpoint.id } }, body }))
+        const patch = changedFields(bodyOf(given), body)
+        if (Object.keys(patch).length > 0)
+          await answerOf(
+            api.PATCH('/v1/webhooks/{id}', { params: { path: { id: endpoint.id } }, body: patch }),
+          )
       }
       await client.invalidateQueries({ queryKey: ['endpoints'] })
       close()
@@ -120,4 +120,13 @@ function Fields({ close, endpoint, onCreated }: Omit<EndpointFormProps, 'isOpen'
       </DialogActions>
     </Form>
   )
+}
+
+function bodyOf({ url, description, events, signatures }: Values) {
+  return {
+    url: url.trim(),
+    description: description.trim() === '' ? null : description.trim(),
+    events,
+    signatures: signatures ? ['service' as const, 'standard' as const] : ['service' as const],
+  }
 }

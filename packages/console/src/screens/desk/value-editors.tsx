@@ -1,0 +1,127 @@
+/** Editors of values that have parts: tags as chips, named values as rows. No text is parsed. */
+import { useState } from 'react'
+import { Button } from '../../design/button.tsx'
+import { Field, Select, TextArea, TextInput } from '../../design/field.tsx'
+import { Tag } from '../../design/status.tsx'
+import { type AttributeRow, rowsOf, tagsOf } from './form-values.ts'
+import css from './value-editors.module.css'
+
+interface EditorProps {
+  readonly label: string
+  /** As text: see `toText`. */
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly error: string | undefined
+}
+
+export function TagsField({ label, value, onChange, error }: EditorProps) {
+  const [next, setNext] = useState('')
+  const tags = tagsOf(value)
+  const put = (all: readonly string[]) => onChange(JSON.stringify(all))
+  const add = () => {
+    const tag = next.trim()
+    if (tag !== '' && !tags.includes(tag)) put([...tags, tag])
+    setNext('')
+  }
+  return (
+    <div className={css.tags}>
+      <Field label={label} hint="Press Enter after each." error={error}>
+        <TextInput
+          value={next}
+          autoComplete="off"
+          onChange={(event) => setNext(event.currentTarget.value)}
+          onBlur={add}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || next.trim() === '' || event.nativeEvent.isComposing) return
+            event.preventDefault()
+            add()
+          }}
+        />
+      </Field>
+      {tags.length > 0 && (
+        <ul className={css.chips}>
+          {tags.map((tag) => (
+            <li key={tag}>
+              <Tag>{tag}</Tag>
+              <Button
+                kind="quiet"
+                size="s"
+                aria-label={`Remove ${tag}`}
+                onClick={() => put(tags.filter((one) => one !== tag))}
+              >
+                ×
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+export function AttributesField({ label, value, onChange, error }: EditorProps) {
+  const rows = rowsOf(value)
+  const put = (all: readonly AttributeRow[]) => onChange(JSON.stringify(all))
+  const edit = (at: number, part: Partial<AttributeRow>) =>
+    put(rows.map((row, n) => (n === at ? { ...row, ...part } : row)))
+  return (
+    <fieldset className={css.attributes}>
+      <legend>{label}</legend>
+      {rows.map((row, n) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a row has no other identity while its name is edited
+        <div key={n} className={css.row}>
+          <TextInput
+            aria-label={`Name of attribute ${n + 1}`}
+            placeholder="Name"
+            value={row.name}
+            onChange={(event) => edit(n, { name: event.currentTarget.value })}
+          />
+          <Select
+            aria-label={`Type of attribute ${n + 1}`}
+            value={row.type}
+            onChange={(event) => edit(n, { type: event.currentTarget.value as AttributeRow['type'] })}
+          >
+            <option value="text">Text</option>
+            <option value="number">Number</option>
+            <option value="boolean">Yes or no</option>
+          </Select>
+          {row.type === 'boolean' ? (
+            <Select
+              aria-label={`Value of attribute ${n + 1}`}
+              value={row.text === 'true' ? 'true' : 'false'}
+              onChange={(event) => edit(n, { text: event.currentTarget.value })}
+            >
+              <option value="true">Yes</option>
+              <option value="false">No</option>
+            </Select>
+          ) : (
+            <TextArea
+              aria-label={`Value of attribute ${n + 1}`}
+              placeholder="Value"
+              rows={row.text.includes('\n') ? 3 : 1}
+              value={row.text}
+              onChange={(event) => edit(n, { text: event.currentTarget.value })}
+            />
+          )}
+          <Button
+            kind="quiet"
+            aria-label={`Remove attribute ${n + 1}`}
+            onClick={() => put(rows.filter((_, at) => at !== n))}
+          >
+            ×
+          </Button>
+        </div>
+      ))}
+      {error !== undefined && (
+        <p className={css.error} role="alert">
+          {error}
+        </p>
+      )}
+      <div>
+        <Button size="s" onClick={() => put([...rows, { name: '', type: 'text', text: '' }])}>
+          Add an attribute
+        </Button>
+      </div>
+    </fieldset>
+  )
+}
