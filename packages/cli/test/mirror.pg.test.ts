@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { createClient } from '@deskwire/sdk'
 import { afterAll, expect, test } from 'vitest'
 import { duckDb } from '../../mirror/test/duckdb.ts'
+import { plantedMessage } from '../../mirror/test/planted.ts'
 import { testDatabase } from '../../service/test/harness/database.ts'
 import { sharedService } from '../../service/test/harness/shared-service.ts'
 import { mirrorCommand } from '../src/commands/mirror.ts'
@@ -44,12 +45,12 @@ test('it loads, follows a line a batch, and is stopped; what somebody touches is
   const { at, client, customer } = await desk()
   const file = join(directory, 'copy.db')
   await using mirror = startDeskwire(['mirror', '--to', file, ...at])
-  await until('it is exact', () => mirror.output.stdout.includes('is exact'))
+  await until('it is exact', () => mirror.output.stdout.includes('is up to date'))
   await client.customers.update(customer.id, { name: 'Ada Lovelace' })
   await until('it is told', () => mirror.output.stdout.includes(' customer'))
   expect(await mirror.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' })
   expect(mirror.output.stdout).toMatch(
-    /^4 rows loaded; the copy in \S+copy\.db is exact\n\d{4}-\S+Z {2}1 customer\n$/,
+    /^4 rows loaded; the copy in \S+copy\.db is up to date; deskwire verify compares what it holds\n\d{4}-\S+Z {2}1 customer\n$/,
   )
   expect(sql(file, 'select name from customers')).toEqual([{ name: 'Ada Lovelace' }])
 
@@ -67,7 +68,10 @@ test('it loads, follows a line a batch, and is stopped; what somebody touches is
   expect(bad.stdout).toMatch(/^ticket \S{36} {2}missing$/m)
   expect(bad.stdout).toMatch(/^3 rows compared: 2 rows differ; deskwire repair mends\n$/m)
   const mended = await deskwire(['repair', '--to', file, '--json', ...at])
-  expect([mended.code, JSON.parse(mended.stdout)]).toEqual([0, { to: file, mended: expect.any(Array) }])
+  expect([mended.code, JSON.parse(mended.stdout)]).toEqual([
+    0,
+    { to: file, mended: expect.any(Array), lost: [], quarantined: [] },
+  ])
   expect(JSON.parse(mended.stdout).mended).toHaveLength(2)
   expect(sql(file, 'select subject from tickets order by number').map(({ subject }) => subject)).toEqual([
     'One',
@@ -90,13 +94,13 @@ test('--once and --json, into PostgreSQL with marks', async () => {
       .map((line) => JSON.parse(line))
   }
   const [told] = await once(address, '--schema', 'desk', '--removals', 'mark')
-  expect(told).toMatchObject({ type: 'exact', loaded: 4 })
+  expect(told).toMatchObject({ type: 'up_to_date', loaded: 4 })
   // A password is printed nowhere.
   expect(told.to).toMatch(/^postgres:\/\/[^@]*$/)
   await client.customers.remove(customer.id)
   expect(await once(address, '--schema', 'desk')).toEqual([
     { type: 'batch', changes: { customer: 1, ticket: 3 }, asOf: expect.any(String) },
-    expect.objectContaining({ type: 'exact', loaded: 0 }),
+    expect.objectContaining({ type: 'up_to_date', loaded: 0 }),
   ])
   const verified = await deskwire(['verify', '--to', address, '--schema', 'desk', '--json', ...at])
   expect([verified.code, JSON.parse(verified.stdout)]).toMatchObject([
@@ -105,11 +109,57 @@ test('--once and --json, into PostgreSQL with marks', async () => {
   ])
 })
 
+test('what a copy cannot hold or has not made is said, and leaves 3 or 1', async () => {
+  const { at, client } = await desk()
+  const id = await plantedMessage(shared().database.pool, client, '\\u0000')
+  const file = join(directory, 'quarantine.db')
+  const line = `message ${id}  quarantined: attachments holds U+0000 or half of a surrogate pair`
+  for (const words of [['mirror', '--once'], ['verify'], ['repair']]) {
+    const ran = await deskwire([...words, '--to', file, ...at])
+    expect([words, ran.code, ran.stdout]).toEqual([words, 3, expect.stringContaining(line)])
+    expect(ran.stdout).toContain('1 row quarantined: the tables lack what the store cannot hold')
+  }
+  const followed = await deskwire(['mirror', '--once', '--json', '--to', file, ...at])
+  expect(followed).toMatchObject({ code: 3, stderr: '' })
+  expect(JSON.parse(followed.stdout.trimEnd().split('\n').at(-1) as string)).toMatchObject({
+    type: 'quarantined',
+    rows: [{ kind: 'message', id, text: expect.stringContaining('\\u0000') }],
+  })
+
+  const mine = join(directory, 'mine.db')
+  sql(mine, 'create table customers (mine)')
+  sql(mine, "insert into customers values ('precious')")
+  const refused = await deskwire(['mirror', '--once', '--to', mine, ...at])
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused.stderr).toMatch(/^deskwire: There is a table customers that no mirror made/)
+  expect(sql(mine, 'select * from customers')).toEqual([{ mine: 'precious' }])
+})
+
+test.each([
+  ["delete from tickets where subject = 'One'", 0, /up to date/],
+  [
+    'alter table customers drop column name',
+    1,
+    /^deskwire: The copy's table customers was changed: name is missing/,
+  ],
+])('--once looks before it says anything: %s', async (change, code, says) => {
+  const { at } = await desk()
+  const file = join(directory, `looks-${code}.db`)
+  await deskwire(['mirror', '--once', '--to', file, ...at])
+  sql(file, change)
+  const ran = await deskwire(['mirror', '--once', '--to', file, ...at])
+  expect([ran.code, ran.stdout + ran.stderr]).toEqual([code, expect.stringMatching(says)])
+  expect(ran.stdout).not.toContain('exact')
+  if (code === 0) expect(ran.stderr).toContain('1 row repaired')
+  expect((await deskwire(['repair', '--to', file, ...at])).code).toBe(0)
+  expect((await deskwire(['verify', '--to', file, ...at])).code).toBe(0)
+})
+
 test.runIf(duckDb)('DuckDB is of one process for as long as it follows', async () => {
   const { at } = await desk()
   const file = join(directory, 'copy.duckdb')
   await using mirror = startDeskwire(['mirror', '--to', file, ...at])
-  await until('it is exact', () => mirror.output.stdout.includes('is exact'))
+  await until('it is exact', () => mirror.output.stdout.includes('is up to date'))
   await expect(verifyCommand.run(['--to', file, ...at])).rejects.toThrow(
     /is open in another process, and DuckDB lets one process at a time write/,
   )
@@ -229,7 +279,7 @@ test('what is shown while it loads, and of what happens', () => {
     type: 'missing' as const,
     columns: [],
   }))
-  expect(troubleText({ type: 'mended', differences })).toMatch(/: 22 rows fetched again\.$/)
+  expect(troubleText({ type: 'mended', differences })).toMatch(/: 22 rows repaired\.$/)
   expect(differencesText(differences).split('\n').slice(-3)).toEqual([
     'ticket 19  missing',
     'and 2 more: --json has all',

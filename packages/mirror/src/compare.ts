@@ -4,8 +4,8 @@
  * what is found is compared as of one and the same moment.
  */
 import { type Client, type ComparedCopy, findDifferences, type IdRange, type Moment } from '@deskwire/sdk'
-import type { Copy } from './copy.ts'
-import { type Members, membersOf, updatedAtOf, wrongColumns } from './row.ts'
+import type { Copy, QuarantinedRow } from './copy.ts'
+import { isUuid, type Members, membersOf, removedAtOf, updatedAtOf, wrongColumns } from './row.ts'
 import type { Store, StoredRow, StoreReader, Table } from './store.ts'
 import { Sums, type SumsText } from './sums.ts'
 
@@ -14,8 +14,11 @@ export interface CopyDifference {
   /** `ticket`. */
   readonly kind: string
   readonly id: string
-  /** `missing`: the copy lacks it. `changed`: it holds something else. `extra`: the service has none. */
-  readonly type: 'missing' | 'changed' | 'extra'
+  /**
+   * `missing`: the copy lacks it. `changed`: it holds something else. `extra`: the service has none. `lost`: what the copy kept of a removed
+   * row was changed or deleted, and the service has it no more; of those that were deleted it is not known which they were, and `id` is empty.
+   */
+  readonly type: 'missing' | 'changed' | 'extra' | 'lost'
   /** Of a row that is changed, the columns that are not as they should be; `_body` is the text. */
   readonly columns: readonly string[]
 }
@@ -24,6 +27,11 @@ export interface CopyDifference {
 export interface ComparedKind {
   readonly kind: string
   readonly differences: readonly CopyDifference[]
+  /** Differences of removed rows that the copy keeps. */
+  readonly removed: readonly CopyDifference[]
+  /** Whether it keeps another number of removed rows than was noted. */
+  readonly isMiscounted: boolean
+  readonly quarantined: readonly QuarantinedRow[]
   /** What the rows of the moment came to, and what had been noted of them. */
   readonly found: Sums
   readonly noted: Sums
@@ -39,20 +47,53 @@ export async function compareCopy(
   const compared: ComparedKind[] = []
   const since = new ChangesSince(client, copy.cursor, signal)
   for (const [kind, table] of copy.tables) {
-    const held = new HeldRows(store, at, kind, table, since)
+    const quarantined = await copy.quarantined(at, kind)
+    const held = new HeldRows(store, at, kind, table, since, quarantined)
     const differences = await held.nobodys()
     for await (const difference of findDifferences(client.kind(table.name), held, signal ? { signal } : {})) {
       const { id, type } = difference
       const columns = type === 'changed' ? await held.wrong(id, { ...difference.row }) : []
       differences.push({ kind, id, type, columns })
     }
-    compared.push({ kind, differences, found: held.found, noted: copy.sumsOf(kind) })
+    const known = new Set(differences.map(({ id }) => id))
+    const { count, wrong } = await wrongRemovals(store, at, kind, table)
+    const removed = wrong.filter(({ id }) => !known.has(id))
+    const kept = copy.removedOf(kind)
+    for (let n = count; n < kept; n++) removed.push({ kind, id: '', type: 'lost', columns: [] })
+    const sums = { found: held.found, noted: copy.sumsOf(kind) }
+    compared.push({ kind, differences, removed, isMiscounted: count !== kept, quarantined, ...sums })
   }
   return compared
 }
 
+/** The removed rows that are not what the mirror kept of them; by their own marks, as the service has nothing of them. */
+async function wrongRemovals(
+  store: Store,
+  at: StoreReader,
+  kind: string,
+  table: Table,
+): Promise<{ readonly count: number; readonly wrong: readonly CopyDifference[] }> {
+  const wrong: CopyDifference[] = []
+  let count = 0
+  for await (const rows of at.removed(table, { after: noId, before: lastId })) {
+    for (const row of rows) {
+      count++
+      const { id } = row
+      const removedAt = removedAtOf(row)
+      if (removedAt === undefined) {
+        wrong.push({ kind, id, type: 'lost', columns: ['_body'] })
+        continue
+      }
+      const columns = wrongColumns(store, table, row, membersOf(row.text) ?? {}, removedAt)
+      if (columns.length > 0) wrong.push({ kind, id, type: 'changed', columns })
+    }
+  }
+  return { count, wrong }
+}
+
 const noId = '00000000-0000-0000-0000-000000000000'
 const firstId = '00000000-0000-0000-0000-000000000001'
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /** What the stream has had since a cursor, up to a moment that only moves forward. */
 class ChangesSince {
@@ -92,24 +133,33 @@ class ChangesSince {
   }
 }
 
-/** The rows of a table at a moment of the store, with what has changed since laid over them. */
+/** The rows of a table at a moment of the store and those that are quarantined, with what has changed since laid over them. */
 class HeldRows implements ComparedCopy {
   readonly #store: Store
   readonly #at: StoreReader
   readonly #table: Table
   readonly #kind: string
   readonly #since: ChangesSince
+  readonly #quarantined: ReadonlyMap<string, string>
   /** Ranges that were counted into `found`, none of which overlap. */
   readonly #counted: IdRange[] = []
   /** What the texts in the store come to, without what has changed since. */
   readonly found = new Sums()
 
-  constructor(store: Store, at: StoreReader, kind: string, table: Table, since: ChangesSince) {
+  constructor(
+    store: Store,
+    at: StoreReader,
+    kind: string,
+    table: Table,
+    since: ChangesSince,
+    quarantined: readonly QuarantinedRow[],
+  ) {
     this.#store = store
     this.#at = at
     this.#kind = kind
     this.#table = table
     this.#since = since
+    this.#quarantined = new Map(quarantined.flatMap(({ id, text }) => (isUuid(id) ? [[id, text]] : [])))
   }
 
   get #changed() {
@@ -128,7 +178,9 @@ class HeldRows implements ComparedCopy {
   async span() {
     const span = await this.#at.span(this.#table)
     const own = span ? [span.lowest, span.highest] : []
-    const ids = [...own, ...this.#changed.keys()].map((id) => (id === noId ? firstId : id)).sort()
+    const ids = [...own, ...this.#quarantined.keys(), ...this.#changed.keys()]
+      .map((id) => (id === noId ? firstId : id))
+      .sort()
     const [lowest, highest] = [ids[0], ids.at(-1)]
     return lowest === undefined || highest === undefined ? null : { lowest, highest }
   }
@@ -158,6 +210,12 @@ class HeldRows implements ComparedCopy {
         sums[n]?.count(row.id, updatedAt, this.#told(row, members))
       }
     }
+    for (const [id, text] of this.#quarantined) {
+      if (id <= whole.after || id > whole.before) continue
+      const updatedAt = updatedAtOf(membersOf(text))
+      if (!isCounted) this.found.count(id, updatedAt, text)
+      if (!changed.has(id)) sums[rangeOf(ranges, id)]?.count(id, updatedAt, text)
+    }
     for (const [id, text] of changed) {
       if (text === null || id <= whole.after || id > whole.before) continue
       sums[rangeOf(ranges, id)]?.count(id, updatedAtOf(membersOf(text)), text)
@@ -166,19 +224,25 @@ class HeldRows implements ComparedCopy {
   }
 
   async ids(range: IdRange): Promise<string[]> {
-    const ids: string[] = []
-    for await (const piece of this.#at.rows(this.#table, range)) {
-      for (const { id } of piece) if (!this.#changed.has(id)) ids.push(id)
+    const ids = new Set<string>()
+    for await (const piece of this.#at.rows(this.#table, range)) for (const { id } of piece) ids.add(id)
+    for (const [id, text] of [...this.#quarantined, ...this.#changed]) {
+      if (text === null) ids.delete(id)
+      else if (id > range.after && id <= range.before) ids.add(id)
     }
-    for (const [id, text] of this.#changed)
-      if (text !== null && id > range.after && id <= range.before) ids.push(id)
-    return ids
+    return [...ids]
   }
 
   async texts(ids: readonly string[]): Promise<Map<string, string>> {
     const texts = new Map<string, string>()
+    for (const id of ids) {
+      const text = this.#quarantined.get(id)
+      if (text !== undefined) texts.set(id, text)
+    }
     for (const row of await this.#at.get(this.#table, ids)) {
-      texts.set(row.id, this.#told(row, membersOf(row.text)))
+      // A row in the table that is quarantined too is somebody else's.
+      const told = this.#told(row, membersOf(row.text))
+      texts.set(row.id, `${told}${texts.has(row.id) ? '\n' : ''}`)
     }
     for (const id of ids) {
       const text = this.#changed.get(id)
@@ -199,7 +263,7 @@ class HeldRows implements ComparedCopy {
   /** A row's text; of one whose columns say something else, another text, which no row of the service has. */
   #told(row: StoredRow, members: Members | undefined): string {
     const isSound = members && wrongColumns(this.#store, this.#table, row, members).length === 0
-    return isSound ? row.text : `${row.text}\n${JSON.stringify(row.cells)}`
+    return isSound ? row.text : `${row.text}\n${JSON.stringify([row.cells, row.removedAt])}`
   }
 }
 

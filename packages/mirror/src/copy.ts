@@ -2,11 +2,32 @@
  * One copy in a store: its tables and its position, which is written in the transaction of the rows that lead to it. Whoever dies
  * between two transactions has lost nothing, and whoever comes late, because another process has moved the copy on, notices it.
  */
-import type { AnyRow, Checkpoint, Client, SyncPage } from '@deskwire/sdk'
+import { hash } from 'node:crypto'
+import { type AnyRow, type Checkpoint, type Client, DeskwireError, type SyncPage } from '@deskwire/sdk'
 import { MirrorError } from './error.ts'
-import { type Members, membersOf, storedRow, updatedAtOf } from './row.ts'
+import {
+  isoTime,
+  isUuid,
+  type Members,
+  membersOf,
+  removalOf,
+  removedAtOf,
+  storedRow,
+  updatedAtOf,
+} from './row.ts'
 import { type Kind, kindsOf, tableOf } from './schema.ts'
-import type { Removal, Store, StoredRow, StoreReader, StoreWriter, Table } from './store.ts'
+import {
+  NameTaken,
+  type Removal,
+  type RemovedRow,
+  RowRefused,
+  type Store,
+  type StoredRow,
+  type StoreReader,
+  StoreUnavailable,
+  type StoreWriter,
+  type Table,
+} from './store.ts'
 import { Sums, type SumsText } from './sums.ts'
 
 /** `next` is built beside `live` when that cannot go on, and takes its place when it is whole. */
@@ -17,6 +38,17 @@ export interface CopyOptions {
   readonly store: Store
   readonly marksRemovals: boolean
   readonly now: () => number
+  /** Called for each row that was quarantined. */
+  readonly onQuarantined?: (row: QuarantinedRow) => void
+}
+
+/** A row that the store cannot hold: it counts as one of the copy, and is kept apart from the tables until it changes or goes. */
+export interface QuarantinedRow {
+  readonly kind: string
+  readonly id: string
+  readonly reason: string
+  /** As it was served. */
+  readonly text: string
 }
 
 /** A row's place in the stream of its kind. */
@@ -33,8 +65,8 @@ interface ServedRow {
 
 /** What is noted of a copy with each transaction. */
 interface Position {
-  /** Raised when what is noted here takes another form. */
-  readonly form: 1
+  /** Raised when what is noted here takes another form. Of the first, tables have no `_removal` yet. */
+  readonly form: 1 | 2
   readonly organizationId: string
   readonly marksRemovals: boolean
   /** Where the stream goes on. */
@@ -45,7 +77,22 @@ interface Position {
   readonly loading: { readonly asOf: string; readonly kinds: Readonly<Record<string, Place | null>> } | null
   /** How often the tables were changed. */
   readonly tables: number
+  /** Of each kind how many removed rows are kept, where there are any. */
+  readonly removed?: Readonly<Record<string, number>>
+  /** How many rows are quarantined. */
+  readonly quarantined?: number
 }
+
+/** What rows of one kind came to when they were written. */
+interface Written {
+  readonly sums: Sums
+  /** More removed rows, and more quarantined ones, than before. */
+  removed: number
+  quarantined: number
+}
+
+/** Why a store has refused rows, by their ids. */
+type Refused = ReadonlyMap<string, string>
 
 /** Characters of rows that are loaded in one transaction: some thousands of rows. */
 const charactersOfBatch = 4 * 1024 * 1024
@@ -63,6 +110,7 @@ export class Copy {
   /** The names of a row's members that have a column, by kind. */
   readonly #known = new Map<string, ReadonlySet<string>>()
   #position: Position
+  #justQuarantined: QuarantinedRow[] = []
   #documentReadAt = Number.NEGATIVE_INFINITY
 
   private constructor(name: CopyName, options: CopyOptions, noted: Noted) {
@@ -79,14 +127,14 @@ export class Copy {
     return noted && new Copy(name, options, noted)
   }
 
-  /** A copy that holds nothing yet, of every kind that the key may read, noted in the place of one that was begun before. */
+  /** A copy that holds nothing yet, of every kind that the key may read. @throws NameTaken where one of its tables is another's. */
   static async begin(name: CopyName, options: CopyOptions, like?: Copy): Promise<Copy> {
     const { client, store, marksRemovals } = options
     const [{ id: organizationId }, start] = [await client.organization.get(), await endOf(client)]
     const declared = kindsOf(await client.document())
     const tables = new Map(like?.tables)
     const position: Position = {
-      form: 1,
+      form: 2,
       organizationId,
       marksRemovals,
       cursor: start.cursor,
@@ -102,14 +150,15 @@ export class Copy {
       tables.set(kind, tableOf(of, tableName(name, of.plural), marksRemovals, tables.get(kind)))
     }
     const noted: Noted = { position, tables: [...tables].filter(([kind]) => kind in position.sums) }
-    await store.write(async (tx) => {
-      for (const [, table] of noted.tables) {
-        await tx.drop(table)
-        await tx.define(table)
-      }
+    const begun = await store.write(async (tx) => {
+      // Another process may have begun it meanwhile.
+      const there = await notedOf(name, tx)
+      if (there !== undefined) return there
+      for (const [, table] of noted.tables) await make(tx, table)
       await note(tx, name, noted)
+      return noted
     })
-    return new Copy(name, options, noted)
+    return new Copy(name, options, begun)
   }
 
   get cursor(): string {
@@ -158,6 +207,81 @@ export class Copy {
     this.#take(noted)
   }
 
+  /** What a release before removed rows had a mark of their own has kept is brought to today's form. */
+  async upgrade(): Promise<void> {
+    if (this.#position.form === 2) return
+    const isCurrent = await this.#write(async (tx) => {
+      const removed: Record<string, number> = {}
+      for (const [kind, table] of this.#tables) {
+        if (!table.marksRemovals) continue
+        await tx.define(table)
+        const removals: Removal[] = []
+        for await (const piece of tx.rows(table, allIds)) {
+          for (const { id, text, removedAt } of piece)
+            if (removedAt) removals.push(removalFor({ id, text }, isoTime(removedAt)))
+        }
+        removed[kind] = removals.length
+        while (removals.length > 0) await tx.remove(table, removals.splice(0, rowsOfPiece))
+      }
+      return { ...this.#noted, position: { ...this.#position, form: 2, removed } }
+    })
+    if (!isCurrent) await this.upgrade()
+  }
+
+  /** @throws MirrorError where a table is not as the mirror has made it. */
+  async requireShape(at: StoreReader): Promise<void> {
+    for (const table of this.#tables.values()) {
+      const drift = await at.drift(table)
+      if (drift === undefined) throw drifted(`The copy's table ${table.name} is not there.`)
+      if (drift.length > 0)
+        throw drifted(
+          `The copy's table ${table.name} was changed: ${drift.map(({ text }) => text).join('; ')}.`,
+        )
+    }
+  }
+
+  /** Makes tables and columns again that are not there any more; their values are not. @throws MirrorError for what cannot be made so. */
+  async restoreShape(): Promise<void> {
+    const restore = async (tx: StoreWriter) => {
+      for (const table of this.#tables.values()) {
+        const drift = await tx.drift(table)
+        const other = drift?.find(({ isMissing }) => !isMissing)
+        if (other !== undefined)
+          throw new MirrorError(
+            `The copy's table ${table.name} was changed: ${other.text}. Change that back, or drop the table, and repair again.`,
+          )
+        if (drift?.length === 0) continue
+        await tx.define(table)
+        if (!this.isLoading) await tx.index(table)
+      }
+      return this.#noted
+    }
+    while (!(await this.#write(restore)));
+  }
+
+  /** The kinds of which the tables do not hold as many rows as were written. */
+  async miscounted(at: StoreReader): Promise<string[]> {
+    const kinds: string[] = []
+    for (const [kind, table] of this.#tables) {
+      const { existing, removed } = await at.count(table)
+      const { length } = await this.quarantined(at, kind)
+      if (existing + length !== this.sumsOf(kind).text.count || removed !== this.removedOf(kind))
+        kinds.push(kind)
+    }
+    return kinds
+  }
+
+  /** How many removed rows of a kind are kept. */
+  removedOf(kind: string): number {
+    return this.#position.removed?.[kind] ?? 0
+  }
+
+  /** The rows that the store cannot hold, of a kind or of all. */
+  async quarantined(at: StoreReader, kind?: string): Promise<QuarantinedRow[]> {
+    if (!this.#position.quarantined) return []
+    return (await at.notes(quarantineNote(this.name, kind))).map((value) => JSON.parse(value))
+  }
+
   /** Makes the tables fit what the service declares today. */
   async refit(): Promise<void> {
     const { client, now } = this.#options
@@ -183,8 +307,7 @@ export class Copy {
       for (const kind of added) {
         const of = kindNamed(declared, kind)
         const table = tableOf(of, tableName(this.name, of.plural), marksRemovals)
-        await tx.drop(table)
-        await tx.define(table)
+        await make(tx, table)
         tables.set(kind, table)
       }
       const { position } = this.#noted
@@ -241,22 +364,24 @@ export class Copy {
     }
     const write = async (rows: readonly ServedRow[], isEnd: boolean) => {
       await this.#learn(kind, rows)
-      isCurrent = await this.#write(async (tx) => {
+      const stored = () => rows.map(({ text, members }) => storedRow(this.#table(kind), text, members))
+      isCurrent = await this.#writeRows(kind, stored, async (tx, refused) => {
         const { position, tables } = this.#noted
         const { loading } = position
         const table = this.#table(kind)
-        const sums = this.sumsOf(kind)
-        if (rows.length > 0) await tx.append(table, counted(table, rows, sums))
+        const written = this.#unchanged(kind)
+        const aside: QuarantinedRow[] = []
+        const sound = this.#sound(kind, table, counted(table, rows, written.sums), refused, aside)
+        if (rows.length > 0) await tx.append(table, sound)
+        await this.#setAside(tx, aside, written)
         const { [kind]: _, ...others } = loading?.kinds ?? {}
         const last = rows.at(-1)?.members as Place | undefined
         const place = last ? { updatedAt: last.updatedAt, id: last.id } : (loading?.kinds[kind] ?? null)
         const left = isEnd ? others : { [kind]: place, ...others }
-        const moved = {
-          ...position,
-          sums: { ...position.sums, [kind]: sums.text },
-          loading: { asOf, kinds: left },
+        return {
+          tables,
+          position: { ...moved(position, { [kind]: written }), loading: { asOf, kinds: left } },
         }
-        return { tables, position: moved }
       })
       if (isCurrent && rows.length > 0) onRows(this.rows)
     }
@@ -302,46 +427,60 @@ export class Copy {
       )
     }
     if (from !== this.cursor) return false
-    return await this.#write(async (tx) => {
+    const rowsOf = (kind: string) =>
+      [...(kinds.get(kind)?.values() ?? [])].flatMap((change) =>
+        'text' in change ? [storedRow(this.#table(kind), change.text, change.members)] : [],
+      )
+    return await this.#writeRows([...kinds.keys()], rowsOf, async (tx, refused) => {
       const { position, tables } = this.#noted
-      const sums: Record<string, SumsText> = { ...position.sums }
+      const written: Record<string, Written> = {}
       for (const [kind, changes] of kinds) {
-        const table = this.#table(kind)
-        const rows = [...changes.values()].flatMap((change) =>
-          'text' in change ? [storedRow(table, change.text, change.members)] : [],
-        )
         const removals = [...changes.values()].flatMap((change) => ('text' in change ? [] : [change]))
-        const after = this.sumsOf(kind)
-        await this.#replaceRows(tx, table, after, rows, removals)
-        sums[kind] = after.text
+        const into = this.#unchanged(kind)
+        written[kind] = into
+        await this.#replaceRows(tx, kind, into, { rows: rowsOf(kind), removals, erased: [], refused })
       }
-      return { tables, position: { ...position, cursor: page.cursor, sums } }
+      return { tables, position: { ...moved(position, written), cursor: page.cursor } }
     })
   }
 
   /**
    * Writes these rows as the service has them now, wherever the copy stands: a row may so be newer than the position, and comes again
-   * by the stream. `error` is how far the sums are from what the rows were found to come to.
+   * by the stream. Rows that the service does not have are deleted; where removals are marked, only those that it was found never to have had
+   * since: the removal of another comes by the stream. `error` is how far the sums are from what the rows were found to come to.
    */
   async mend(
     kind: string,
     ids: readonly string[],
+    extra: ReadonlySet<string>,
     error: { readonly from: Sums; readonly to: Sums } | null,
-    removedAt: string,
   ): Promise<void> {
     const table = this.#table(kind)
     const resource = this.#options.client.kind(this.#plural(kind))
-    const work = async (tx: StoreWriter) => {
+    let rows: StoredRow[] = []
+    const work = async (tx: StoreWriter, refused: Refused) => {
       // Asked for while nobody else writes: so nothing that is newer is ever written over.
       const served = ids.length === 0 ? [] : await resource.getMany(ids)
-      const rows = served.map((row) => storedRow(table, JSON.stringify(row), { ...row }))
+      rows = served.map((row) => storedRow(table, JSON.stringify(row), { ...row }))
       const there = new Set(rows.map(({ id }) => id))
-      const removals = ids.filter((id) => !there.has(id)).map((id) => ({ id, removedAt }))
+      const erased = ids.filter((id) => !there.has(id) && (!table.marksRemovals || extra.has(id)))
       const { position, tables } = this.#noted
-      const sums = this.sumsOf(kind)
-      if (error) sums.shift(error)
-      await this.#replaceRows(tx, table, sums, rows, removals)
-      return { tables, position: { ...position, sums: { ...position.sums, [kind]: sums.text } } }
+      const written = this.#unchanged(kind)
+      if (error) written.sums.shift(error)
+      await this.#replaceRows(tx, kind, written, { rows, removals: [], erased, refused })
+      return { tables, position: moved(position, { [kind]: written }) }
+    }
+    while (!(await this.#writeRows(kind, () => rows, work)));
+  }
+
+  /** Writes removed rows as their own text and mark say, and notes how many there are by now. */
+  async mendRemoved(kind: string, ids: readonly string[]): Promise<void> {
+    const table = this.#table(kind)
+    const work = async (tx: StoreWriter) => {
+      await rewriteRemoved(tx, table, ids)
+      const { position, tables } = this.#noted
+      const { removed } = await tx.count(table)
+      return { tables, position: { ...position, removed: { ...position.removed, [kind]: removed } } }
     }
     while (!(await this.#write(work)));
   }
@@ -356,15 +495,38 @@ export class Copy {
       if ((await tx.note(other.name)) !== JSON.stringify(other.#position))
         throw new CopyGone('Another process has moved the new copy.')
       const tables: [string, Table][] = []
+      const removed: Record<string, number> = {}
       for (const [kind, by] of other.#tables) {
         const table = { ...by, name: tableName(this.name, plain(by.name)) }
-        await tx.define(table)
-        await tx.replace(table, by, removedAt)
+        if (this.#tables.has(kind)) await tx.define(table)
+        else await make(tx, table)
+        if (table.marksRemovals) {
+          const ids = [...(await tx.idsBeyond(table, by))]
+          while (ids.length > 0) {
+            const rows = await tx.get(table, ids.splice(0, rowsOfPiece))
+            await tx.remove(
+              table,
+              rows.map((row) => removalFor(row, removedAt)),
+            )
+          }
+        }
+        await tx.replace(table, by)
         await tx.index(table)
         await tx.drop(by)
         tables.push([kind, table])
+        removed[kind] = (await tx.count(table)).removed
       }
-      await note(tx, this.name, { position: other.#position, tables })
+      // Those of kinds that are gone stay as they are, and are known for the mirror's own.
+      const left = [...this.#tables].flatMap(([kind, { name }]) => (kind in removed ? [] : [name]))
+      await tx.setNote(leftNote, JSON.stringify([...new Set([...(await leftOf(tx)), ...left])]))
+      const aside = await other.quarantined(tx)
+      for (const row of await this.quarantined(tx))
+        await tx.setNote(quarantineNote(this.name, row.kind, row.id), null)
+      for (const row of aside) {
+        await tx.setNote(quarantineNote(other.name, row.kind, row.id), null)
+        await tx.setNote(quarantineNote(this.name, row.kind, row.id), JSON.stringify(row))
+      }
+      await note(tx, this.name, { position: { ...other.#position, removed }, tables })
       await note(tx, other.name, undefined)
     })
     await this.reload()
@@ -374,23 +536,147 @@ export class Copy {
   async drop(): Promise<void> {
     await this.#options.store.write(async (tx) => {
       for (const table of this.#tables.values()) await tx.drop(table)
+      for (const { kind, id } of await this.quarantined(tx))
+        await tx.setNote(quarantineNote(this.name, kind, id), null)
       await note(tx, this.name, undefined)
     })
   }
 
+  /** Has rows of a kind written, removed and deleted, and what was noted of those that were there counted out. */
   async #replaceRows(
     tx: StoreWriter,
-    table: Table,
-    sums: Sums,
-    rows: readonly StoredRow[],
-    removals: readonly Removal[],
+    kind: string,
+    written: Written,
+    changes: {
+      readonly rows: readonly StoredRow[]
+      readonly removals: readonly { readonly id: string; readonly removedAt: string }[]
+      readonly erased: readonly string[]
+      readonly refused: Refused
+    },
   ): Promise<void> {
-    const ids = [...rows, ...removals].map(({ id }) => id)
-    for (const { id, text } of await tx.get(table, ids))
+    const { rows, removals, erased, refused } = changes
+    const table = this.#table(kind)
+    const { sums } = written
+    const ids = new Set([...[...rows, ...removals].map(({ id }) => id), ...erased])
+    const held = new Map<string, StoredRow>()
+    for (const row of await tx.get(table, [...ids].filter(isUuid))) {
+      held.set(row.id, row)
+      sums.count(row.id, updatedAtOf(membersOf(row.text)), row.text, -1)
+    }
+    for (const { id, text } of await this.quarantined(tx, kind)) {
+      if (!ids.has(id)) continue
       sums.count(id, updatedAtOf(membersOf(text)), text, -1)
+      written.quarantined--
+      await tx.setNote(quarantineNote(this.name, kind, id), null)
+    }
     for (const { id, text } of rows) sums.count(id, updatedAtOf(membersOf(text)), text)
-    if (rows.length > 0) await tx.put(table, rows)
-    if (removals.length > 0) await tx.remove(table, removals)
+    await tx.erase(
+      table,
+      erased.filter((id) => held.has(id)),
+    )
+    // The service has some of them again: it was restored.
+    const back = rows.map(({ id }) => id).filter(isUuid)
+    if (back.length > 0) for await (const piece of tx.removed(table, back)) written.removed -= piece.length
+    await this.#putOrSetAside(tx, kind, table, rows, refused, written)
+    const gone = removals.flatMap(({ id, removedAt }) => {
+      const row = held.get(id)
+      return row === undefined ? [] : [removalFor(row, removedAt)]
+    })
+    if (gone.length > 0) await tx.remove(table, gone)
+    if (table.marksRemovals) written.removed += gone.length
+  }
+
+  /** Adds or replaces rows; those that the store cannot hold are quarantined, and what the table had of them is deleted. */
+  async #putOrSetAside(
+    tx: StoreWriter,
+    kind: string,
+    table: Table,
+    rows: readonly StoredRow[],
+    refused: Refused,
+    written: Written,
+  ): Promise<void> {
+    const aside: QuarantinedRow[] = []
+    const sound = [...this.#sound(kind, table, rows, refused, aside)]
+    if (sound.length > 0) await tx.put(table, sound)
+    await tx.erase(table, aside.map(({ id }) => id).filter(isUuid))
+    await this.#setAside(tx, aside, written)
+  }
+
+  async #setAside(tx: StoreWriter, rows: readonly QuarantinedRow[], written: Written): Promise<void> {
+    for (const row of rows) await tx.setNote(quarantineNote(this.name, row.kind, row.id), JSON.stringify(row))
+    written.quarantined += rows.length
+    this.#justQuarantined.push(...rows)
+  }
+
+  /** The rows that the store can hold; the others go into `aside`. */
+  *#sound(
+    kind: string,
+    table: Table,
+    rows: Iterable<StoredRow>,
+    refused: Refused,
+    aside: QuarantinedRow[],
+  ): Generator<StoredRow> {
+    const { store } = this.#options
+    for (const row of rows) {
+      const { id, text } = row
+      const reason = refused.get(id) ?? (isUuid(id) ? store.refusal?.(table, row) : 'its id is not a UUID')
+      if (reason === undefined) yield row
+      else aside.push({ kind, id, reason, text })
+    }
+  }
+
+  /**
+   * Writes as `#write` does. Where the store refuses a value, the rows that it does not take are found by trying, and `work` is called again
+   * with them.
+   */
+  async #writeRows(
+    kinds: string | readonly string[],
+    rowsOf: (kind: string) => readonly StoredRow[],
+    work: (tx: StoreWriter, refused: Refused) => Promise<Noted>,
+  ): Promise<boolean> {
+    const refused = new Map<string, string>()
+    for (;;) {
+      try {
+        return await this.#write((tx) => work(tx, refused))
+      } catch (error) {
+        if (!(error instanceof RowRefused)) throw error
+        const before = refused.size
+        for (const kind of [kinds].flat()) await this.#findRefused(kind, rowsOf(kind), refused)
+        if (refused.size === before) throw error
+      }
+    }
+  }
+
+  async #findRefused(kind: string, rows: readonly StoredRow[], refused: Map<string, string>): Promise<void> {
+    const table = this.#table(kind)
+    const sound = [...this.#sound(kind, table, rows, refused, [])]
+    const taken: StoredRow[] = []
+    const takes = async (some: readonly StoredRow[]): Promise<void> => {
+      const reason = await this.#refusal(table, [...taken, ...some])
+      if (reason === undefined) taken.push(...some)
+      else if (some[0] && some.length === 1) refused.set(some[0].id, reason)
+      else {
+        await takes(some.slice(0, some.length >> 1))
+        await takes(some.slice(some.length >> 1))
+      }
+    }
+    await takes(sound)
+  }
+
+  /** Why the store does not take these rows; it is tried, and undone. */
+  async #refusal(table: Table, rows: readonly StoredRow[]): Promise<string | undefined> {
+    const undone = new Error('undone')
+    try {
+      await this.#options.store.write(async (tx) => {
+        await tx.put(table, rows)
+        throw undone
+      })
+    } catch (error) {
+      if (error === undone) return undefined
+      if (error instanceof RowRefused) return error.message
+      throw error
+    }
+    return undefined
   }
 
   /** Reads the service's document again when a row has a member without a column; what it declares by now becomes one. */
@@ -416,14 +702,15 @@ export class Copy {
     })
     if (widened.length === 0) return
     const isCurrent = await this.#write(async (tx) => {
+      const filled: Record<string, Written> = {}
       for (const [kind, table] of widened) {
-        const before = this.#table(kind).columns.length
-        const fields = table.columns.slice(before).map(({ field }) => field)
         await tx.define(table)
         if (!this.isLoading) await tx.index(table)
-        await fillIn(tx, table, fields)
+        const into = this.#unchanged(kind)
+        filled[kind] = into
+        await this.#fillIn(tx, kind, table, into)
       }
-      const { position } = this.#noted
+      const position = moved(this.#position, filled)
       const tables = new Map([...this.#tables, ...widened])
       return { position: { ...position, tables: position.tables + 1 }, tables: [...tables] }
     })
@@ -431,17 +718,51 @@ export class Copy {
     if (!isCurrent) await this.reload()
   }
 
+  /** Fills new columns from the texts of the rows that have a value for one. */
+  async #fillIn(tx: StoreWriter, kind: string, table: Table, written: Written): Promise<void> {
+    const before = this.#table(kind).columns.length
+    const fields = table.columns.slice(before).map(({ field }) => field)
+    const hasValue = ({ id, text }: StoredRow) => {
+      const members = membersOf(text)
+      return members?.id === id && fields.some((field) => (members[field] ?? null) !== null)
+    }
+    const [ids, removed]: [string[], string[]] = [[], []]
+    for await (const piece of tx.rows(table, allIds)) ids.push(...piece.filter(hasValue).map(({ id }) => id))
+    for await (const piece of tx.removed(table, allIds))
+      removed.push(...piece.filter(hasValue).map(({ id }) => id))
+    while (ids.length > 0) {
+      const held = await tx.get(table, ids.splice(0, rowsOfPiece))
+      const rows = held.map(({ text }) => storedRow(table, text, membersOf(text) ?? {}))
+      await this.#putOrSetAside(tx, kind, table, rows, new Map(), written)
+    }
+    while (removed.length > 0) await rewriteRemoved(tx, table, removed.splice(0, rowsOfPiece))
+  }
+
   /** A transaction that ends at the position that `work` answers; false, with nothing done, where another process has moved the copy. */
   async #write(work: (tx: StoreWriter) => Promise<Noted>): Promise<boolean> {
-    const after = await this.#options.store.write(async (tx) => {
+    const { store, onQuarantined } = this.#options
+    this.#justQuarantined = []
+    const written = store.write(async (tx) => {
       if ((await tx.note(this.name)) !== JSON.stringify(this.#position)) return undefined
       const noted = await work(tx)
       await note(tx, this.name, noted, noted.position.tables !== this.#position.tables)
       return noted
     })
+    const after = await written.catch(async (error) => {
+      // What a store says of a column that is gone helps nobody.
+      if (!isExpected(error)) await store.read((at) => this.requireShape(at))
+      throw error
+    })
     if (after === undefined) await this.reload()
-    else this.#take(after)
+    else {
+      this.#take(after)
+      for (const row of this.#justQuarantined) onQuarantined?.(row)
+    }
     return after !== undefined
+  }
+
+  #unchanged(kind: string): Written {
+    return { sums: this.sumsOf(kind), removed: 0, quarantined: 0 }
   }
 
   get #noted(): Noted {
@@ -492,7 +813,7 @@ async function notedOf(name: CopyName, at: StoreReader): Promise<Noted | undefin
   const [position, tables] = [await at.note(name), await at.note(`${name} tables`)]
   if (position === undefined || tables === undefined) return undefined
   const parsed = JSON.parse(position) as Position
-  if (parsed.form !== 1)
+  if (parsed.form !== 1 && parsed.form !== 2)
     throw new MirrorError('The store holds a copy of a later release of @deskwire/mirror. Update this one.')
   return { position: parsed, tables: JSON.parse(tables) }
 }
@@ -540,6 +861,85 @@ function kindNamed(declared: ReadonlyMap<string, Kind>, name: string): Kind {
   return kind
 }
 
+/** A position with what was written of some kinds. */
+function moved(position: Position, written: Readonly<Record<string, Written>>): Position {
+  const sums = { ...position.sums }
+  const removed = { ...position.removed }
+  let quarantined = position.quarantined ?? 0
+  for (const [kind, one] of Object.entries(written)) {
+    sums[kind] = one.sums.text
+    if (one.removed !== 0) removed[kind] = (removed[kind] ?? 0) + one.removed
+    quarantined += one.quarantined
+  }
+  return { ...position, sums, removed, quarantined }
+}
+
+/** Names of tables that a copy had and has no more. */
+const leftNote = 'left'
+
+async function leftOf(at: StoreReader): Promise<string[]> {
+  return JSON.parse((await at.note(leftNote)) ?? '[]')
+}
+
+/** Makes a table that was not there. @throws NameTaken where something has its name that is not a copy's. */
+async function make(tx: StoreWriter, table: Table): Promise<void> {
+  if ((await tx.drift(table)) !== undefined) {
+    const left = await leftOf(tx)
+    if (!left.includes(table.name)) throw new NameTaken(table.name)
+    await tx.drop(table)
+    await tx.setNote(leftNote, JSON.stringify(left.filter((name) => name !== table.name)))
+  }
+  await tx.define(table)
+}
+
+const drifted = (what: string) =>
+  new MirrorError(
+    `${what} Change it back, or have it made and filled again: \`deskwire repair\`, or repair() of a mirror.`,
+  )
+
+/** Whether an error of a write says by itself what is wrong. */
+const isExpected = (error: unknown) =>
+  [StoreUnavailable, RowRefused, MirrorError, DeskwireError].some((type) => error instanceof type)
+
+/** The note of a quarantined row; what those of a kind, or of a copy, begin with. */
+function quarantineNote(copy: CopyName, kind?: string, id?: string): string {
+  const name = id === undefined || isUuid(id) ? id : hash('sha256', id)
+  return [copy, 'quarantine', ...(kind === undefined ? [] : [kind]), name ?? ''].join(' ')
+}
+
+const removalFor = ({ id, text }: Pick<StoredRow, 'id' | 'text'>, removedAt: string): Removal => ({
+  id,
+  removedAt,
+  removal: removalOf(id, removedAt, text),
+})
+
+/** Writes the columns of removed rows anew, each as its text and its mark say; one in which those do not agree stays as it is. */
+async function rewriteRemoved(tx: StoreWriter, table: Table, ids: readonly string[]): Promise<void> {
+  const rows: RemovedRow[] = []
+  for await (const piece of tx.removed(table, ids)) rows.push(...piece)
+  const sound = rows.flatMap((row) => {
+    const removedAt = removedAtOf(row)
+    return removedAt === undefined ? [] : [{ ...row, removedAt }]
+  })
+  if (sound.length === 0) return
+  await tx.put(
+    table,
+    sound.map(({ id, text }) => ({ ...storedRow(table, text, membersOf(text) ?? {}), id })),
+  )
+  await tx.remove(
+    table,
+    sound.map((row) => removalFor(row, row.removedAt)),
+  )
+}
+
+/** Rows that are read and written at once. */
+const rowsOfPiece = 1_000
+
+const allIds = {
+  after: '00000000-0000-0000-0000-000000000000',
+  before: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+}
+
 const emptySums = (kinds: readonly string[]) =>
   Object.fromEntries(kinds.map((kind) => [kind, new Sums().text]))
 
@@ -551,25 +951,3 @@ const isAfter = (row: Place, place: Place) =>
 const suffix = '_next'
 const tableName = (copy: CopyName, name: string) => (copy === 'next' ? `${name}${suffix}` : name)
 const plain = (name: string) => (name.endsWith(suffix) ? name.slice(0, -suffix.length) : name)
-
-/** Fills new columns from the texts of the rows that have a value for one. */
-async function fillIn(tx: StoreWriter, table: Table, fields: readonly string[]): Promise<void> {
-  const all = {
-    after: '00000000-0000-0000-0000-000000000000',
-    before: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
-  }
-  const ids: string[] = []
-  for await (const piece of tx.rows(table, all)) {
-    for (const { id, text } of piece) {
-      const members = membersOf(text)
-      if (members?.id === id && fields.some((field) => (members[field] ?? null) !== null)) ids.push(id)
-    }
-  }
-  while (ids.length > 0) {
-    const rows = await tx.get(table, ids.splice(0, 1_000))
-    await tx.put(
-      table,
-      rows.map(({ text }) => storedRow(table, text, membersOf(text) ?? {})),
-    )
-  }
-}

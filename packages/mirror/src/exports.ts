@@ -3,18 +3,23 @@
  * which and proves them. An export is made in a scratch store beside the files, by a mirror; broken off at any instant, it goes
  * on from there when it is made again.
  */
-import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { lstat, mkdir, open, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import type { Client } from '@deskwire/sdk'
-import { Copy } from './copy.ts'
+import { Copy, endOf, type QuarantinedRow } from './copy.ts'
 import { MirrorError } from './error.ts'
+import { directoryMode, fileMode } from './files.ts'
 import { type LoadProgress, Mirror, type Trouble } from './mirror.ts'
+import { kindsOf } from './schema.ts'
 import type { Store, StoreReader, Table } from './store.ts'
 import type { SumsText } from './sums.ts'
 
 export interface ExportOptions {
   readonly client: Client
-  /** Where the files are to be; it is made if it is not there. Files of an earlier export are replaced, once those of this one are whole. */
+  /**
+   * Where the files are to be; it is made if it is not there. Files of an earlier export, as its manifest lists them, are replaced once those of
+   * this one are whole; other files are left alone, and one with the name of an export's is refused.
+   */
   readonly directory: string
   /** Called while rows are loaded, and when something is waited out or mended: as of a `Mirror`. */
   readonly onLoaded?: (progress: LoadProgress) => void
@@ -32,51 +37,111 @@ export interface ExportManifest {
   readonly checkpoint: Readonly<Record<string, SumsText>>
   /** By kind, the name of the file in the directory. */
   readonly files: Readonly<Record<string, string>>
+  /** Rows that the files cannot hold, where there are any: the checkpoint counts them. */
+  readonly quarantined?: readonly QuarantinedRow[]
+}
+
+/** A table, the file that it goes into, and its rows that the scratch store cannot hold. */
+export interface ExportPart {
+  readonly table: Table
+  readonly file: string
+  readonly quarantined: readonly QuarantinedRow[]
 }
 
 /** How one sort of file is written. */
 export interface ExportForm {
   /** The ending of a file's name. */
   readonly ending: string
+  /** Whether the files have the texts of rows, and so hold all of them. */
+  readonly hasTexts: boolean
   /** The scratch store, in this file. */
   readonly store: (file: string) => Store
   /** Writes the rows of these tables, each into its file. */
-  readonly write: (
-    tables: readonly { readonly table: Table; readonly file: string }[],
-    at: StoreReader,
-    scratch: string,
-  ) => Promise<void>
+  readonly write: (parts: readonly ExportPart[], at: StoreReader, scratch: string) => Promise<void>
 }
 
 const scratchName = '.deskwire-export'
+const manifestName = 'manifest.json'
 
 /** Makes an export. Throws as `Mirror.catchUp` does, and leaves what it has loaded for the next attempt. */
 export async function exportMoment(form: ExportForm, options: ExportOptions): Promise<ExportManifest> {
   const { client, directory, signal, ...told } = options
-  await mkdir(directory, { recursive: true })
+  await mkdir(directory, { recursive: true, mode: directoryMode })
+  const [{ kinds }, declared] = [await endOf(client), kindsOf(await client.document())]
+  // Before anything is loaded, and once more when it is.
+  await requireOwn(
+    directory,
+    kinds.flatMap((kind) => nameOf(declared.get(kind)?.plural, form)),
+  )
   const scratch = join(directory, scratchName)
-  const store = form.store(scratch)
+  await mkdir(scratch, { mode: directoryMode }).catch(async (error) => {
+    if (!(await lstat(scratch)).isDirectory()) throw error
+  })
+  const file = join(scratch, form.ending)
+  const store = form.store(file)
   const mirror = new Mirror({ client, store, ...told })
   let manifest: ExportManifest
   try {
     await mirror.catchUp({ signal })
-    manifest = await store.read((at) => writeParts(form, options, store, at, scratch))
+    manifest = await store.read((at) => writeParts(form, options, store, at, file))
   } finally {
     await mirror.close()
   }
+  const place = join(directory, manifestName)
+  const names = Object.values(manifest.files)
+  const own = await requireOwn(directory, names)
+  const noted = join(scratch, ownName)
+  await writeFile(noted, JSON.stringify([...own, ...names, manifestName]), { mode: fileMode, flush: true })
+  const mode = await modeOf(place)
   // From here to its end there is no manifest: files of two exports are never taken for one.
-  const place = join(directory, 'manifest.json')
   await rm(place, { force: true })
-  for (const file of Object.values(manifest.files)) {
-    await rename(join(directory, partOf(file)), join(directory, file))
-  }
-  await writeFile(`${place}.part`, `${JSON.stringify(manifest, null, 2)}\n`)
-  await rename(`${place}.part`, place)
-  for (const ending of ['', '-wal', '-shm', '.wal']) await rm(scratch + ending, { force: true })
+  for (const name of names) await rename(join(scratch, name), join(directory, name))
+  const part = join(scratch, manifestName)
+  await writeFile(part, `${JSON.stringify(manifest, null, 2)}\n`, { mode: fileMode })
+  await settle(part, mode)
+  await rename(part, place)
+  for (const ending of ['', '-wal', '-shm', '.wal']) await rm(file + ending, { force: true })
+  await rm(noted)
+  // What it does not know it leaves there.
+  await rmdir(scratch).catch(() => {})
   return manifest
 }
 
-const partOf = (file: string) => `${file}.part`
+/** Names the files of an export whose manifest is about to be replaced, in the scratch directory. */
+const ownName = 'own.json'
+
+const nameOf = (plural: string | undefined, { ending }: ExportForm) =>
+  plural === undefined ? [] : [`${plural}.${ending}`]
+
+/** The files in the directory that are an export's. @throws MirrorError where one that is to be written is another's. */
+async function requireOwn(directory: string, names: readonly string[]): Promise<Set<string>> {
+  const manifest = (await parsed(join(directory, manifestName))) as Partial<ExportManifest> | undefined
+  const noted = await parsed(join(directory, scratchName, ownName))
+  const own = new Set<string>(Array.isArray(noted) ? noted : [])
+  if (manifest?.object === 'export')
+    for (const name of [manifestName, ...Object.values(manifest.files ?? {})]) own.add(name)
+  for (const name of [...names, manifestName]) {
+    const path = join(directory, name)
+    if (own.has(name) || (await lstat(path).catch(() => undefined)) === undefined) continue
+    throw new MirrorError(
+      `${path} is not of an export, and nothing was changed. Move it away, or give the export a directory of its own.`,
+    )
+  }
+  return own
+}
+
+/** What a file of JSON holds; undefined where there is none. */
+async function parsed(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+async function modeOf(path: string): Promise<number> {
+  return (await lstat(path).catch(() => undefined))?.mode ?? fileMode
+}
 
 async function writeParts(
   form: ExportForm,
@@ -87,23 +152,34 @@ async function writeParts(
 ): Promise<ExportManifest> {
   const copy = await Copy.noted('live', { client, store, marksRemovals: false, now: Date.now }, at)
   if (copy === undefined) throw new MirrorError(`The copy is gone from ${scratch}. Begin again.`)
-  const files = Object.fromEntries(
-    [...copy.tables].map(([kind, { name }]) => [kind, `${name}.${form.ending}`]),
-  )
-  const tables = [...copy.tables].map(([kind, table]) => ({
-    table,
-    file: join(directory, partOf(files[kind] ?? '')),
-  }))
-  await form.write(tables, at, scratch)
-  for (const { file } of tables) await synced(file)
+  const files: Record<string, string> = {}
+  const parts: ExportPart[] = []
+  for (const [kind, table] of copy.tables) {
+    const name = `${table.name}.${form.ending}`
+    files[kind] = name
+    const file = join(directory, scratchName, name)
+    parts.push({ table, file, quarantined: await copy.quarantined(at, kind) })
+  }
+  await form.write(parts, at, scratch)
+  for (const { file } of parts) await settle(file, await modeOf(join(directory, basename(file))))
   const checkpoint = Object.fromEntries([...copy.tables.keys()].map((kind) => [kind, copy.sumsOf(kind).text]))
-  return { object: 'export', organizationId: copy.organizationId, cursor: copy.cursor, checkpoint, files }
+  const { organizationId, cursor } = copy
+  const lacking = form.hasTexts ? [] : parts.flatMap(({ quarantined }) => quarantined)
+  return {
+    object: 'export',
+    organizationId,
+    cursor,
+    checkpoint,
+    files,
+    ...(lacking.length > 0 && { quarantined: lacking }),
+  }
 }
 
 /** Has the file's bytes on the disk before its name says that they are there. */
-async function synced(file: string): Promise<void> {
+async function settle(file: string, mode: number): Promise<void> {
   const handle = await open(file, 'r+')
   try {
+    await handle.chmod(mode & 0o777)
     await handle.sync()
   } finally {
     await handle.close()

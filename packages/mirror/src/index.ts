@@ -4,7 +4,7 @@
  * `/parquet`.
  */
 export type { CopyDifference } from './compare.ts'
-export { hasCopy } from './copy.ts'
+export { hasCopy, type QuarantinedRow } from './copy.ts'
 export { MirrorError } from './error.ts'
 export {
   type AppliedPage,
@@ -20,8 +20,12 @@ export {
   type Cell,
   type Column,
   type ColumnType,
+  type Drift,
+  NameTaken,
   type OpenOptions,
   type Removal,
+  type RemovedRow,
+  RowRefused,
   type Store,
   type StoredRow,
   type StoreReader,

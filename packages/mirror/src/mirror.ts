@@ -8,8 +8,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { type AnyRow, type Change, type Client, DeskwireError } from '@deskwire/sdk'
 import { type ComparedKind, type CopyDifference, compareCopy } from './compare.ts'
-import { Copy, CopyGone, type CopyOptions, endOf, hasCopy } from './copy.ts'
+import { Copy, CopyGone, type CopyOptions, endOf, hasCopy, type QuarantinedRow } from './copy.ts'
 import { MirrorError } from './error.ts'
+import { kindsOf } from './schema.ts'
 import { type Store, StoreUnavailable } from './store.ts'
 
 export interface MirrorOptions {
@@ -25,8 +26,11 @@ export interface MirrorOptions {
   readonly onLoaded?: (progress: LoadProgress) => void
   /** Called after each page that brought something. */
   readonly onChanges?: (page: AppliedPage) => void
-  /** Called whenever the copy has caught up and was found to be what the service's checkpoint says. */
-  readonly onExact?: () => void
+  /**
+   * Called whenever the copy has caught up: what was written adds up to the service's checkpoint. What the store holds by now is compared by
+   * `verify`.
+   */
+  readonly onCaughtUp?: () => void
   /** Called when a new copy is begun because the service went back to a backup (410), and when rows were found to differ. */
   readonly onTrouble?: (trouble: Trouble) => void
   /** Milliseconds since 1970, and a pause: for tests. */
@@ -52,8 +56,10 @@ export type Trouble =
   /** What is tried again, and after how many milliseconds. */
   | { readonly type: 'unavailable'; readonly error: Error; readonly pauseMs: number }
   | { readonly type: 'restored' }
-  /** The copy did not add up to the checkpoint; rows that differed were fetched again. */
+  /** The copy did not add up to the checkpoint, or its tables do not hold as many rows as were written; what differed was fetched again. */
   | { readonly type: 'mended'; readonly differences: readonly CopyDifference[] }
+  /** The store cannot hold this row: it is kept apart from the tables until it changes or is removed. */
+  | ({ readonly type: 'quarantined' } & QuarantinedRow)
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
@@ -71,10 +77,13 @@ export interface MirrorFollowOptions extends CallOptions {
 
 /** Rows that each kind had, and what was found. */
 export interface Verification {
+  /** Whether nothing differs and nothing is quarantined. */
   readonly exact: boolean
   /** Rows that were compared, by kind. */
   readonly rows: Readonly<Record<string, number>>
   readonly differences: readonly CopyDifference[]
+  /** Rows that the store cannot hold, which the tables lack. */
+  readonly quarantined: readonly QuarantinedRow[]
 }
 
 /** Seconds for which the service may hold an answer back. */
@@ -106,19 +115,20 @@ export class Mirror {
     const { client, store, removals = 'delete', now = Date.now, sleep = pause } = options
     this.#options = options
     this.#sleep = sleep
-    this.#of = { client, store, marksRemovals: removals === 'mark', now }
+    const onQuarantined = (row: QuarantinedRow) => options.onTrouble?.({ type: 'quarantined', ...row })
+    this.#of = { client, store, marksRemovals: removals === 'mark', now, onQuarantined }
   }
 
   /**
-   * Brings the copy to the end of the stream, from nothing at the first call, and returns once it is proved: count and digests of what
-   * it took in are those of the service's checkpoint. Where they are not, what differs is repaired first. Broken off at any
-   * instant, it goes on where it was with the next call.
+   * Brings the copy to the end of the stream, from nothing at the first call, and returns once what was written adds up to the count and
+   * digests of the service's checkpoint, and the tables hold as many rows. Where they do not, what differs is repaired first. What rows hold by
+   * now is compared by `verify` alone. Broken off at any instant, it goes on where it was with the next call.
    *
    * Throws DeskwireError where a call fails in spite of its repetitions, StoreUnavailable, and MirrorError for a store that
    * holds something else.
    */
   async catchUp({ signal }: CallOptions = {}): Promise<void> {
-    await this.#caughtUp(signal, undefined)
+    await this.#caughtUp(signal, undefined, true)
   }
 
   /**
@@ -128,11 +138,13 @@ export class Mirror {
   async follow({ signal, by = 'wait', everyMs = 60_000 }: MirrorFollowOptions = {}): Promise<never> {
     const { now } = this.#of
     let wait: number | undefined
+    let counts = true
     for (let failures = 0; ; ) {
       try {
         const since = now()
-        const changes = await this.#caughtUp(signal, wait)
+        const changes = await this.#caughtUp(signal, wait, counts)
         failures = 0
+        counts = false
         if (by === 'hints') await this.#news(everyMs, signal)
         else if (wait !== undefined && changes === 0 && now() - since < heldBack) {
           await this.#sleep(firstPause, signal)
@@ -166,25 +178,44 @@ export class Mirror {
     await this.#requireCopy()
     await this.#advanced(signal, undefined)
     const compared = await this.#compared(signal)
-    const differences = compared.flatMap((kind) => kind.differences)
+    const differences = compared.flatMap(differencesOf)
     const rows = Object.fromEntries(compared.map(({ kind, found }) => [kind, found.text.count]))
-    return { exact: differences.length === 0, rows, differences }
+    const quarantined = compared.flatMap((kind) => kind.quarantined)
+    return { exact: differences.length === 0 && quarantined.length === 0, rows, differences, quarantined }
   }
 
-  /** Fetches the rows that `verify` finds, and no others, and answers what they were. Throws as `verify`. */
+  /**
+   * Fetches the rows that `verify` finds and those that are quarantined, and no others, and answers what differed. Tables and columns that are not there
+   * any more are made again. What is `lost` stays lost; where it was deleted, the copy is without it from now on. Throws as `verify`.
+   */
   async repair({ signal }: CallOptions = {}): Promise<readonly CopyDifference[]> {
     await this.#requireCopy()
+    await (await this.#held())?.restoreShape()
     await this.#advanced(signal, undefined)
     const copy = await this.#opened(signal)
     const compared = await this.#compared(signal)
-    for (const { kind, differences, found, noted } of compared) {
-      const ids = differences.map(({ id }) => id)
-      if (ids.length === 0 && found.equals(noted.text)) continue
-      // What was noted is off by as much, whatever was written since.
-      await copy.mend(kind, ids.splice(0, rowsOfMending), { from: noted, to: found }, this.#time())
-      while (ids.length > 0) await copy.mend(kind, ids.splice(0, rowsOfMending), null, this.#time())
+    for (const { kind, differences, removed, isMiscounted, quarantined, found, noted } of compared) {
+      const ids = [...differences, ...quarantined].map(({ id }) => id)
+      const extra = new Set(differences.flatMap(({ id, type }) => (type === 'extra' ? [id] : [])))
+      if (ids.length > 0 || !found.equals(noted.text)) {
+        // What was noted is off by as much, whatever was written since.
+        await copy.mend(kind, ids.splice(0, rowsOfMending), extra, { from: noted, to: found })
+        while (ids.length > 0) await copy.mend(kind, ids.splice(0, rowsOfMending), extra, null)
+      }
+      if (removed.length === 0 && !isMiscounted) continue
+      const marked = removed.flatMap(({ id, type }) => (type === 'changed' ? [id] : []))
+      do await copy.mendRemoved(kind, marked.splice(0, rowsOfMending))
+      while (marked.length > 0)
     }
-    return compared.flatMap((kind) => kind.differences)
+    return compared.flatMap(differencesOf)
+  }
+
+  /** The rows that the store cannot hold. */
+  async quarantined(): Promise<readonly QuarantinedRow[]> {
+    await this.#requireCopy()
+    const { store } = this.#options
+    await store.open()
+    return store.read(async (at) => (await Copy.noted('live', this.#of, at))?.quarantined(at) ?? [])
   }
 
   /** Closes the store. What is under way should be aborted first. */
@@ -202,12 +233,18 @@ export class Mirror {
   }
 
   /** Answers how many rows have changed. */
-  async #caughtUp(signal: AbortSignal | undefined, wait: number | undefined): Promise<number> {
+  async #caughtUp(
+    signal: AbortSignal | undefined,
+    wait: number | undefined,
+    counts: boolean,
+  ): Promise<number> {
     let { changes, differing } = await this.#advanced(signal, wait)
-    for (let attempts = 0; differing.length > 0; attempts++) {
+    for (let attempts = 0; ; attempts++) {
+      const wrong = new Set([...differing, ...(counts ? await this.#miscounted() : [])])
+      if (wrong.size === 0) break
       if (attempts === mendings) {
         throw new MirrorError(
-          `Repaired, the copy still does not add up to the service's checkpoint: ${differing.join(', ')}. Does anybody else write to it?`,
+          `Repaired, the copy still does not add up to the service's checkpoint: ${[...wrong].join(', ')}. Does anybody else write to it?`,
         )
       }
       const differences = await this.repair({ signal })
@@ -216,8 +253,28 @@ export class Mirror {
       changes += after.changes
       differing = after.differing
     }
-    this.#options.onExact?.()
+    this.#options.onCaughtUp?.()
     return changes
+  }
+
+  /** The kinds of which the store holds more or fewer rows than were written. @throws MirrorError where a table is not as it was made. */
+  #miscounted(): Promise<string[]> {
+    return this.#options.store.read(async (at) => {
+      const copy = await Copy.noted('live', this.#of, at)
+      await copy?.requireShape(at)
+      return (await copy?.miscounted(at)) ?? []
+    })
+  }
+
+  /** The copy as it is noted, of the form of this release. */
+  async #held(): Promise<Copy | undefined> {
+    const { store } = this.#options
+    await store.open()
+    const copy = await store.write((tx) => Copy.noted('live', this.#of, tx))
+    if (copy === undefined) return undefined
+    await this.#refuseOthers(copy)
+    await copy.upgrade()
+    return copy
   }
 
   /** The copy at the end of the stream. */
@@ -245,6 +302,7 @@ export class Mirror {
   /** Builds a copy beside the one that cannot go on, and puts it in its place once it is proved. */
   async #rebuild(live: Copy, signal: AbortSignal | undefined): Promise<Advanced> {
     let next = await this.#options.store.write((tx) => Copy.noted('next', this.#of, tx))
+    await next?.upgrade()
     for (;;) {
       next ??= await Copy.begin('next', this.#of, live)
       try {
@@ -278,12 +336,16 @@ export class Mirror {
   }
 
   async #open(signal: AbortSignal | undefined): Promise<Copy> {
-    const { store } = this.#options
-    await store.open()
-    let copy = await store.write((tx) => Copy.noted('live', this.#of, tx))
+    const { client, store } = this.#options
+    if (!(await hasCopy(store))) {
+      // Nothing is made where something else has one of the names.
+      const [{ kinds }, declared] = [await endOf(client), kindsOf(await client.document())]
+      await store.open({ free: kinds.flatMap((kind) => declared.get(kind)?.plural ?? []) })
+    }
+    let copy = await this.#held()
     if (copy === undefined) copy = await Copy.begin('live', this.#of)
     else {
-      await this.#refuseOthers(copy)
+      await store.read((at) => (copy as Copy).requireShape(at))
       await copy.refit()
     }
     await this.#load(copy, signal)
@@ -337,6 +399,7 @@ export class Mirror {
     return store.read(async (at) => {
       const copy = await Copy.noted('live', this.#of, at)
       if (copy === undefined) throw new MirrorError('The copy is gone from the store. Begin again.')
+      await copy.requireShape(at)
       return compareCopy({ client, store }, copy, at, signal)
     })
   }
@@ -374,6 +437,8 @@ function appliedPage(changes: readonly Change<AnyRow>[]): AppliedPage {
   }
   return { changes: kinds, asOf }
 }
+
+const differencesOf = ({ differences, removed }: ComparedKind) => [...differences, ...removed]
 
 const isRestored = (error: unknown) => error instanceof DeskwireError && error.code === 'cursor_too_old'
 

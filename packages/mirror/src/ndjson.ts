@@ -1,8 +1,9 @@
 /** An export as lines of JSON: each row byte for byte as it is served, ordered by id. It needs nothing but Node. */
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
-import { type ExportManifest, type ExportOptions, exportMoment } from './exports.ts'
-import type { StoreReader, Table } from './store.ts'
+import { type ExportManifest, type ExportOptions, type ExportPart, exportMoment } from './exports.ts'
+import { fileMode } from './files.ts'
+import type { StoreReader } from './store.ts'
 import { SqliteStore } from './stores/sqlite.ts'
 
 export type { ExportManifest, ExportOptions } from './exports.ts'
@@ -12,9 +13,11 @@ export function exportNdjson(options: ExportOptions): Promise<ExportManifest> {
   return exportMoment(
     {
       ending: 'ndjson',
+      hasTexts: true,
       store: (file) => new SqliteStore({ file }),
-      async write(tables, at) {
-        for (const { table, file } of tables) await pipeline(linesOf(at, table), createWriteStream(file))
+      async write(parts, at) {
+        for (const part of parts)
+          await pipeline(linesOf(at, part), createWriteStream(part.file, { mode: fileMode }))
       },
     },
     options,
@@ -26,6 +29,14 @@ const allIds = {
   before: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
 }
 
-async function* linesOf(at: StoreReader, table: Table): AsyncGenerator<string> {
-  for await (const rows of at.rows(table, allIds)) yield rows.map(({ text }) => `${text}\n`).join('')
+/** Rows of the table with those that it cannot hold between them, lowest id first. */
+async function* linesOf(at: StoreReader, { table, quarantined }: ExportPart): AsyncGenerator<string> {
+  const others = [...quarantined].sort((a, b) => (a.id < b.id ? -1 : 1))
+  for await (const rows of at.rows(table, allIds)) {
+    const last = rows.at(-1)?.id ?? ''
+    const before = others.splice(0, others.filter(({ id }) => id < last).length)
+    const all = before.length === 0 ? rows : [...rows, ...before].sort((a, b) => (a.id < b.id ? -1 : 1))
+    yield all.map(({ text }) => `${text}\n`).join('')
+  }
+  yield others.map(({ text }) => `${text}\n`).join('')
 }

@@ -2,6 +2,7 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { type ExportManifest, type ExportOptions, exportMoment } from './exports.ts'
 import { DuckDbStore } from './stores/duckdb.ts'
+import { literal, quoted } from './stores/sql.ts'
 
 export type { ExportManifest, ExportOptions } from './exports.ts'
 
@@ -13,17 +14,17 @@ export function exportParquet(options: ExportOptions): Promise<ExportManifest> {
   return exportMoment(
     {
       ending: 'parquet',
+      hasTexts: false,
       store: (file) => new DuckDbStore({ file }),
-      async write(tables, _, scratch) {
+      async write(parts, _, scratch) {
         // The instance that the store has open: nobody writes to it meanwhile.
         const instance = await DuckDBInstance.fromCache(scratch)
         const connection = await instance.connect()
         try {
-          for (const { table, file } of tables) {
-            const columns = table.columns.map(({ name }) => `"${name}"`).join(', ')
-            const place = file.replaceAll("'", "''")
+          for (const { table, file } of parts) {
+            const columns = table.columns.map(({ name }) => quoted(name)).join(', ')
             await connection.run(
-              `copy (select ${columns} from "${table.name}" order by id) to '${place}' (format parquet, compression zstd)`,
+              `copy (select ${columns} from ${quoted(table.name)} order by id) to ${literal(file)} (format parquet, compression zstd)`,
             )
           }
         } finally {

@@ -36,8 +36,37 @@ interface Operation {
   >
 }
 
-/** Columns that a table has beside those of the fields. */
-const ownColumns = ['_body', 'removed_at']
+/** The column of a table that a field could be named like. */
+const ownColumn = 'removed_at'
+
+/** Names go into statements and file names: nothing else is accepted of a service. The longest plus `_next` fits PostgreSQL's 63 bytes. */
+const names = {
+  kind: /^[a-z][a-z0-9_]{0,39}$/,
+  field: /^[a-z][A-Za-z0-9]{0,39}$/,
+} as const
+const longestColumn = 60
+/** Names of tables that are not for a kind: the mirror's own, those of a copy that is being built, and those that databases keep for themselves. */
+const reserved = /^(?:deskwire_|sqlite_|pg_|duckdb_)|_next$/
+
+/** @throws MirrorError */
+function accepted(what: keyof typeof names, name: string): string {
+  const isLong = what === 'field' && columnName(name).length > longestColumn
+  if (names[what].test(name) && !isLong && !(what === 'kind' && reserved.test(name))) return name
+  const rule =
+    what === 'kind'
+      ? 'a lower-case letter and up to 39 more, digits or _'
+      : 'a lower-case letter and up to 39 more letters or digits'
+  throw new MirrorError(
+    `The openapi.json of the service names a ${what} ${shown(name)}, which is no name that a mirror accepts: ${rule}. Nothing was changed. Is this the service that it should be?`,
+  )
+}
+
+/** Part of a service's text, as it may stand in a message. */
+const shown = (text: string) => JSON.stringify(text.slice(0, 80))
+
+/** What is said of a table or column: one line of plain text. */
+const commentOf = (text: unknown) =>
+  typeof text === 'string' ? text.replace(/[\p{Cc}\p{Surrogate}]+/gu, ' ').slice(0, 2_000) : ''
 
 /** The kinds of a service by their names. @throws MirrorError where the document is none of Deskwire. */
 export function kindsOf(document: unknown): ReadonlyMap<string, Kind> {
@@ -51,33 +80,49 @@ export function kindsOf(document: unknown): ReadonlyMap<string, Kind> {
     const schema = components?.schemas?.[$ref.split('/').at(-1) ?? '']
     const name = schema?.properties?.object?.const
     if (schema === undefined || typeof name !== 'string') continue
-    kinds.set(name, { name, plural, comment: schema.description ?? '', columns: columnsOf(schema) })
+    for (const given of [name, plural]) accepted('kind', given)
+    if (kinds.has(name) || [...kinds.values()].some((kind) => kind.plural === plural))
+      throw new MirrorError(`The openapi.json of the service declares ${name} (${plural}) twice.`)
+    kinds.set(name, {
+      name,
+      plural,
+      comment: commentOf(schema.description),
+      columns: columnsOf(name, schema),
+    })
   }
   if (kinds.size === 0)
     throw new MirrorError('The openapi.json of the service declares no kinds. Check the base address.')
   return kinds
 }
 
-function columnsOf({ properties = {} }: Schema): Column[] {
-  return Object.entries(properties)
+function columnsOf(kind: string, { properties = {} }: Schema): Column[] {
+  const columns = Object.entries(properties)
     .filter(([field]) => field !== 'object')
     .sort(([a], [b]) => Number(b === 'id') - Number(a === 'id'))
     .map(([field, schema]) => {
       const value = withoutNull(schema)
       return {
-        field,
+        field: accepted('field', field),
         name: columnName(field),
         type: typeOf(value),
-        comment: schema.description ?? '',
+        comment: commentOf(schema.description),
         refers: value.format === 'uuid' && !['id', 'organizationId'].includes(field),
       }
     })
+  if (columns[0]?.field !== 'id' || columns[0].type !== 'uuid')
+    throw new MirrorError(`The openapi.json of the service declares no id of kind ${kind} that is a UUID.`)
+  const twice = columns.find(({ name }, n) => columns.findIndex((column) => column.name === name) !== n)
+  if (twice !== undefined)
+    throw new MirrorError(
+      `The openapi.json of the service has two fields of kind ${kind} for the column ${twice.name}.`,
+    )
+  return columns
 }
 
 /** `customerId` → `customer_id`. */
 function columnName(field: string): string {
   const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-  return ownColumns.includes(name) ? `${name}_` : name
+  return name === ownColumn ? `${name}_` : name
 }
 
 /** What a value is where it is not null. */

@@ -6,6 +6,7 @@
  * back is what is there, whoever has changed it.
  */
 import type { IdRange } from '@deskwire/sdk'
+import { MirrorError } from './error.ts'
 
 /**
  * What a column holds. `uuid` is 36 characters in lower case; `timestamp` a text as `2026-01-31T09:30:00.000Z`, of the years 0001 to
@@ -19,7 +20,7 @@ export type Cell = string | number | boolean | null
 export interface Column {
   /** As the service declares it: `customerId`. */
   readonly field: string
-  /** In the store: `customer_id`. It needs no quotes but where it is a word of the language, and never begins with `_`. */
+  /** In the store: `customer_id`. Lower-case letters, digits and `_`, never first; quote it, as it may be a word of the language. */
   readonly name: string
   readonly type: ColumnType
   /** What the service says of the field. */
@@ -30,14 +31,14 @@ export interface Column {
 
 /**
  * A table has these columns, the first of which is its primary key `id`; then `_body`, the row's text as it is served; and,
- * where removals are marked, `removed_at`, which is null for every row that exists.
+ * where removals are marked, `removed_at` and `_removal`, both null for every row that exists.
  */
 export interface Table {
   /** `customers`; while another copy is built beside it, `customers_next`. */
   readonly name: string
   readonly comment: string
   readonly columns: readonly Column[]
-  /** Whether what is removed stays, with the time of its removal. Rows so marked are none of those that a reader is shown. */
+  /** Whether removed rows stay. A row is removed if it has a `_removal`: `removed_at` is for those who query. */
   readonly marksRemovals: boolean
 }
 
@@ -46,24 +47,46 @@ export interface StoredRow {
   readonly id: string
   readonly text: string
   readonly cells: readonly Cell[]
+  /** Where removals are marked, what `removed_at` holds, as it is read: null in a row that exists. */
+  readonly removedAt?: Cell
+}
+
+/** A removed row that stays. */
+export interface RemovedRow extends StoredRow {
+  readonly removal: string
 }
 
 export interface Removal {
   readonly id: string
   /** As a cell of type `timestamp`. */
   readonly removedAt: string
+  /** What is kept in `_removal`: by it the mirror knows its own marks. */
+  readonly removal: string
 }
 
 /** What is seen of one moment. */
 export interface StoreReader {
   /** What was noted under this name; undefined when nothing is. */
   note(name: string): Promise<string | undefined>
+  /** What was noted under names that begin so: letters and spaces. */
+  notes(prefix: string): Promise<readonly string[]>
+  /**
+   * What a table is not as `define` makes it: a sentence for each missing column and each of another type. Undefined where nothing has this
+   * name, be it a table, a view or anything else that `define` would collide with.
+   */
+  drift(table: Table): Promise<readonly Drift[] | undefined>
+  /** How many rows exist, and how many removed ones are kept. */
+  count(table: Table): Promise<{ readonly existing: number; readonly removed: number }>
   /** The lowest and the highest id of the table's rows; null when it has none. */
   span(table: Table): Promise<{ readonly lowest: string; readonly highest: string } | null>
   /** The rows whose ids are after the one, up to and including the other, lowest first, in pieces of the store's choice. */
   rows(table: Table, range: IdRange): AsyncIterable<readonly StoredRow[]>
-  /** Those of these rows that it has, in no order. */
+  /** Those of these rows that exist, in no order. */
   get(table: Table, ids: readonly string[]): Promise<readonly StoredRow[]>
+  /** The removed rows that are kept, lowest id first, in pieces; of a range, or with these ids. */
+  removed(table: Table, which: IdRange | readonly string[]): AsyncIterable<readonly RemovedRow[]>
+  /** The ids of rows that exist in a table and do not exist in another. */
+  idsBeyond(table: Table, other: Table): Promise<readonly string[]>
 }
 
 /** One transaction, which sees what it has written itself. */
@@ -81,14 +104,15 @@ export interface StoreWriter extends StoreReader {
   append(table: Table, rows: Iterable<StoredRow>): Promise<void>
   /** Adds rows, or replaces those with the same ids, marked ones included. No id comes twice in a call. */
   put(table: Table, rows: readonly StoredRow[]): Promise<void>
-  /** Deletes or marks those of these rows that it has. */
+  /** Deletes or, where removals are marked, marks those of these rows that exist. */
   remove(table: Table, removals: readonly Removal[]): Promise<void>
+  /** Deletes these rows, also where removals are marked. */
+  erase(table: Table, ids: readonly string[]): Promise<void>
   /**
-   * Gives the table the rows of another one of the same columns, and no others: what it has beyond them is deleted, or marked as
-   * removed at this time. Nobody who reads it meanwhile sees less than a whole copy, and what others have built upon the
-   * table stays.
+   * Gives the table the rows of another one of the same columns. What it has beyond them is deleted; where removals are marked, it has been marked
+   * before and stays. Nobody who reads it meanwhile sees less than a whole copy, and what others have built upon the table stays.
    */
-  replace(table: Table, by: Table, removedAt: string): Promise<void>
+  replace(table: Table, by: Table): Promise<void>
   /** Drops the table, if it is there. */
   drop(table: Table): Promise<void>
 }
@@ -96,6 +120,8 @@ export interface StoreWriter extends StoreReader {
 export interface OpenOptions {
   /** True, unless told. */
   readonly creates?: boolean
+  /** Where notes are to be made: names that may not be taken. @throws NameTaken before anything is made or changed. */
+  readonly free?: readonly string[]
 }
 
 export interface Store {
@@ -115,9 +141,59 @@ export interface Store {
    * What a reader gives back for a cell that nobody has changed, where that is not the cell itself: a store whose types write a
    * value in their own way says so here. Equal cells are equal texts, numbers or booleans.
    */
-  shown?(column: Column, cell: Cell): Cell
+  shown?(column: Pick<Column, 'type'>, cell: Cell): Cell
+  /** Why the store cannot hold this row exactly, where that shows without a try; a write that fails for a value throws RowRefused. */
+  refusal?(table: Table, row: StoredRow): string | undefined
   /** Ends connections. Nothing may be under way. */
   close(): Promise<void>
+}
+
+/** The columns of a table that are neither of a field nor the text. */
+export function removalColumns({ marksRemovals }: Table) {
+  return marksRemovals ? ofRemovals : []
+}
+
+const ofRemovals = [
+  { name: 'removed_at', type: 'timestamp', comment: 'When it was removed; null while it exists.' },
+  { name: '_removal', type: 'text', comment: 'By what the mirror knows its own marks.' },
+] as const
+
+/** A part of a table that is not as it was made. */
+export interface Drift {
+  /** `name is missing`, `number is text and not bigint`. */
+  readonly text: string
+  /** Whether `define` puts it back. */
+  readonly isMissing: boolean
+}
+
+/** The store has something under a name that the mirror needs and did not make. */
+export class NameTaken extends MirrorError {
+  constructor(name: string) {
+    super(
+      `There is a table ${name} that no mirror made, and nothing was changed. Rename it, or give the copy a schema or file of its own.`,
+    )
+  }
+}
+
+/** A row holds a value that the store refuses. A write that fails so is rolled back, and may succeed without that row. */
+export class RowRefused extends Error {
+  override readonly name = 'RowRefused'
+}
+
+/** Compares the columns that a table has with those that it should have, by their types. */
+export function driftOf(
+  table: Table,
+  types: Readonly<Record<ColumnType, string>>,
+  held: ReadonlyMap<string, string>,
+): readonly Drift[] | undefined {
+  if (held.size === 0) return undefined
+  const body = { name: '_body', type: 'text' } as const
+  return [...table.columns, body, ...removalColumns(table)].flatMap(({ name, type }): Drift[] => {
+    const is = held.get(name)?.toLowerCase()
+    if (is === types[type]) return []
+    if (is !== undefined) return [{ text: `${name} is ${is} and not ${types[type]}`, isMissing: false }]
+    return [{ text: `${name} is missing`, isMissing: !['id', '_body'].includes(name) }]
+  })
 }
 
 /** The store cannot be reached, or has gone away in the middle: whether the last write was kept is told by its notes. */

@@ -1,5 +1,15 @@
 /** Exports of a moment: whole, proved, and gone on with where one was broken off. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@deskwire/sdk'
@@ -123,4 +133,60 @@ test('what is broken off leaves no manifest, and is gone on with', async () => {
   )
   // What was loaded before counts.
   expect(loaded[0]).toBeGreaterThan(0)
+})
+
+const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+test('files of others are left alone, and an export is for its user alone', async () => {
+  await using at = await desk()
+  const { client } = at
+  const directory = join(at.directory, 'new')
+  const write = (name: string, text: string) => writeFileSync(join(directory, name), text)
+  mkdirSync(directory)
+  for (const name of ['manifest.json', 'tickets.ndjson']) {
+    write(name, 'mine')
+    await expect(exportNdjson({ client, directory })).rejects.toThrow(
+      `${join(directory, name)} is not of an export, and nothing was changed.`,
+    )
+    expect(readdirSync(directory)).toEqual([name])
+    expect(readFileSync(join(directory, name), 'utf8')).toBe('mine')
+    rmSync(join(directory, name))
+  }
+  write('customers.ndjson.part', 'mine')
+  write('.deskwire-export', 'mine')
+  await expect(exportNdjson({ client, directory })).rejects.toThrow(/EEXIST/)
+  expect(readFileSync(join(directory, '.deskwire-export'), 'utf8')).toBe('mine')
+  rmSync(join(directory, '.deskwire-export'))
+  const enough = new AbortController()
+  const broken = exportNdjson({
+    client,
+    directory,
+    signal: enough.signal,
+    onLoaded: () => enough.abort(new Error('enough')),
+  })
+  await expect(broken).rejects.toThrow('enough')
+  const scratch = join(directory, '.deskwire-export')
+  expect(mode(scratch)).toBe('700')
+  for (const name of readdirSync(scratch)) expect([name, mode(join(scratch, name))]).toEqual([name, '600'])
+  const manifest = await exportNdjson({ client, directory })
+  const names = [...Object.values(manifest.files), 'manifest.json']
+  for (const name of names) expect([name, mode(join(directory, name))]).toEqual([name, '600'])
+  expect(readFileSync(join(directory, 'customers.ndjson.part'), 'utf8')).toBe('mine')
+  // What the user has shared stays so.
+  chmodSync(join(directory, 'tickets.ndjson'), 0o644)
+  await exportNdjson({ client, directory })
+  expect([mode(join(directory, 'tickets.ndjson')), mode(join(directory, 'customers.ndjson'))]).toEqual([
+    '644',
+    '600',
+  ])
+  // One that was killed while it replaced files knows them for its own.
+  rmSync(join(directory, 'manifest.json'))
+  mkdirSync(scratch)
+  writeFileSync(join(scratch, 'own.json'), JSON.stringify(names))
+  await exportNdjson({ client, directory })
+  expect(existsSync(scratch)).toBe(false)
+
+  const made = join(at.directory, 'made')
+  await exportNdjson({ client, directory: made })
+  expect(mode(made)).toBe('700')
 })

@@ -29,8 +29,8 @@ test('the guide keeps a copy that can be queried and verified, and the README do
 
   const [keep = '', verify = ''] = guide('ts')
   const following = startProgram(keep, environment, 'module-typescript')
-  await eventually('the copy is there', () => following.output.includes('The copy is exact.'))
-  expect(following.output).toBe('1 of 3 rows\n2 of 3 rows\n3 of 3 rows\nThe copy is exact.\n')
+  await eventually('the copy is there', () => following.output.includes('The copy is up to date.'))
+  expect(following.output).toBe('1 of 3 rows\n2 of 3 rows\n3 of 3 rows\nThe copy is up to date.\n')
   await client.tickets.create({ customerId, subject: 'And again' })
   const [open = '', plans = '', weeks = ''] = guide('sql')
   const query = async (sql: string) => (await database.pool.query(sql)).rows

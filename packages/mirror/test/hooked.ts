@@ -29,7 +29,7 @@ function withHook<T extends StoreReader | StoreWriter>(at: T, hook: Hook): T {
     get(_, name) {
       const member = Reflect.get(at, name)
       if (typeof member !== 'function') return member
-      if (name === 'rows') return member.bind(at)
+      if (name === 'rows' || name === 'removed') return member.bind(at)
       return async (...values: unknown[]) => {
         await hook(String(name))
         return Reflect.apply(member, at, values)

@@ -8,7 +8,16 @@ import type { Api } from '../../service/test/harness/service.ts'
 import { sharedService } from '../../service/test/harness/shared-service.ts'
 import { parcelWithUrgency } from '../../service/test/upgrade/parcel.fixture.ts'
 import { makeParcels, startRelease } from '../../service/test/upgrade/releases.fixture.ts'
-import { Mirror, MirrorError, type MirrorOptions, type Store, StoreUnavailable } from '../src/index.ts'
+import {
+  type CopyDifference,
+  Mirror,
+  MirrorError,
+  type MirrorOptions,
+  NameTaken,
+  type Store,
+  StoreUnavailable,
+  type Trouble,
+} from '../src/index.ts'
 import { MemoryStore } from '../src/stores/memory.ts'
 import { differencesByHand } from './by-hand.ts'
 import { hooked } from './hooked.ts'
@@ -101,7 +110,12 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     // Another process goes on where this one was.
     await client.customers.create({ name: 'Later' })
     const again = mirrorOf(client, at.store())
-    expect(await again.verify()).toEqual({ exact: true, rows: expect.anything(), differences: [] })
+    expect(await again.verify()).toEqual({
+      exact: true,
+      rows: expect.anything(),
+      differences: [],
+      quarantined: [],
+    })
     await exact(client, at)
     await again.close()
   })
@@ -122,6 +136,170 @@ describe.each(Object.entries(places))('in %s', (_, placeOf) => {
     const other = mirrorOf(client, at.store(), { removals: 'delete' })
     await expect(other.catchUp()).rejects.toThrow("begun with removals: 'mark'")
     await other.close()
+  })
+
+  test('verify and repair cover removed rows that stay', async () => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
+    const { customerIds } = await furnish(client, 8)
+    const mirror = mirrorOf(client, at.store(), { removals: 'mark' })
+    await mirror.catchUp()
+    const removed = customerIds.slice(0, 5)
+    for (const id of removed) await client.customers.remove(id)
+    await mirror.catchUp()
+    const times = () =>
+      at.sql('select id, removed_at from customers where removed_at is not null order by id')
+    const before = await times()
+    expect(before).toHaveLength(5)
+    const where = (id: string | undefined) => `where id = '${id}'`
+    const invented = '01980000-0000-7000-8000-000000000001'
+    const [unmarked, moved, renamed, changed, deleted] = removed
+    await at.sql(`update customers set removed_at = null ${where(unmarked)}`)
+    await at.sql(`update customers set removed_at = '2001-01-01T00:00:00.000Z' ${where(moved)}`)
+    await at.sql(`update customers set name = 'Mallory' ${where(renamed)}`)
+    await at.sql(`update customers set removed_at = '2001-01-01T00:00:00.000Z' ${where(customerIds[6])}`)
+    await at.sql(`insert into customers (id, _body) values ('${invented}', '{}')`)
+    const names = new Map<string, unknown>(customerIds.map((id, n) => [id, n]))
+    const told = (differences: readonly CopyDifference[]) =>
+      differences.map(({ id, type, columns }) => `${names.get(id) ?? id} ${type} ${columns}`.trim()).sort()
+    const wrong = [
+      '0 changed removed_at',
+      '1 changed removed_at',
+      '2 changed name',
+      '6 changed removed_at',
+      `${invented} extra`,
+    ].sort()
+    expect(told((await mirror.verify()).differences)).toEqual(wrong)
+    expect(told(await mirror.repair())).toEqual(wrong)
+    expect(await mirror.verify()).toMatchObject({ exact: true, rows: { customer: 3 } })
+    // The invented row is gone, and marks have the times that they had.
+    expect(await times()).toEqual(before)
+    expect(await at.sql(`select id from customers where id = '${invented}'`)).toEqual([])
+    await exact(client, at)
+
+    // The service has nothing of what was removed: what is lost is said.
+    await at.sql(`update customers set _body = '{"name":"Eve"}' ${where(changed)}`)
+    await at.sql(`delete from customers ${where(deleted)}`)
+    expect(told((await mirror.verify()).differences)).toEqual(['3 lost _body', 'lost'])
+    expect(told(await mirror.repair())).toEqual(['3 lost _body', 'lost'])
+    expect(told((await mirror.verify()).differences)).toEqual(['3 lost _body'])
+    await mirror.close()
+  })
+
+  test('a copy of the first form keeps its removed rows', async () => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
+    const { customerIds } = await furnish(client)
+    const mirror = mirrorOf(client, at.store(), { removals: 'mark' })
+    await mirror.catchUp()
+    await client.customers.remove(customerIds[0] as string)
+    await mirror.catchUp()
+    await mirror.close()
+    const times = () => at.sql('select id, removed_at from customers where removed_at is not null')
+    const before = await times()
+    for (const plural of plurals) await at.sql(`alter table ${plural} drop column _removal`)
+    const [noted] = await at.sql("select value from deskwire_mirror where name = 'live'")
+    const { removed: _, quarantined: __, ...position } = JSON.parse(noted?.value as string)
+    const first = JSON.stringify({ ...position, form: 1 })
+    await at.sql(`update deskwire_mirror set value = '${first}' where name = 'live'`)
+    const later = mirrorOf(client, at.store())
+    expect(await later.verify()).toMatchObject({ exact: true, rows: { customer: 1 } })
+    expect(await times()).toEqual(before)
+    await later.close()
+  })
+
+  test('nothing is touched that no mirror made', async () => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
+    await furnish(client)
+    await at.occupy()
+    await at.sql('create table customers (mine integer)')
+    await at.sql('insert into customers values (7)')
+    const before = await at.look()
+    const refused = async (name: string) => {
+      const mirror = mirrorOf(client, at.store())
+      await expect(mirror.catchUp()).rejects.toThrow(
+        `There is a table ${name} that no mirror made, and nothing was changed.`,
+      )
+      await mirror.close()
+    }
+    await refused('customers')
+    expect(await at.look()).toEqual(before)
+    expect(await at.sql('select mine from customers')).toEqual([{ mine: 7 }])
+    await at.sql('alter table customers rename to customers_of_mine')
+    await at.sql('create view customers as select * from customers_of_mine')
+    await refused('customers')
+    await at.sql('drop view customers')
+    await at.sql('create table deskwire_mirror (mine integer)')
+    await refused('deskwire_mirror')
+    expect(await at.sql('select mine from deskwire_mirror')).toEqual([])
+    await at.sql('drop table deskwire_mirror')
+    const mirror = mirrorOf(client, at.store())
+    await mirror.catchUp()
+    await exact(client, at)
+    // Nor where a new copy is built.
+    await at.sql('create table tickets_next (mine integer)')
+    await tellRestored(shared().database.pool, systemClock)
+    await expect(mirror.catchUp()).rejects.toThrow(NameTaken)
+    expect(await at.sql('select mine from tickets_next')).toEqual([])
+    await at.sql('drop table tickets_next')
+    await mirror.catchUp()
+    await exact(client, at)
+    expect(await at.sql('select mine from customers_of_mine')).toEqual([{ mine: 7 }])
+    await mirror.close()
+  })
+
+  test('a table that was emptied is filled again before the copy counts as caught up', async () => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
+    await furnish(client, 3)
+    const before = mirrorOf(client, at.store())
+    await before.catchUp()
+    await before.close()
+    await at.sql('delete from tickets')
+    const troubles: Trouble[] = []
+    let isCaughtUp = false
+    const mirror = mirrorOf(client, at.store(), {
+      onTrouble: (trouble) => troubles.push(trouble),
+      onCaughtUp: () => {
+        isCaughtUp = true
+      },
+    })
+    await mirror.catchUp()
+    expect(isCaughtUp).toBe(true)
+    expect(troubles).toMatchObject([{ type: 'mended', differences: Array(3).fill({ type: 'missing' }) }])
+    await exact(client, at)
+    await mirror.close()
+  })
+
+  test.each([
+    ['alter table customers drop column name', 'name is missing'],
+    ['alter table customers rename column name to full_name', 'name is missing'],
+    ['drop table customers', 'table customers is not there'],
+    ['alter table customers rename to customers_of_mine', 'table customers is not there'],
+  ])('a table that was changed is an error that repair heals: %s', async (change, why) => {
+    await using at = await place()
+    const client = clientOf(await shared().newOrganization())
+    const { customerIds } = await furnish(client, 3)
+    const running = mirrorOf(client, at.store())
+    await running.catchUp()
+    await at.sql(change)
+    const mirror = mirrorOf(client, at.store())
+    for (const call of [() => mirror.catchUp(), () => mirror.verify(), () => running.catchUp()]) {
+      const refusal: Error = await call().then(
+        () => expect.unreachable('it was not seen'),
+        (error) => error,
+      )
+      expect(refusal).toBeInstanceOf(MirrorError)
+      expect(refusal.message).toContain(why)
+      expect(refusal.message).toContain('deskwire repair')
+    }
+    await client.customers.update(customerIds[0] as string, { name: 'Later' })
+    await expect(running.catchUp()).rejects.toThrow(why)
+    await mirror.repair()
+    expect(await mirror.verify()).toMatchObject({ exact: true, rows: { customer: 3 } })
+    await exact(client, at)
+    await Promise.all([mirror.close(), running.close()])
   })
 
   test('plain SQL on the copy is found, named and mended, and nothing else is fetched', async () => {

@@ -48,6 +48,8 @@ function row(n: number, order = `number ${n}`): StoredRow {
   return { id: idOf(n), cells, text: `{"id":"${idOf(n)}","n":"${order} \\t \\\\ é"}` }
 }
 
+const removal = (n: number) => ({ id: idOf(n), removedAt: at, removal: `mark ${n}` })
+
 const all = { after: idOf(0), before: idOf(999_999) }
 
 async function rowsOf(reader: StoreReader, of: Table, range = all): Promise<StoredRow[]> {
@@ -110,10 +112,7 @@ describe.each(Object.entries(stores))('%s', (_, placeOf) => {
     await store.write(async (tx) => {
       await tx.put(things, [row(1, 'changed'), row(3)])
       await tx.put(things, [])
-      await tx.remove(things, [
-        { id: idOf(2), removedAt: at },
-        { id: idOf(77), removedAt: at },
-      ])
+      await tx.remove(things, [removal(2), removal(77)])
       await tx.remove(things, [])
       await tx.setNote('place', null)
     })
@@ -155,7 +154,7 @@ describe.each(Object.entries(stores))('%s', (_, placeOf) => {
     })
     const broken = store.write(async (tx) => {
       await tx.put(things, [row(1, 'changed'), row(2)])
-      await tx.remove(things, [{ id: idOf(1), removedAt: at }])
+      await tx.remove(things, [removal(1)])
       await tx.setNote('place', 'two')
       throw new Error('in the middle')
     })
@@ -188,14 +187,16 @@ describe.each(Object.entries(stores))('%s', (_, placeOf) => {
         await tx.define(next)
         await tx.append(things, [row(1), row(2), row(3)])
         await tx.append(next, [row(2), row(3, 'changed'), row(4), row(5)])
-        await tx.remove(next, [{ id: idOf(5), removedAt: at }])
-        await tx.replace(things, next, at)
+        await tx.remove(next, [removal(5)])
+        expect([...(await tx.idsBeyond(things, next))]).toEqual([idOf(1)])
+        if (marks) await tx.remove(things, [removal(1)])
+        await tx.replace(things, next)
       })
       const texts = async () => (await store.read((reader) => rowsOf(reader, things))).map(({ text }) => text)
       expect(await texts()).toEqual([row(2).text, row(3, 'changed').text, row(4).text])
       // What is marked comes back by being written.
       await store.write((tx) => tx.put(things, [row(1)]))
-      await store.write((tx) => tx.remove(things, [{ id: idOf(2), removedAt: at }]))
+      await store.write((tx) => tx.remove(things, [removal(2)]))
       expect(await texts()).toEqual([row(1).text, row(3, 'changed').text, row(4).text])
       if (held.sql !== undefined) {
         const marked = marks ? 'count(removed_at)' : '0'

@@ -1,11 +1,11 @@
-import type { MirrorOptions } from '@deskwire/mirror'
+import type { MirrorOptions, QuarantinedRow } from '@deskwire/mirror'
 import { clientHelp, clientOf, requireTarget } from '../client.ts'
 import type { Command } from '../commands.ts'
 import { CommandFailure, exitCodes } from '../failure.ts'
 import { parseFlags } from '../flags.ts'
 import { rowsText } from '../import/show.ts'
 import { copyHelp, explained, readPlace } from '../mirror/place.ts'
-import { batchText, createLoadBar, troubleText } from '../mirror/show.ts'
+import { batchText, createLoadBar, quarantineText, troubleText } from '../mirror/show.ts'
 import { stopSignal } from '../until-stopped.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -15,17 +15,19 @@ export const mirrorCommand: Command = {
 ${copyHelp}                         ndjson:DIR or parquet:DIR write an export of one moment, and end
   --removals WHAT        delete removed rows, or mark them with removed_at: delete (unless told) or mark; settled when a copy begins
   --once                 bring the copy up to date, and end; otherwise it follows
-  --json                 one JSON object a line: loaded, exact, each batch
+  --json                 one JSON object a line: up_to_date, each batch, quarantined
 ${clientHelp}
-Each page and its place in the stream are one transaction: killed at any instant, it goes on where it was when it is run again. The
-copy is held against the service's checkpoint whenever it has caught up. A table a kind, a column a field; the row's text as it was
-served is in _body. A service or database that does not answer is waited for. After a restore of the service a new copy is built
-beside the old one, and takes its place when it is whole.
+Each page and its place in the stream are one transaction: killed at any instant, it goes on where it was when it is run again.
+What was written is compared with the service's checkpoint whenever it has caught up, and at the start with the number of rows in
+the tables; deskwire verify compares everything. A table a kind, a column a field; the row's text as it was served is in _body.
+It changes no table and no file that it did not make: where one has a name that it needs, it refuses. A row that the store cannot
+hold is quarantined, and reported. A service or database that does not answer is waited for. After a restore of the service a new
+copy is built next to the old one, and replaces it when it is whole.
 
 SQLite needs nothing else; PostgreSQL needs the packages pg and pg-copy-streams, DuckDB and Parquet @duckdb/node-api.
 
-Exit codes: 0 when it was stopped, or is done with --once or an export; 1 when the service refuses the key, or the place holds something
-else; 2 for a wrong command line; 130 when it was stopped before an export or --once was done: run it again to go on.
+Exit codes: 0 when it was stopped, or is done with --once or an export; 3 when it is done and rows are quarantined; 1 when the service
+refuses the key, or the place holds something else; 2 for a wrong command line; 130 when it was stopped before an export or --once was done: run it again to go on.
 
 Examples:
   deskwire mirror --to postgres://desk@db.internal/warehouse --url https://desk.example/v1 --key dwk_…
@@ -71,10 +73,16 @@ Examples:
           { to: place.name, ...manifest },
           `${rowsText(rows)} in ${place.name}, proved; manifest.json says as of where`,
         )
+        const lacking = manifest.quarantined ?? []
+        if (lacking.length > 0) {
+          process.stderr.write(quarantineText(lacking))
+          process.exitCode = exitCodes.found
+        }
         return
       }
       const { Mirror } = await import('@deskwire/mirror')
       let isTold = false
+      let quarantined: readonly QuarantinedRow[] = []
       const mirror = new Mirror({
         client,
         store: await place.store(),
@@ -82,16 +90,22 @@ Examples:
         ...(removals && { removals }),
         ...told,
         onChanges: (page) => tell({ type: 'batch', ...page }, batchText(page)),
-        onExact: () => {
-          const sentence = `${loaded === 0 ? '' : `${rowsText(loaded)} loaded; `}the copy in ${place.name} is exact`
-          if (!isTold) tell({ type: 'exact', to: place.name, loaded }, sentence)
+        onCaughtUp: () => {
+          const sentence = `${loaded === 0 ? '' : `${rowsText(loaded)} loaded; `}the copy in ${place.name} is up to date; deskwire verify compares what it holds`
+          if (!isTold) tell({ type: 'up_to_date', to: place.name, loaded }, sentence)
           isTold = true
         },
       })
       try {
-        await (switches.once ? mirror.catchUp({ signal }) : mirror.follow({ signal }))
+        if (!switches.once) await mirror.follow({ signal })
+        await mirror.catchUp({ signal })
+        quarantined = await mirror.quarantined()
       } finally {
         await mirror.close()
+      }
+      if (quarantined.length > 0) {
+        tell({ type: 'quarantined', rows: quarantined }, quarantineText(quarantined).trimEnd())
+        process.exitCode = exitCodes.found
       }
     } catch (error) {
       if (!signal.aborted) throw await explained(error)

@@ -1,28 +1,38 @@
 import { clientHelp } from '../client.ts'
 import type { Command } from '../commands.ts'
+import { exitCodes } from '../failure.ts'
 import { rowsText } from '../import/show.ts'
 import { copyHelp, withCopy } from '../mirror/place.ts'
-import { differencesText } from '../mirror/show.ts'
+import { differencesText, quarantineText } from '../mirror/show.ts'
 
 export const repairCommand: Command = {
   help: () => `deskwire repair --to PLACE: find the rows of a copy that are not what the service has, and fetch exactly those.
 
 ${copyHelp}  --json                 print JSON, with all that was mended
 ${clientHelp}
-It finds them as deskwire verify does. A mirror that follows may run meanwhile.
+It finds them as deskwire verify does, and makes tables and columns again that were dropped or renamed. A mirror that follows may run
+meanwhile. What the copy kept of removed rows the service has no more: where it was changed or deleted, it is lost.
 
-Exit codes: 0 when the copy is exact now, whether anything was mended or not; 1 when it could not be compared or mended, or there is
+Exit codes: 0 when the copy is exact now, whether anything was mended or not; 3 when rows are lost or quarantined; 1 when it could not be compared or mended, or there is
 no copy; 2 for a wrong command line.
 
 Example:
   deskwire repair --to postgres://desk@db.internal/warehouse --url https://desk.example/v1 --key dwk_…
 `,
   async run(args) {
-    const { json, place, result } = await withCopy('repair', args, (mirror) => mirror.repair())
+    const { json, place, result } = await withCopy('repair', args, async (mirror) => {
+      const differences = await mirror.repair()
+      return { differences, quarantined: await mirror.quarantined() }
+    })
+    const { differences, quarantined } = result
+    const lost = differences.filter(({ type }) => type === 'lost')
+    const mended = differences.filter(({ type }) => type !== 'lost')
+    const also = lost.length === 0 ? '' : `; ${rowsText(lost.length)} lost, which the service has no more`
     process.stdout.write(
       json
-        ? `${JSON.stringify({ to: place, mended: result })}\n`
-        : `${differencesText(result)}${rowsText(result.length)} mended in ${place}\n`,
+        ? `${JSON.stringify({ to: place, mended, lost, quarantined })}\n`
+        : `${differencesText(differences)}${quarantineText(quarantined)}${rowsText(mended.length)} mended in ${place}${also}\n`,
     )
+    if (lost.length + quarantined.length > 0) process.exitCode = exitCodes.found
   },
 }

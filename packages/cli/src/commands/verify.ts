@@ -3,7 +3,7 @@ import type { Command } from '../commands.ts'
 import { exitCodes } from '../failure.ts'
 import { count } from '../import/show.ts'
 import { copyHelp, withCopy } from '../mirror/place.ts'
-import { differencesText } from '../mirror/show.ts'
+import { differencesText, quarantineText } from '../mirror/show.ts'
 
 export const verifyCommand: Command = {
   help: () => `deskwire verify --to PLACE: compare every row of a copy, its text and each of its columns, with the service.
@@ -13,7 +13,7 @@ ${clientHelp}
 The copy is brought up to date first. The service tells digests of ranges of ids, so that calls and bytes grow with what differs,
 and not with the rows. Others may write meanwhile, on both sides. Nothing is mended: deskwire repair does that.
 
-Exit codes: 0 when the copy is exact; 3 when it is not; 1 when it could not be compared, or there is no copy; 2 for a wrong command
+Exit codes: 0 when the copy is exact; 3 when rows differ or are quarantined; 1 when it could not be compared, or there is no copy; 2 for a wrong command
 line.
 
 Example:
@@ -21,14 +21,14 @@ Example:
 `,
   async run(args) {
     const { json, place, result } = await withCopy('verify', args, (mirror) => mirror.verify())
-    const { exact, rows, differences } = result
+    const { exact, rows, differences, quarantined } = result
     const compared = Object.values(rows).reduce((sum, n) => sum + n, 0)
     if (json) process.stdout.write(`${JSON.stringify({ to: place, ...result })}\n`)
     else if (exact) process.stdout.write(`${count(compared)} rows compared: the copy in ${place} is exact\n`)
     else {
       const what = differences.length === 1 ? '1 row differs' : `${count(differences.length)} rows differ`
       process.stdout.write(
-        `${differencesText(differences)}${count(compared)} rows compared: ${what}; deskwire repair mends\n`,
+        `${differencesText(differences)}${quarantineText(quarantined)}${count(compared)} rows compared: ${what}${differences.length === 0 ? '' : '; deskwire repair mends'}\n`,
       )
     }
     if (!exact) process.exitCode = exitCodes.found

@@ -1,6 +1,6 @@
 /** What a person sees of a copy: a bar while it is loaded, on a terminal, and a line for whatever happens. */
 import type { WriteStream } from 'node:tty'
-import type { AppliedPage, CopyDifference, LoadProgress, Trouble } from '@deskwire/mirror'
+import type { AppliedPage, CopyDifference, LoadProgress, QuarantinedRow, Trouble } from '@deskwire/mirror'
 import { barOf, count, rowsText } from '../import/show.ts'
 
 /** Differences that are told of one by one; `--json` has them all. */
@@ -57,7 +57,9 @@ export function troubleText(trouble: Trouble): string {
     case 'restored':
       return 'The service went back to a backup: a new copy is built beside this one, and takes its place when it is whole.'
     case 'mended':
-      return `The copy did not add up to the service's checkpoint: ${rowsText(trouble.differences.length)} fetched again.`
+      return `The copy did not add up to the service's checkpoint, or did not hold as many rows: ${rowsText(trouble.differences.length)} repaired.`
+    case 'quarantined':
+      return `Quarantined, as the store cannot hold it: ${trouble.kind} ${trouble.id}: ${trouble.reason}.`
   }
 }
 
@@ -67,8 +69,17 @@ export function differencesText(differences: readonly CopyDifference[]): string 
     .slice(0, toldDifferences)
     .map(
       ({ kind, id, type, columns }) =>
-        `${kind} ${id}  ${type}${columns.length === 0 ? '' : `: ${columns.join(', ')}`}\n`,
+        `${kind} ${id === '' ? 'that was removed' : id}  ${type}${columns.length === 0 ? '' : `: ${columns.join(', ')}`}\n`,
     )
   const more = differences.length - toldDifferences
   return `${lines.join('')}${more > 0 ? `and ${count(more)} more: --json has all\n` : ''}`
+}
+
+/** Rows that the store cannot hold, a line each, and what becomes of them; nothing where there are none. */
+export function quarantineText(rows: readonly QuarantinedRow[]): string {
+  if (rows.length === 0) return ''
+  const lines = rows
+    .slice(0, toldDifferences)
+    .map(({ kind, id, reason }) => `${kind} ${id}  quarantined: ${reason}\n`)
+  return `${lines.join('')}${rowsText(rows.length)} quarantined: the tables lack what the store cannot hold, until it changes or is removed\n`
 }

@@ -21,12 +21,19 @@ import {
   VARCHAR,
 } from '@duckdb/node-api'
 import { Queue } from '../queue.ts'
+import { unholdable } from '../row.ts'
 import {
   type Cell,
   type Column,
   type ColumnType,
+  type Drift,
+  driftOf,
+  NameTaken,
   type OpenOptions,
   type Removal,
+  type RemovedRow,
+  RowRefused,
+  removalColumns,
   type Store,
   type StoredRow,
   type StoreReader,
@@ -34,6 +41,7 @@ import {
   type StoreWriter,
   type Table,
 } from '../store.ts'
+import { literal, quoted } from './sql.ts'
 
 export interface DuckDbOptions {
   /** The file; it is made if it is not there. */
@@ -79,6 +87,13 @@ const sorts: Record<ColumnType, Sort> = {
 
 const text: Sort = sorts.text
 
+/** What DuckDB calls them. */
+const shownTypes = Object.fromEntries(Object.entries(sorts).map(([type, { sql }]) => [type, sql])) as Record<
+  ColumnType,
+  string
+>
+shownTypes.timestamp = 'timestamp with time zone'
+
 /** Rows of a piece of `rows`: each piece is a statement, which looks at all ids of the range. */
 const rowsOfPiece = 10_000
 
@@ -113,7 +128,7 @@ export class DuckDbStore implements Store {
     this.#writes = writersOf(resolve(options.file))
   }
 
-  async open({ creates = true }: OpenOptions = {}): Promise<boolean> {
+  async open({ creates = true, free = [] }: OpenOptions = {}): Promise<boolean> {
     if (this.#instance !== undefined) return true
     const { file, settings = {} } = this.#options
     if (!creates && !existsSync(file)) return false
@@ -126,9 +141,16 @@ export class DuckDbStore implements Store {
       )
     })
     const writer = new Connection(await instance.connect())
-    if (!creates && !(await writer.hasNotes())) {
+    const close = () => {
       writer.close()
       instance.closeSync()
+    }
+    const hasNotes = await writer.hasNotes(free).catch((error) => {
+      close()
+      throw error
+    })
+    if (!creates && !hasNotes) {
+      close()
       return false
     }
     if (settings.checkpoint_threshold === undefined)
@@ -158,10 +180,14 @@ export class DuckDbStore implements Store {
     return this.#reads.run(() => opened(this.#reader).transaction(work))
   }
 
-  shown({ type }: Column, cell: Cell): Cell {
+  shown({ type }: Pick<Column, 'type'>, cell: Cell): Cell {
     if (cell === null) return null
     if (type === 'timestamp') return String(microsOf(cell as string))
     return type === 'integer' ? String(cell) : cell
+  }
+
+  refusal(table: Table, row: StoredRow): string | undefined {
+    return unholdable(table, row)
   }
 }
 
@@ -190,6 +216,8 @@ class Connection implements StoreWriter {
     } catch (error) {
       // A commit that failed has ended it.
       await this.run('rollback').catch(() => {})
+      if (error instanceof Error && ofTheRow.test(error.message))
+        throw new RowRefused(error.message, { cause: error })
       throw error
     }
   }
@@ -202,13 +230,37 @@ class Connection implements StoreWriter {
     return (await this.#connection.runAndReadAll(sql, values)).getRows() as Cell[][]
   }
 
-  async hasNotes(): Promise<boolean> {
-    return (await this.#columnsOf('deskwire_mirror')).length > 0
+  /** Whether notes are there. @throws NameTaken where they are not, for one of the names that are to be free, or for that of the notes. */
+  async hasNotes(free: readonly string[]): Promise<boolean> {
+    const held = await this.#columnsOf('deskwire_mirror')
+    if (held.size > 0 && !(held.has('name') && held.has('value'))) throw new NameTaken('deskwire_mirror')
+    if (held.size > 0) return true
+    for (const name of free) if ((await this.#columnsOf(name)).size > 0) throw new NameTaken(name)
+    return false
   }
 
   async note(name: string): Promise<string | undefined> {
     const [row] = await this.#read('select value from deskwire_mirror where name = $1', name)
     return row?.[0] as string | undefined
+  }
+
+  async notes(prefix: string): Promise<readonly string[]> {
+    const rows = await this.#read(
+      'select value from deskwire_mirror where starts_with(name, $1) order by name',
+      prefix,
+    )
+    return rows.map(([value]) => value as string)
+  }
+
+  async drift(table: Table): Promise<readonly Drift[] | undefined> {
+    return driftOf(table, shownTypes, await this.#columnsOf(table.name))
+  }
+
+  async count({ name, marksRemovals }: Table): Promise<{ existing: number; removed: number }> {
+    const removed = marksRemovals ? 'count(_removal)' : '0'
+    const [row] = await this.#read(`select count(*), ${removed} from ${quoted(name)}`)
+    const [all = 0, of = 0] = (row ?? []).map(Number)
+    return { existing: all - of, removed: of }
   }
 
   async setNote(name: string, value: string | null): Promise<void> {
@@ -245,19 +297,46 @@ class Connection implements StoreWriter {
   }
 
   async get(table: Table, ids: readonly string[]): Promise<readonly StoredRow[]> {
-    return ids.length === 0 ? [] : this.#rowsWhere(table, `id in (${ids.map(idLiteral).join(', ')})`)
+    return ids.length === 0 ? [] : this.#rowsWhere(table, amongIds(ids))
+  }
+
+  async *removed(table: Table, which: IdRange | readonly string[]): AsyncGenerator<readonly RemovedRow[]> {
+    if (!table.marksRemovals || ('length' in which && which.length === 0)) return
+    const where = 'after' in which ? between(which.after, which.before) : amongIds(which)
+    const isRemoved = `${where} and _removal is not null`
+    // In pieces, as they are not all to be in memory.
+    for (let n = 0; ; n += rowsOfPiece) {
+      const rows = await this.#rowsAt(table, `${isRemoved} order by id limit ${rowsOfPiece} offset ${n}`)
+      if (rows.length > 0) yield rows.map((row) => ({ ...row, removal: row.removal as string }))
+      if (rows.length < rowsOfPiece) return
+    }
+  }
+
+  async idsBeyond(table: Table, other: Table): Promise<readonly string[]> {
+    const of = `from ${quoted(other.name)} as other where other.id = held.id and ${existing(other, 'other')}`
+    const rows = await this.#read(
+      `select cast(id as varchar) from ${quoted(table.name)} as held where not exists (select 1 ${of}) and ${existing(table, 'held')}`,
+    )
+    return rows.map(([id]) => id as string)
+  }
+
+  async #rowsWhere(table: Table, where: string): Promise<StoredRow[]> {
+    const rows = await this.#rowsAt(table, `${where} and ${existing(table)} order by id`)
+    return rows.map(({ removal: _, ...row }) => row)
   }
 
   /** The cells of a row as one array of JSON: the client takes as long for each value as for a whole text. */
-  async #rowsWhere(table: Table, where: string): Promise<StoredRow[]> {
+  async #rowsAt(table: Table, where: string): Promise<(StoredRow & { removal?: Cell })[]> {
     const cells = table.columns.map(({ name, type }) => sorts[type].read(quoted(name)))
+    const own = table.marksRemovals ? [sorts.timestamp.read('removed_at'), '_removal'] : []
     const rows = await this.#read(
-      `select cast(json_array(${cells.join(', ')}) as varchar), _body from ${quoted(table.name)}
-        where ${where} and ${existing(table)} order by id`,
+      `select cast(json_array(${cells.join(', ')}) as varchar), ${['_body', ...own].join(', ')}
+        from ${quoted(table.name)} where ${where}`,
     )
-    return rows.map(([json, body]) => {
+    return rows.map(([json, body, removedAt = null, removal = null]) => {
       const cells = JSON.parse(json as string) as Cell[]
-      return { id: cells[0] as string, text: body as string, cells }
+      const row = { id: cells[0] as string, text: body as string, cells }
+      return table.marksRemovals ? { ...row, removedAt, removal } : row
     })
   }
 
@@ -267,38 +346,39 @@ class Connection implements StoreWriter {
         n === 0 ? 'id uuid primary key' : `${quoted(name)} ${sorts[type].sql}`,
       ),
       '_body varchar not null',
-      ...(table.marksRemovals ? ['removed_at timestamptz'] : []),
+      ...removalColumns(table).map(({ name, type }) => `${name} ${sorts[type].sql}`),
     ]
     await this.run(`create table if not exists ${quoted(table.name)} (${columns.join(', ')})`)
     await this.run(`comment on table ${quoted(table.name)} is ${literal(table.comment)}`)
     const there = await this.#columnsOf(table.name)
-    for (const { name, type, comment } of table.columns) {
+    for (const { name, type, comment } of [...table.columns, ...removalColumns(table)]) {
       const column = `${quoted(table.name)}.${quoted(name)}`
-      if (!there.includes(name))
+      if (!there.has(name))
         await this.run(`alter table ${quoted(table.name)} add column ${quoted(name)} ${sorts[type].sql}`)
       await this.run(`comment on column ${column} is ${literal(comment)}`)
     }
   }
 
-  /** As they stand in the table: those of later releases are behind the others. */
-  async #columnsOf(name: string): Promise<string[]> {
+  /** With their types, as they stand in the table: those of later releases are behind the others. Names are those of whatever case. */
+  async #columnsOf(name: string): Promise<Map<string, string>> {
     const rows = await this.#read(
-      'select column_name from duckdb_columns() where table_name = $1 and not internal order by column_index',
+      `select column_name, data_type from duckdb_columns() where lower(table_name) = lower($1) and not internal
+        and schema_name = current_schema() and database_name = current_database() order by column_index`,
       name,
     )
-    return rows.map(([column]) => column as string)
+    return new Map(rows.map(([column, type]) => [column as string, type as string]))
   }
 
   /** None: what DuckDB reads of a column it skips by its minima and maxima, and an index would forbid new columns. */
   async index(): Promise<void> {}
 
   async append(table: Table, rows: Iterable<StoredRow>): Promise<void> {
-    await this.#appendTo(table, table.name, await this.#columnsOf(table.name), rows)
+    await this.#appendTo(table, table.name, [...(await this.#columnsOf(table.name)).keys()], rows)
   }
 
   async put(table: Table, rows: readonly StoredRow[]): Promise<void> {
     if (rows.length === 0) return
-    const names = await this.#columnsOf(table.name)
+    const names = [...(await this.#columnsOf(table.name)).keys()]
     const columns = names.map(quoted).join(', ')
     await this.run(
       `create or replace temp table deskwire_put as select ${columns} from ${quoted(table.name)} limit 0`,
@@ -352,28 +432,32 @@ class Connection implements StoreWriter {
   async remove(table: Table, removals: readonly Removal[]): Promise<void> {
     if (removals.length === 0) return
     const name = quoted(table.name)
-    if (!table.marksRemovals) {
-      await this.run(
-        `delete from ${name} where id in (${removals.map(({ id }) => idLiteral(id)).join(', ')})`,
+    if (!table.marksRemovals)
+      return await this.erase(
+        table,
+        removals.map(({ id }) => id),
       )
-      return
-    }
-    const gone = removals.map(({ id, removedAt }) => `(${idLiteral(id)}, ${timeLiteral(removedAt)})`)
+    const gone = removals.map(
+      ({ id, removedAt, removal }) => `(${idLiteral(id)}, ${timeLiteral(removedAt)}, ${literal(removal)})`,
+    )
     await this.run(
-      `update ${name} set removed_at = gone.time from (values ${gone.join(', ')}) as gone (id, time)
-        where ${name}.id = gone.id and ${name}.removed_at is null`,
+      `update ${name} set removed_at = gone.time, _removal = gone.removal
+        from (values ${gone.join(', ')}) as gone (id, time, removal)
+        where ${name}.id = gone.id and ${name}._removal is null`,
     )
   }
 
-  async replace(table: Table, by: Table, removedAt: string): Promise<void> {
+  async erase({ name }: Table, ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.run(`delete from ${quoted(name)} where ${amongIds(ids)}`)
+  }
+
+  async replace(table: Table, by: Table): Promise<void> {
     const [to, from] = [quoted(table.name), quoted(by.name)]
-    const gone = `not exists (select 1 from ${from} as other where other.id = ${to}.id)`
-    await this.run(
-      table.marksRemovals
-        ? `update ${to} set removed_at = ${timeLiteral(removedAt)} where removed_at is null and ${gone}`
-        : `delete from ${to} where ${gone}`,
-    )
-    const names = (await this.#columnsOf(by.name)).map(quoted)
+    if (!table.marksRemovals)
+      await this.run(
+        `delete from ${to} where not exists (select 1 from ${from} as other where other.id = ${to}.id)`,
+      )
+    const names = [...(await this.#columnsOf(by.name)).keys()].map(quoted)
     const set = names.flatMap((name) => (name === '"id"' ? [] : [`${name} = excluded.${name}`]))
     const differs = names.map((name) => `held.${name} is distinct from other.${name}`).join(' or ')
     // Rows that are as they should be stay untouched.
@@ -400,10 +484,6 @@ function* chunked<T>(items: Iterable<T>, length: number): Generator<T[]> {
   if (piece.length > 0) yield piece
 }
 
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
-
-const literal = (given: string) => `'${given.replaceAll("'", "''")}'`
-
 /** A value that stands in a statement as text, since lists are no parameters. */
 function idLiteral(id: string): string {
   if (!/^[0-9a-f-]{36}$/.test(id)) throw new TypeError(`an id is a UUID, not ${JSON.stringify(id)}`)
@@ -416,7 +496,13 @@ function timeLiteral(time: string): string {
 
 const between = (after: string, before: string) => `id > ${idLiteral(after)} and id <= ${idLiteral(before)}`
 
-const existing = ({ marksRemovals }: Table) => (marksRemovals ? 'removed_at is null' : 'true')
+const amongIds = (ids: readonly string[]) => `id in (${ids.map(idLiteral).join(', ')})`
+
+const existing = ({ marksRemovals }: Table, of?: string) =>
+  marksRemovals ? `${of === undefined ? '' : `${of}.`}_removal is null` : 'true'
+
+/** Messages of DuckDB that blame a value. */
+const ofTheRow = /^(?:Conversion|Invalid Input|Constraint|Out of Range) Error/
 
 const uuidOf = (id: string) => DuckDBUUIDValue.fromUint128(BigInt(`0x${id.replaceAll('-', '')}`))
 

@@ -3,10 +3,10 @@ import type { IdRange } from '@deskwire/sdk'
 import { Queue } from '../queue.ts'
 import type { OpenOptions, Removal, Store, StoredRow, StoreReader, StoreWriter, Table } from '../store.ts'
 
-/** A row, and when it was removed, where that is marked. */
+/** A row, and its removal, where that is marked. */
 interface Kept {
   readonly row: StoredRow
-  readonly removedAt: string | null
+  readonly removed: Removal | null
 }
 
 /** Rows of a piece of `rows`. */
@@ -26,8 +26,7 @@ export class MemoryStore implements Store {
 
   /** The rows of a table, without those that are marked as removed. */
   *rowsOf(table: string): Iterable<StoredRow> {
-    for (const { row, removedAt } of this.#tables.get(table)?.values() ?? [])
-      if (removedAt === null) yield row
+    for (const { row, removed } of this.#tables.get(table)?.values() ?? []) if (removed === null) yield row
   }
 
   /** Reads a copy of the tables as they are between two writes; rows themselves are never changed. */
@@ -54,6 +53,16 @@ export class MemoryStore implements Store {
 
   readonly #reader: StoreReader = {
     note: async (name) => this.#notes.get(name),
+    notes: async (prefix) =>
+      [...this.#notes]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .flatMap(([name, value]) => (name.startsWith(prefix) ? [value] : [])),
+    drift: async ({ name }) => (this.#tables.has(name) ? [] : undefined),
+    count: async (table) => {
+      const all = [...this.#rows(table).values()]
+      const existing = all.filter(({ removed }) => removed === null).length
+      return { existing, removed: all.length - existing }
+    },
     span: async (table) => {
       const ids = this.#ids(table)
       const [lowest, highest] = [ids[0], ids.at(-1)]
@@ -61,6 +70,11 @@ export class MemoryStore implements Store {
     },
     rows: (table, range) => this.#pieces(table, range),
     get: async (table, ids) => this.#existing(table, ids),
+    removed: (table, which) => this.#removed(table, which),
+    idsBeyond: async (table, other) => {
+      const there = new Set(this.#ids(other))
+      return this.#ids(table).filter((id) => !there.has(id))
+    },
   }
 
   #writer(undo: (() => void)[]): StoreWriter {
@@ -72,14 +86,14 @@ export class MemoryStore implements Store {
     }
     const put = (table: Table, rows: Iterable<StoredRow>) => {
       const kept = this.#rows(table)
-      for (const row of rows) set(kept, row.id, { row, removedAt: null })
+      for (const row of rows) set(kept, row.id, { row, removed: null })
     }
     const remove = (table: Table, removals: readonly Removal[]) => {
       const kept = this.#rows(table)
-      for (const { id, removedAt } of removals) {
-        const held = kept.get(id)
-        if (held?.removedAt !== null) continue
-        set(kept, id, table.marksRemovals ? { ...held, removedAt } : undefined)
+      for (const removed of removals) {
+        const held = kept.get(removed.id)
+        if (held?.removed !== null) continue
+        set(kept, removed.id, table.marksRemovals ? { ...held, removed } : undefined)
       }
     }
     return {
@@ -88,25 +102,24 @@ export class MemoryStore implements Store {
       define: async ({ name, columns }) => {
         const rows = this.#tables.get(name)
         if (rows === undefined) return set(this.#tables, name, new Map())
-        for (const [id, { row, removedAt }] of rows) {
+        for (const [id, { row, removed }] of rows) {
           const lacking = columns.length - row.cells.length
           if (lacking <= 0) continue
           const cells = [...row.cells, ...Array<null>(lacking).fill(null)]
-          set(rows, id, { row: { ...row, cells }, removedAt })
+          set(rows, id, { row: { ...row, cells }, removed })
         }
       },
       index: async () => {},
       append: async (table, rows) => put(table, rows),
       put: async (table, rows) => put(table, rows),
       remove: async (table, removals) => remove(table, removals),
-      replace: async (table, by, removedAt) => {
-        const other = this.#rows(by)
-        const beyond = [...this.#rows(table).keys()].filter((id) => !other.has(id))
-        remove(
-          table,
-          beyond.map((id) => ({ id, removedAt })),
-        )
-        for (const [id, kept] of other) set(this.#rows(table), id, kept)
+      erase: async (table, ids) => {
+        for (const id of ids) set(this.#rows(table), id, undefined)
+      },
+      replace: async (table, by) => {
+        const [rows, other] = [this.#rows(table), this.#rows(by)]
+        if (!table.marksRemovals) for (const id of rows.keys()) if (!other.has(id)) set(rows, id, undefined)
+        for (const [id, kept] of other) set(rows, id, kept)
       },
       drop: async ({ name }) => set(this.#tables, name, undefined),
     }
@@ -119,15 +132,25 @@ export class MemoryStore implements Store {
   }
 
   #ids(table: Table): string[] {
-    return [...this.#rows(table)].flatMap(([id, { removedAt }]) => (removedAt === null ? [id] : [])).sort()
+    return [...this.#rows(table)].flatMap(([id, { removed }]) => (removed === null ? [id] : [])).sort()
   }
 
   #existing(table: Table, ids: readonly string[]): StoredRow[] {
     const rows = this.#rows(table)
     return ids.flatMap((id) => {
       const held = rows.get(id)
-      return held?.removedAt === null ? [held.row] : []
+      if (held?.removed !== null) return []
+      return [table.marksRemovals ? { ...held.row, removedAt: null } : held.row]
     })
+  }
+
+  async *#removed(table: Table, which: IdRange | readonly string[]) {
+    const isAsked = (id: string) =>
+      'after' in which ? id > which.after && id <= which.before : which.includes(id)
+    const kept = [...this.#rows(table).values()]
+    yield kept.flatMap(({ row, removed }) =>
+      removed && isAsked(row.id) ? [{ ...row, removedAt: removed.removedAt, removal: removed.removal }] : [],
+    )
   }
 
   async *#pieces(table: Table, { after, before }: IdRange): AsyncGenerator<readonly StoredRow[]> {

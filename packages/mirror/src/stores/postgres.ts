@@ -7,12 +7,19 @@ import type { IdRange } from '@deskwire/sdk'
 import { Client, type ClientConfig, DatabaseError } from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { Queue } from '../queue.ts'
+import { unholdable } from '../row.ts'
 import {
   type Cell,
   type Column,
   type ColumnType,
+  type Drift,
+  driftOf,
+  NameTaken,
   type OpenOptions,
   type Removal,
+  type RemovedRow,
+  RowRefused,
+  removalColumns,
   type Store,
   type StoredRow,
   type StoreReader,
@@ -22,6 +29,7 @@ import {
 } from '../store.ts'
 import { copyLine, copyLines, copyValues } from './copy-text.ts'
 import { jsonbText } from './jsonb.ts'
+import { literal, quoted } from './sql.ts'
 
 export interface PostgresOptions {
   /** A connection string or what `Client` of `pg` takes. */
@@ -40,8 +48,16 @@ const types: Record<ColumnType, string> = {
   json: 'jsonb',
 }
 
-/** What the connections need. A commit that a crash takes back goes whole, rows with their cursor: nothing waits for the disk. */
-const settings = ["timezone = 'UTC'", "datestyle = 'ISO'", 'synchronous_commit = off']
+/** What the server calls them. */
+const shownTypes: Record<ColumnType, string> = { ...types, timestamp: 'timestamp with time zone' }
+
+/** What the connections need: literals that mean the same on every server, too. A commit that a crash takes back goes whole, rows with their cursor: nothing waits for the disk. */
+const settings = [
+  "timezone = 'UTC'",
+  "datestyle = 'ISO'",
+  'synchronous_commit = off',
+  'standard_conforming_strings = on',
+]
 
 /** Characters that go to a COPY at once: fewer take more calls, more gain nothing. */
 const charactersOfWrite = 256 * 1024
@@ -62,13 +78,14 @@ export class PostgresStore implements Store {
     this.#schema = schema
   }
 
-  async open({ creates = true }: OpenOptions = {}): Promise<boolean> {
+  async open({ creates = true, free }: OpenOptions = {}): Promise<boolean> {
     if (creates) {
+      await this.#writes.run(async () => (this.#writer ??= await this.#connect('begin', free ?? [])))
       await this.write(async (tx) => tx.note(''))
       return true
     }
     return this.#writes.run(async () => {
-      const writer = await this.#connect('begin', false)
+      const writer = await this.#connect('begin', null)
       const isThere = await writer.hasNotes()
       await writer.end()
       return isThere
@@ -96,7 +113,7 @@ export class PostgresStore implements Store {
     })
   }
 
-  shown({ type }: Column, cell: Cell): Cell {
+  shown({ type }: Pick<Column, 'type'>, cell: Cell): Cell {
     if (cell === null) return null
     if (type === 'timestamp') return shownTime(cell as string)
     if (type === 'json') return jsonbText(cell as string)
@@ -104,12 +121,17 @@ export class PostgresStore implements Store {
     return type === 'number' ? shownNumber(cell as number) : String(cell)
   }
 
-  async #connect(begin: string, creates = true): Promise<Connection> {
+  refusal(table: Table, row: StoredRow): string | undefined {
+    return unholdable(table, row)
+  }
+
+  /** Makes notes where there are none and these names are free; null makes nothing. */
+  async #connect(begin: string, free: readonly string[] | null = []): Promise<Connection> {
     const client = new Client({ keepAlive: true, connectionTimeoutMillis: 10_000, ...this.#config })
     const connection = new Connection(client, this.#schema, begin)
     try {
       await connection.start()
-      if (creates) await connection.makeNotes()
+      if (free !== null) await connection.makeNotes(free)
       return connection
     } catch (error) {
       await connection.end()
@@ -141,13 +163,25 @@ class Connection implements StoreWriter {
     })
   }
 
+  /** @throws NameTaken where the name of the notes is another table's. */
   async hasNotes(): Promise<boolean> {
-    const [there] = await this.#rowsOf('select to_regclass($1)', [this.#name('deskwire_mirror')])
-    return there?.[0] !== null
+    const held = await this.#columnsOf('deskwire_mirror')
+    if (held.size > 0 && !(held.has('name') && held.has('value'))) throw new NameTaken('deskwire_mirror')
+    return held.size > 0
   }
 
-  async makeNotes(): Promise<void> {
+  async #columnsOf(table: string): Promise<Map<string, string>> {
+    const rows = await this.#rowsOf(
+      `select attname, format_type(atttypid, atttypmod) from pg_attribute
+        where attrelid = to_regclass($1) and attnum > 0 and not attisdropped`,
+      [this.#name(table)],
+    )
+    return new Map(rows.map(([name, type]) => [name ?? '', type ?? '']))
+  }
+
+  async makeNotes(free: readonly string[]): Promise<void> {
     if (await this.hasNotes()) return
+    for (const name of free) if ((await this.#columnsOf(name)).size > 0) throw new NameTaken(name)
     await this.#guarded(async () => {
       // Two that begin at once would both make what neither has found.
       await this.#client.query(`begin; select pg_advisory_xact_lock(${lockClass}, 0)`)
@@ -178,6 +212,7 @@ class Connection implements StoreWriter {
         this.isGone = true
       })
       if (this.isGone) await this.end()
+      if (isOfRow(error)) throw new RowRefused(error.message, { cause: error })
       throw error
     }
   }
@@ -227,6 +262,22 @@ class Connection implements StoreWriter {
       )
   }
 
+  async notes(prefix: string): Promise<readonly string[]> {
+    const sql = `select value from ${this.#name('deskwire_mirror')} where starts_with(name, $1) order by name`
+    return (await this.#rowsOf(sql, [prefix])).map(([value]) => value ?? '')
+  }
+
+  async drift(table: Table): Promise<readonly Drift[] | undefined> {
+    return driftOf(table, shownTypes, await this.#columnsOf(table.name))
+  }
+
+  async count({ name, marksRemovals }: Table): Promise<{ existing: number; removed: number }> {
+    const removed = marksRemovals ? 'count(_removal)' : '0'
+    const [row] = await this.#rowsOf(`select count(*), ${removed} from ${this.#name(name)}`, [])
+    const [all = 0, of = 0] = (row ?? []).map(Number)
+    return { existing: all - of, removed: of }
+  }
+
   async span(table: Table): Promise<{ lowest: string; highest: string } | null> {
     const from = `from ${this.#name(table.name)}${existing(table, 'where')} order by id`
     const [row] = await this.#rowsOf(
@@ -239,14 +290,41 @@ class Connection implements StoreWriter {
 
   async *rows(table: Table, { after, before }: IdRange): AsyncGenerator<readonly StoredRow[]> {
     const where = `id > ${idLiteral(after)} and id <= ${idLiteral(before)}${existing(table, 'and')}`
-    const sql = `${this.#selected(table)} where ${where} order by id`
+    for await (const piece of this.#copied(`${this.#selected(table)} where ${where} order by id`))
+      yield piece.map((values) => storedRow(table, values))
+  }
+
+  async *removed(table: Table, which: IdRange | readonly string[]): AsyncGenerator<readonly RemovedRow[]> {
+    if (!table.marksRemovals) return
+    const where =
+      'after' in which
+        ? `id > ${idLiteral(which.after)} and id <= ${idLiteral(which.before)}`
+        : `id = any(array[${which.map(idLiteral).join(', ')}]::uuid[])`
+    const selected = this.#selected(table, ['_removal'])
+    const sql = `${selected} where ${where} and _removal is not null order by id`
+    for await (const piece of this.#copied(sql)) {
+      yield piece.map((values) => {
+        const removal = values.pop() as string
+        return { ...storedRow(table, values), removal }
+      })
+    }
+  }
+
+  async idsBeyond(table: Table, other: Table): Promise<readonly string[]> {
+    const of = `from ${this.#name(other.name)} as other where other.id = held.id${existing(other, 'and', 'other')}`
+    const sql = `select id from ${this.#name(table.name)} as held where not exists (select ${of})${existing(table, 'and', 'held')}`
+    return (await this.#rowsOf(sql, [])).map(([id]) => id ?? '')
+  }
+
+  /** What a statement selects, as it arrives. */
+  async *#copied(sql: string): AsyncGenerator<(string | null)[][]> {
     const stream = this.#client.query(copyTo(`copy (${sql}) to stdout`))
     const lines = copyLines(stream)
     try {
       for (;;) {
         const piece = await this.#guarded(() => lines.next())
         if (piece.done) return
-        yield piece.value.map((line) => storedRow(copyValues(line)))
+        yield piece.value.map((line) => copyValues(line))
       }
     } finally {
       // The connection serves nothing else until the server has sent all of it.
@@ -256,37 +334,37 @@ class Connection implements StoreWriter {
 
   async get(table: Table, ids: readonly string[]): Promise<readonly StoredRow[]> {
     const where = `where id = any($1::uuid[])${existing(table, 'and')}`
-    return (await this.#rowsOf(`${this.#selected(table)} ${where}`, [ids])).map(storedRow)
+    const rows = await this.#rowsOf(`${this.#selected(table)} ${where}`, [ids])
+    return rows.map((values) => storedRow(table, values))
   }
 
-  #selected({ name, columns }: Table): string {
-    return `select ${[...columns.map((column) => quoted(column.name)), '_body'].join(', ')} from ${this.#name(name)}`
+  #selected({ name, columns, marksRemovals }: Table, more: readonly string[] = []): string {
+    const own = marksRemovals ? ['_body', 'removed_at'] : ['_body']
+    const read = [...columns.map((column) => quoted(column.name)), ...own, ...more]
+    return `select ${read.join(', ')} from ${this.#name(name)}`
   }
 
   async define(table: Table): Promise<void> {
     const name = this.#name(table.name)
-    const [there] = await this.#rowsOf('select to_regclass($1)', [name])
-    if (there?.[0] === null) {
+    const own = removalColumns(table)
+    const held = await this.#columnsOf(table.name)
+    if (held.size === 0) {
       const columns = [
         ...table.columns.map((column, n) => `${defined(column)}${n === 0 ? ' primary key' : ''}`),
         '_body text not null',
-        ...(table.marksRemovals ? ['removed_at timestamptz'] : []),
+        ...own.map(defined),
       ]
       await this.#run(`create table ${name} (${columns.join(', ')})`)
     } else {
       // Adding a column that is there would hold up readers until the end of the transaction too.
-      const held = 'select attname from pg_attribute where attrelid = $1::regclass and attnum > 0'
-      const names = (await this.#rowsOf(held, [name])).flat()
-      for (const column of table.columns)
-        if (!names.includes(column.name)) await this.#run(`alter table ${name} add column ${defined(column)}`)
+      for (const column of [...table.columns, ...own])
+        if (!held.has(column.name)) await this.#run(`alter table ${name} add column ${defined(column)}`)
     }
     const comments = [
       `table ${name} is ${literal(table.comment)}`,
       ...table.columns.map((column) => `column ${name}.${quoted(column.name)} is ${literal(column.comment)}`),
       `column ${name}._body is 'The row as it is served, byte for byte.'`,
-      ...(table.marksRemovals
-        ? [`column ${name}.removed_at is 'When it was removed; null while it exists.'`]
-        : []),
+      ...own.map((column) => `column ${name}.${column.name} is ${literal(column.comment)}`),
     ]
     await this.#run(comments.map((comment) => `comment on ${comment}`).join(';'))
   }
@@ -329,7 +407,7 @@ class Connection implements StoreWriter {
     const names = columns.map(({ name }) => name).join(', ')
     const given = columns.map(({ type }, n) => `$${n + 1}::${type}[]`).join(', ')
     const set = columns.slice(1).map(({ name }) => `${name} = excluded.${name}`)
-    if (table.marksRemovals) set.push('removed_at = null')
+    set.push(...removalColumns(table).map((column) => `${column.name} = null`))
     const values = [
       ...table.columns.map((_, n) => rows.map(({ cells }) => cells[n] ?? null)),
       rows.map(({ text }) => text),
@@ -344,29 +422,35 @@ class Connection implements StoreWriter {
 
   async remove(table: Table, removals: readonly Removal[]): Promise<void> {
     if (removals.length === 0) return
-    const given = [removals.map(({ id }) => id), removals.map(({ removedAt }) => removedAt)]
-    const gone = 'unnest($1::uuid[], $2::timestamptz[]) as gone (id, at)'
-    const name = this.#name(table.name)
+    if (!table.marksRemovals)
+      return await this.erase(
+        table,
+        removals.map(({ id }) => id),
+      )
+    const columns = (['id', 'removedAt', 'removal'] as const).map((name) => removals.map((one) => one[name]))
     await this.#rowsOf(
-      table.marksRemovals
-        ? `update ${name} as held set removed_at = gone.at from ${gone} where held.id = gone.id and held.removed_at is null`
-        : `delete from ${name} as held using ${gone} where held.id = gone.id`,
-      given,
+      `update ${this.#name(table.name)} as held set removed_at = gone.at, _removal = gone.removal
+        from unnest($1::uuid[], $2::timestamptz[], $3::text[]) as gone (id, at, removal)
+        where held.id = gone.id and held._removal is null`,
+      columns,
     )
   }
 
-  async replace(table: Table, by: Table, removedAt: string): Promise<void> {
+  async erase({ name }: Table, ids: readonly string[]): Promise<void> {
+    if (ids.length > 0)
+      await this.#rowsOf(`delete from ${this.#name(name)} where id = any($1::uuid[])`, [ids])
+  }
+
+  async replace(table: Table, by: Table): Promise<void> {
     const [to, from] = [this.#name(table.name), this.#name(by.name)]
-    const gone = `not exists (select from ${from} as other where other.id = held.id)`
-    if (table.marksRemovals)
-      await this.#rowsOf(`update ${to} as held set removed_at = $1 where removed_at is null and ${gone}`, [
-        removedAt,
-      ])
-    else await this.#run(`delete from ${to} as held where ${gone}`)
+    if (!table.marksRemovals)
+      await this.#run(
+        `delete from ${to} as held where not exists (select from ${from} as other where other.id = held.id)`,
+      )
     const columns = [
       ...table.columns.map(({ name }) => quoted(name)),
       '_body',
-      ...(table.marksRemovals ? ['removed_at'] : []),
+      ...removalColumns(table).map(({ name }) => name),
     ]
     const all = (of: string) => `(${columns.map((name) => `${of}.${name}`).join(', ')})`
     await this.#run(
@@ -383,11 +467,7 @@ class Connection implements StoreWriter {
 
 const body = { name: '_body', type: 'text' }
 
-const defined = ({ name, type }: Column) => `${quoted(name)} ${types[type]}`
-
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
-
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
+const defined = ({ name, type }: Pick<Column, 'name' | 'type'>) => `${quoted(name)} ${types[type]}`
 
 /** COPY takes no parameters. */
 function idLiteral(id: string): string {
@@ -395,12 +475,13 @@ function idLiteral(id: string): string {
   return `'${id}'`
 }
 
-const existing = ({ marksRemovals }: Table, word: 'where' | 'and') =>
-  marksRemovals ? ` ${word} removed_at is null` : ''
+const existing = ({ marksRemovals }: Table, word: 'where' | 'and', of?: string) =>
+  marksRemovals ? ` ${word} ${of === undefined ? '' : `${of}.`}_removal is null` : ''
 
-function storedRow(values: (string | null)[]): StoredRow {
+function storedRow({ marksRemovals }: Table, values: (string | null)[]): StoredRow {
+  const removed = marksRemovals ? { removedAt: values.pop() ?? null } : {}
   const text = values.pop() as string
-  return { id: values[0] as string, text, cells: values }
+  return { id: values[0] as string, text, cells: values, ...removed }
 }
 
 function* copyPieces(rows: Iterable<StoredRow>): Generator<string> {
@@ -413,6 +494,10 @@ function* copyPieces(rows: Iterable<StoredRow>): Generator<string> {
   }
   if (piece !== '') yield piece
 }
+
+/** Whether a value of a row is refused: it cannot be held, breaks a constraint, or is beyond a limit of the server. */
+const isOfRow = (error: unknown): error is DatabaseError =>
+  error instanceof DatabaseError && /^(?:22|23|54)/.test(error.code ?? '')
 
 /** Whether the same may work later: the server is gone or full, or one transaction had to give way to another. */
 function passes(error: unknown): boolean {

@@ -5,13 +5,21 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { IdRange } from '@deskwire/sdk'
+import { makeOwnFile } from '../files.ts'
 import { Queue } from '../queue.ts'
+import { unholdable } from '../row.ts'
 import {
   type Cell,
   type Column,
   type ColumnType,
+  type Drift,
+  driftOf,
+  NameTaken,
   type OpenOptions,
   type Removal,
+  type RemovedRow,
+  RowRefused,
+  removalColumns,
   type Store,
   type StoredRow,
   type StoreReader,
@@ -19,6 +27,7 @@ import {
   type StoreWriter,
   type Table,
 } from '../store.ts'
+import { quoted } from './sql.ts'
 
 export interface SqliteOptions {
   /** The file; it is made if it is not there. */
@@ -57,20 +66,26 @@ export class SqliteStore implements Store {
     this.#busyMs = busyMs
   }
 
-  async open({ creates = true }: OpenOptions = {}): Promise<boolean> {
+  async open({ creates = true, free = [] }: OpenOptions = {}): Promise<boolean> {
     if (this.#writer !== undefined) return true
     if (!creates && !existsSync(this.#file)) return false
+    makeOwnFile(this.#file)
     const writer = new Connection(this.#file, this.#busyMs)
-    if (!creates && !writer.hasNotes) {
+    try {
+      if (!writer.hasNotes(free) && !creates) {
+        writer.close()
+        return false
+      }
+      writer.run('pragma journal_mode = wal')
+      // What a loss of power takes back it takes back whole, rows with their cursor: the copy is older then, and as exact.
+      writer.run('pragma synchronous = normal')
+      writer.run(
+        'create table if not exists deskwire_mirror (name text primary key, value text not null) strict',
+      )
+    } catch (error) {
       writer.close()
-      return false
+      throw error
     }
-    writer.run('pragma journal_mode = wal')
-    // What a loss of power takes back it takes back whole, rows with their cursor: the copy is older then, and as exact.
-    writer.run('pragma synchronous = normal')
-    writer.run(
-      'create table if not exists deskwire_mirror (name text primary key, value text not null) strict',
-    )
     this.#reader = new Connection(this.#file, this.#busyMs)
     this.#writer = writer
     return true
@@ -91,9 +106,13 @@ export class SqliteStore implements Store {
   }
 
   /** SQLite has no booleans, and numbers are read as text, since those of somebody else may be too large for ours. */
-  shown({ type }: Column, cell: Cell): Cell {
+  shown({ type }: Pick<Column, 'type'>, cell: Cell): Cell {
     if (typeof cell === 'boolean') return cell ? '1' : '0'
     return type === 'integer' && cell !== null ? String(cell) : cell
+  }
+
+  refusal(table: Table, row: StoredRow): string | undefined {
+    return unholdable(table, row)
   }
 }
 
@@ -120,6 +139,8 @@ async function transaction<T>(
 
 /** Several writers of one file wait for each other; one that has waited too long may try again. */
 const busyOrLocked = [5, 6]
+/** Too large, a constraint, and another type than the column's. */
+const ofTheRow = [18, 19, 20]
 
 class Connection implements StoreWriter {
   readonly #database: DatabaseSync
@@ -130,8 +151,13 @@ class Connection implements StoreWriter {
     this.run(`pragma busy_timeout = ${busyMs}`)
   }
 
-  get hasNotes(): boolean {
-    return this.#read("select 1 from sqlite_master where name = 'deskwire_mirror'").length > 0
+  /** Whether notes are there. @throws NameTaken where they are not, for one of the names that are to be free, or for that of the notes. */
+  hasNotes(free: readonly string[]): boolean {
+    const held = this.#columnsOf('deskwire_mirror')
+    if (held.size > 0 && !(held.has('name') && held.has('value'))) throw new NameTaken('deskwire_mirror')
+    const taken = held.size > 0 ? undefined : free.find((name) => this.#columnsOf(name).size > 0)
+    if (taken !== undefined) throw new NameTaken(taken)
+    return held.size > 0
   }
 
   get isInTransaction(): boolean {
@@ -174,6 +200,28 @@ class Connection implements StoreWriter {
     return row?.[0] as string | undefined
   }
 
+  async notes(prefix: string): Promise<readonly string[]> {
+    const sql = 'select value from deskwire_mirror where substr(name, 1, length(?1)) = ?1 order by name'
+    return this.#read(sql, prefix).map(([value]) => value as string)
+  }
+
+  async drift(table: Table): Promise<readonly Drift[] | undefined> {
+    return driftOf(table, types, this.#columnsOf(table.name))
+  }
+
+  /** Names are those of whatever case, as SQLite has it. */
+  #columnsOf(name: string): Map<string, string> {
+    const rows = this.#read('select name, type from pragma_table_info(?)', name)
+    return new Map(rows.map(([column, type]) => [column as string, type as string]))
+  }
+
+  async count(table: Table): Promise<{ existing: number; removed: number }> {
+    const removed = table.marksRemovals ? 'count(_removal)' : '0'
+    const [row] = this.#read(`select count(*), ${removed} from ${quoted(table.name)}`)
+    const [all = 0, of = 0] = (row ?? []).map(Number)
+    return { existing: all - of, removed: of }
+  }
+
   async setNote(name: string, value: string | null): Promise<void> {
     if (value === null) this.#prepared('delete from deskwire_mirror where name = ?').run(name)
     else
@@ -195,7 +243,7 @@ class Connection implements StoreWriter {
     const statement = this.#database.prepare(`${selected(table)} where ${where}`)
     statement.setReturnArrays(true)
     for (const values of statement.iterate(after, before)) {
-      piece.push(storedRow(values as unknown as Cell[]))
+      piece.push(storedRow(table, values as unknown as Cell[]))
       if (piece.length < rowsOfPiece) continue
       yield piece
       piece = []
@@ -205,7 +253,29 @@ class Connection implements StoreWriter {
 
   async get(table: Table, ids: readonly string[]): Promise<readonly StoredRow[]> {
     const where = `id in (select value from json_each(?))${existing(table, 'and')}`
-    return this.#read(`${selected(table)} where ${where}`, JSON.stringify(ids)).map(storedRow)
+    const rows = this.#read(`${selected(table)} where ${where}`, JSON.stringify(ids))
+    return rows.map((values) => storedRow(table, values))
+  }
+
+  async *removed(table: Table, which: IdRange | readonly string[]): AsyncGenerator<readonly RemovedRow[]> {
+    if (!table.marksRemovals) return
+    const isRange = 'after' in which
+    const where = isRange ? 'id > ? and id <= ?' : 'id in (select value from json_each(?))'
+    const values = isRange ? [which.after, which.before] : [JSON.stringify(which)]
+    const sql = `${selected(table, ['_removal'])} where ${where} and _removal is not null order by id`
+    const statement = this.#database.prepare(sql)
+    statement.setReturnArrays(true)
+    for (const row of statement.iterate(...values)) {
+      const cells = row as unknown as Cell[]
+      const removal = cells.pop() as string
+      yield [{ ...storedRow(table, cells), removal }]
+    }
+  }
+
+  async idsBeyond(table: Table, other: Table): Promise<readonly string[]> {
+    const lacks = `not exists (select 1 from ${quoted(other.name)} as other where other.id = held.id${existing(other, 'and', 'other')})`
+    const sql = `select id from ${quoted(table.name)} as held where ${lacks}${existing(table, 'and', 'held')}`
+    return this.#read(sql).map(([id]) => id as string)
   }
 
   async define(table: Table): Promise<void> {
@@ -216,12 +286,12 @@ class Connection implements StoreWriter {
           : `${quoted(column.name)} ${types[column.type]}`,
       ),
       '_body text not null',
-      ...(table.marksRemovals ? ['removed_at text'] : []),
+      ...removalColumns(table).map(({ name, type }) => `${name} ${types[type]}`),
     ]
     this.run(`create table if not exists ${quoted(table.name)} (${columns.join(', ')}) strict`)
-    const there = this.#read(`select name from pragma_table_info(?)`, table.name).map(([name]) => name)
-    for (const { name, type } of table.columns) {
-      if (!there.includes(name))
+    const there = this.#columnsOf(table.name)
+    for (const { name, type } of [...table.columns, ...removalColumns(table)]) {
+      if (!there.has(name))
         this.run(`alter table ${quoted(table.name)} add column ${quoted(name)} ${types[type]}`)
     }
   }
@@ -238,7 +308,19 @@ class Connection implements StoreWriter {
     const statement = this.#prepared(
       `insert into ${quoted(table.name)} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
     )
-    for (const row of rows) statement.run(...valuesOf(row))
+    this.#writeRows(statement, rows)
+  }
+
+  #writeRows(statement: StatementSync, rows: Iterable<StoredRow>): void {
+    for (const row of rows) {
+      try {
+        statement.run(...valuesOf(row))
+      } catch (error) {
+        const { errcode = 0, message } = error as { errcode?: number; message: string }
+        if (ofTheRow.includes(errcode & 0xff)) throw new RowRefused(message, { cause: error })
+        throw error
+      }
+    }
   }
 
   async put(table: Table, rows: readonly StoredRow[]): Promise<void> {
@@ -247,27 +329,31 @@ class Connection implements StoreWriter {
       `insert into ${quoted(table.name)} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})
         on conflict (id) do update set ${assignments(table)}`,
     )
-    for (const row of rows) statement.run(...valuesOf(row))
+    this.#writeRows(statement, rows)
   }
 
   async remove(table: Table, removals: readonly Removal[]): Promise<void> {
     const statement = this.#prepared(
       table.marksRemovals
-        ? `update ${quoted(table.name)} set removed_at = ? where id = ? and removed_at is null`
-        : `delete from ${quoted(table.name)} where ? is not null and id = ?`,
+        ? `update ${quoted(table.name)} set removed_at = ?, _removal = ? where id = ? and _removal is null`
+        : `delete from ${quoted(table.name)} where id = ?`,
     )
-    for (const { id, removedAt } of removals) statement.run(removedAt, id)
+    for (const { id, removedAt, removal } of removals)
+      statement.run(...(table.marksRemovals ? [removedAt, removal] : []), id)
   }
 
-  async replace(table: Table, by: Table, removedAt: string): Promise<void> {
+  async erase({ name }: Table, ids: readonly string[]): Promise<void> {
+    const statement = this.#prepared(`delete from ${quoted(name)} where id = ?`)
+    for (const id of ids) statement.run(id)
+  }
+
+  async replace(table: Table, by: Table): Promise<void> {
     const [to, from] = [quoted(table.name), quoted(by.name)]
-    const gone = `not exists (select 1 from ${from} as other where other.id = ${to}.id)`
-    this.#prepared(
-      table.marksRemovals
-        ? `update ${to} set removed_at = ? where removed_at is null and ${gone}`
-        : `delete from ${to} where ? is not null and ${gone}`,
-    ).run(removedAt)
-    const columns = [...columnsOf(table), ...(table.marksRemovals ? ['removed_at'] : [])]
+    if (!table.marksRemovals)
+      this.run(
+        `delete from ${to} where not exists (select 1 from ${from} as other where other.id = ${to}.id)`,
+      )
+    const columns = [...columnsOf(table), ...removalColumns(table).map(({ name }) => name)]
     const changes = columns.map((name) => `${to}.${name} is not excluded.${name}`)
     this.#prepared(
       `insert into ${to} (${columns.join(', ')}) select ${columns.join(', ')} from ${from} where true
@@ -282,30 +368,30 @@ class Connection implements StoreWriter {
   }
 }
 
-const quoted = (name: string) => `"${name}"`
-
 const columnsOf = ({ columns }: Table) => [...columns.map(({ name }) => quoted(name)), '_body']
 
 function assignments(table: Table): string {
   const set = columnsOf(table).map((name) => `${name} = excluded.${name}`)
-  return [...set, ...(table.marksRemovals ? ['removed_at = null'] : [])].join(', ')
+  return [...set, ...removalColumns(table).map(({ name }) => `${name} = null`)].join(', ')
 }
 
-const existing = ({ marksRemovals }: Table, word: 'where' | 'and') =>
-  marksRemovals ? ` ${word} removed_at is null` : ''
+const existing = ({ marksRemovals }: Table, word: 'where' | 'and', of?: string) =>
+  marksRemovals ? ` ${word} ${of === undefined ? '' : `${of}.`}_removal is null` : ''
 
-function selected({ name, columns }: Table): string {
+function selected({ name, columns, marksRemovals }: Table, more: readonly string[] = []): string {
   const read = columns.map((column) =>
     column.type === 'integer' || column.type === 'boolean'
       ? `cast(${quoted(column.name)} as text)`
       : quoted(column.name),
   )
-  return `select ${[...read, '_body'].join(', ')} from ${quoted(name)}`
+  const own = marksRemovals ? ['_body', 'removed_at'] : ['_body']
+  return `select ${[...read, ...own, ...more].join(', ')} from ${quoted(name)}`
 }
 
-function storedRow(values: Cell[]): StoredRow {
+function storedRow({ marksRemovals }: Table, values: Cell[]): StoredRow {
+  const removed = marksRemovals ? { removedAt: values.pop() ?? null } : {}
   const text = values.pop() as string
-  return { id: values[0] as string, text, cells: values }
+  return { id: values[0] as string, text, cells: values, ...removed }
 }
 
 const valuesOf = ({ cells, text }: StoredRow) => [
