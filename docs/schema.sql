@@ -848,8 +848,8 @@ $function$;
 
 -- Functions of this version: each name ends in a hash of the text. The first is the one writer of the stream.
 
-create or replace function commit_820b1a3b9407(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
-language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off set enable_sort = off as $function$
+create or replace function commit_65d7996729ce(p_organization_id uuid, p_now timestamptz, p_changes jsonb) returns jsonb
+language plpgsql volatile set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $function$
 #variable_conflict use_column
 declare
   v_last timestamptz(3);

@@ -65,9 +65,6 @@ end;`,
 const byKeyOnly = {
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off',
-  enable_material: 'off',
   enable_sort: 'off',
 }
 
