@@ -256,6 +256,11 @@ export class Copy {
       }
       return this.#noted
     }
+    // Where nothing is missing, nothing is written.
+    const drifts = await this.#options.store.read((at) =>
+      Promise.all([...this.#tables.values()].map((table) => at.drift(table))),
+    )
+    if (drifts.every((drift) => drift?.length === 0)) return
     while (!(await this.#write(restore)));
   }
 

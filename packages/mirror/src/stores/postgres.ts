@@ -86,9 +86,11 @@ export class PostgresStore implements Store {
     }
     return this.#writes.run(async () => {
       const writer = await this.#connect('begin', null)
-      const isThere = await writer.hasNotes()
-      await writer.end()
-      return isThere
+      try {
+        return await writer.hasNotes()
+      } finally {
+        await writer.end()
+      }
     })
   }
 
