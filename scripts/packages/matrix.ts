@@ -29,7 +29,7 @@ export interface Trial {
 }
 
 /** The releases of Node that packages are tried under: the oldest that each supports, and the newest of each line. */
-const nodes = ['20.0.0', '20.20.2', '22.18.0', '22.23.3', '24.21.0', '26.10.0']
+const nodes = ['20.0.0', '20.20.2', '22.18.0', '22.23.3', '24.21.0', '25.9.0', '26.10.0']
 const compilers = { '5.9': '5.9.3', '7.0': '7.0.2' } as const
 const tools = ['@arethetypeswrong/cli@0.18.5', 'esbuild@0.28.2', '@types/node@26.6.6']
 
@@ -185,7 +185,7 @@ export async function makeTrials(tarballs: readonly Tarball[], scratch: string):
         await using served = await serveWith(nodes.at(-1) as string)
         const said = await consumeWith(join(nodeOf(release), 'node'), sdk, served)
         if (said !== consumed) throw new Error(`${said}, and not ${consumed}`)
-        return 'writes, syncs, proves, verifies'
+        return 'writes, syncs, proves, verifies, reads names as they are written'
       },
     }),
   )

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /** What `consume` answers where everything works. */
-export const consumed = '2 2 true 2 not_found ticket.created function'
+export const consumed = '2 2 true 2 not_found ticket.created function true'
 
 /** How a project is compiled: the resolution, and whose types of `fetch` it has. */
 export interface Compilation {

@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import { type AnyRow, type Checkpoint, type Client, DeskwireError, type SyncPage } from '@deskwire/sdk'
+import { readJson } from '@deskwire/sdk/json'
 import { MirrorError } from './error.ts'
 import {
   isoTime,
@@ -57,7 +58,7 @@ interface Place {
   readonly id: string
 }
 
-/** A row as it came, and what JSON.parse made of it. */
+/** A row as it came, and what readJson made of it. */
 interface ServedRow {
   readonly text: string
   readonly members: Members
@@ -284,7 +285,7 @@ export class Copy {
   /** The rows that the store cannot hold, of a kind or of all. */
   async quarantined(at: StoreReader, kind?: string): Promise<QuarantinedRow[]> {
     if (!this.#position.quarantined) return []
-    return (await at.notes(quarantineNote(this.name, kind))).map((value) => JSON.parse(value))
+    return (await at.notes(quarantineNote(this.name, kind))).map((value) => readJson(value))
   }
 
   /** Makes the tables fit what the service declares today. */
@@ -397,7 +398,7 @@ export class Copy {
         .texts()) {
         if (!isCurrent) break
         for (const text of texts) {
-          const members = JSON.parse(text) as Place & Members & { removedAt?: string }
+          const members = readJson(text) as Place & Members & { removedAt?: string }
           if ((members.removedAt ?? members.updatedAt) > asOf) break reading
           if (members.object === 'removed' || (from !== null && !isAfter(members, from))) continue
           batch.push({ text, members })
@@ -817,10 +818,10 @@ interface Noted {
 async function notedOf(name: CopyName, at: StoreReader): Promise<Noted | undefined> {
   const [position, tables] = [await at.note(name), await at.note(`${name} tables`)]
   if (position === undefined || tables === undefined) return undefined
-  const parsed = JSON.parse(position) as Position
+  const parsed = readJson(position) as Position
   if (parsed.form !== 1 && parsed.form !== 2)
     throw new MirrorError('The store holds a copy of a later release of @deskwire/mirror. Update this one.')
-  return { position: parsed, tables: JSON.parse(tables) }
+  return { position: parsed, tables: readJson(tables) }
 }
 
 async function note(
@@ -883,7 +884,7 @@ function moved(position: Position, written: Readonly<Record<string, Written>>): 
 const leftNote = 'left'
 
 async function leftOf(at: StoreReader): Promise<string[]> {
-  return JSON.parse((await at.note(leftNote)) ?? '[]')
+  return readJson((await at.note(leftNote)) ?? '[]')
 }
 
 /** Makes a table that was not there. @throws NameTaken where something has its name that is not a copy's. */

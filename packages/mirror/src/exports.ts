@@ -3,9 +3,11 @@
  * which and proves them. An export is made in a scratch store beside the files, by a mirror; broken off at any instant, it goes
  * on from there when it is made again.
  */
+
 import { lstat, mkdir, open, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Client } from '@deskwire/sdk'
+import { readJson } from '@deskwire/sdk/json'
 import { Copy, endOf, type QuarantinedRow } from './copy.ts'
 import { MirrorError } from './error.ts'
 import { directoryMode, fileMode } from './files.ts'
@@ -133,7 +135,7 @@ async function requireOwn(directory: string, names: readonly string[]): Promise<
 /** What a file of JSON holds; undefined where there is none. */
 async function parsed(path: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(path, 'utf8'))
+    return readJson(await readFile(path, 'utf8'))
   } catch {
     return undefined
   }

@@ -1,11 +1,12 @@
 /** What stands in the columns of a row: a pure function of its text, so that a column that says otherwise is found. */
 import { hash } from 'node:crypto'
+import { readJson } from '@deskwire/sdk/json'
 import type { Cell, Column, ColumnType, RemovedRow, Store, StoredRow, Table } from './store.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** A row as JSON.parse has made it. */
+/** A row as readJson has made it. */
 export type Members = Readonly<Record<string, unknown>>
 
 /** A value that is not of its column's type leaves the column empty: the text has it. */
@@ -22,7 +23,7 @@ const cellOf: Record<ColumnType, (value: unknown) => Cell> = {
 export const cellsOf = ({ columns }: Table, members: Members): Cell[] =>
   columns.map(({ field, type }) => cellOf[type](members[field]))
 
-/** A row of the service, and what JSON.parse made of it. */
+/** A row of the service, and what readJson made of it. */
 export const storedRow = (table: Table, text: string, members: Members): StoredRow => ({
   id: members.id as string,
   text,
@@ -65,7 +66,7 @@ export function isoTime(shown: Cell): string {
 /** The row's text as JSON, where it is that of an object. */
 export function membersOf(text: string): Members | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = readJson(text)
     return typeof value === 'object' && value !== null ? (value as Members) : undefined
   } catch {
     return undefined

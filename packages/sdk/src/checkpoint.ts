@@ -34,7 +34,7 @@ const numberOfContent = (row: Content): Promise<bigint> =>
 const hexOf = (sum: bigint): string => sum.toString(16).padStart(16, '0')
 
 /**
- * A row for the content digest: its text, as it was served, or what JSON.parse made of that, in which nothing was changed:
+ * A row for the content digest: its text, as it was served, or what readJson made of that, in which nothing was changed:
  * JSON.stringify makes the same text of it.
  */
 export type Content = Readonly<Digestible> | string

@@ -1,4 +1,5 @@
 /** Failures: everything that a call cannot answer is thrown as one class that carries the service's problem. */
+import { readJson } from './json.ts'
 
 /** One fault of a request body; `pointer` is a JSON pointer into it. */
 export interface ProblemError {
@@ -101,7 +102,7 @@ export const problemOf = (status: number, requestId: string | undefined, text: s
 
 const parsed = (text: string): unknown => {
   try {
-    return JSON.parse(text)
+    return readJson(text)
   } catch {
     return undefined
   }

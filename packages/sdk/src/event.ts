@@ -1,6 +1,8 @@
 /** The body of a delivery: the same envelope around every event (specification 5.3). */
+
 import type { Open } from './envelope.ts'
 import type { EventData } from './generated.ts'
+import { readJson } from './json.ts'
 
 /** What every delivery carries. `data` is what the matching GET answers, or a removal record. */
 export interface Envelope<Type extends string, Data> {
@@ -30,7 +32,7 @@ const texts = ['id', 'type', 'apiVersion', 'createdAt', 'organizationId'] as con
 /** Reads an envelope from the bytes of a body; undefined when they hold none. `data` is taken as it is. */
 export const parseEvent = (body: Uint8Array): WebhookEvent | undefined => {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    const value: unknown = readJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
     return isEnvelope(value) ? (value as WebhookEvent) : undefined
   } catch {
     return undefined

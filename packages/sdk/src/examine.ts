@@ -2,6 +2,7 @@
  * Which rule of receiving (specification 10.2) a delivery breaks, and why: for people, in a terminal or a page. The verdict is that
  * of `verifySignature` and `verifyStandardSignature`; what is looked at beside it only explains it.
  */
+import { readJson } from './json.ts'
 import { causeOfMismatch } from './mismatch.ts'
 import { type Rejected, type Rejection, verifySignature } from './signature.ts'
 import { verifyStandardSignature } from './standard-webhooks.ts'
@@ -168,7 +169,7 @@ function counted(n: number, what: string): string {
 export function headersOfText(text: string): Record<string, string> {
   if (text.trimStart().startsWith('{')) {
     return Object.fromEntries(
-      Object.entries(JSON.parse(text)).map(([name, value]) => [
+      Object.entries(readJson<object>(text)).map(([name, value]) => [
         name.toLowerCase(),
         [value].flat().join(', '),
       ]),

@@ -1,7 +1,9 @@
 /** Everything of one kind in one answer, with a proof at its end. */
+
 import { Digest, type RowsDigest } from './checkpoint.ts'
 import type { Checkpoint, RemovalRecord, Row } from './envelope.ts'
 import { connectionFailed, unexpectedAnswer } from './error.ts'
+import { readJson } from './json.ts'
 import { type Change, changeOf } from './sync.ts'
 import type { Send } from './transport.ts'
 
@@ -95,7 +97,7 @@ const isEnd = (record: { object: string }): record is ExportEnd => record.object
 
 const parsed = <V>(line: string): V => {
   try {
-    return JSON.parse(line)
+    return readJson(line)
   } catch {
     throw unexpectedAnswer(200, `A line of the export is not JSON. It begins: ${line.slice(0, 200)}`)
   }

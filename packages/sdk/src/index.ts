@@ -64,6 +64,7 @@ export {
 export type { Export } from './export.ts'
 export type { FollowOptions } from './follow.ts'
 export type * from './generated.ts'
+export { readJson } from './json.ts'
 export type { OwnOrganization } from './organization.ts'
 export { createReceiver, type Receiver, type ReceiverOptions, type Reply } from './receive.ts'
 export type {

@@ -1,4 +1,5 @@
 /** Why no signature of a delivery fits: what is often wrong, tried in turn. */
+import { readJson } from './json.ts'
 import { hmacSha256, joined, utf8 } from './signing.ts'
 
 export interface Mismatch {
@@ -98,7 +99,7 @@ function otherBodies(text: string): [string, string][] {
 /** As the service writes JSON: without spaces. */
 function writtenAgain(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text))
+    return JSON.stringify(readJson(text))
   } catch {
     return text
   }

@@ -2,7 +2,9 @@
  * One call over HTTP: address, headers, repetition, problem. It knows neither kinds nor pages.
  * The API key goes to the base address and nowhere else: redirects are not followed.
  */
+
 import { connectionFailed, DeskwireError, problemOf, unexpectedAnswer } from './error.ts'
+import { readJson } from './json.ts'
 import {
   defaultRetries,
   type Failure,
@@ -157,7 +159,7 @@ const read = ({ status, ok, headers }: Response, text: string, now: () => number
     return { ok: false, failure: failureOf(status, problem.code), error }
   }
   try {
-    return { ok: true, answer: { status, body: JSON.parse(text) } }
+    return { ok: true, answer: { status, body: readJson(text) } }
   } catch {
     const error = unexpectedAnswer(status, 'The answer is not JSON. Check the base address.', requestId)
     return { ok: false, failure: 'final', error }

@@ -293,6 +293,17 @@ test('functions that are made again and again are named before they are assigned
   expect(violations(assigned)).toEqual(once)
 })
 
+test('one place reads JSON, in every package', () => {
+  const packages = fileURLToPath(new URL('../../', import.meta.url))
+  const reading = readdirSync(packages, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /^[^/]+\/src\/.*\.tsx?$/.test(path))
+    .filter((path) =>
+      /JSON\.parse\b|\.json\(\)/.test(withoutComments(readFileSync(join(packages, path), 'utf8'))),
+    )
+  // A sample shows a program that calls the API without the SDK.
+  expect(reading.sort()).toEqual(['sdk/src/json.ts', 'service/src/docs/samples.ts'])
+})
+
 /** String and template literals, templates with other templates inside included. */
 function literals(text: string): string[] {
   const template = /`((?:\\.|\$\{(?:[^{}`]|`[^`]*`|\{[^{}]*\})*\}|[^`\\])*)`|'([^'\n]*)'/g

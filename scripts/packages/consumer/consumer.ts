@@ -3,6 +3,7 @@
  * bundled and run in projects that have only the tarball.
  */
 import { createClient, DeskwireError, MemoryCopy, type Ticket, verifyWebhook } from '@deskwire/sdk'
+import { readJson } from '@deskwire/sdk/json'
 import { signatureHeader } from '@deskwire/sdk/signature'
 import { testDelivery } from '@deskwire/sdk/testing'
 
@@ -33,5 +34,19 @@ export async function consume(baseUrl: string, apiKey: string): Promise<string> 
   const { body, headers } = await testDelivery({ type: 'ticket.created' }, secret)
   const verdict = await verifyWebhook(body, headers['x-service-signature'], secret)
   const event = verdict.ok ? verdict.event.type : verdict.reason
-  return [batch.created, copy.rows.size, exact, exported, refused, event, typeof signatureHeader].join(' ')
+
+  // JSON.parse of some releases reads the second and third of these with names of the first.
+  const texts = ['\\\\', '\\n', '\\u00e9'].map((name) => `{"first":1,"${name}":2}`)
+  const names = texts.flatMap((text) => Object.keys(readJson<object>(text)).slice(1))
+  const asWritten = names.join() === '\\,\n,é'
+  return [
+    batch.created,
+    copy.rows.size,
+    exact,
+    exported,
+    refused,
+    event,
+    typeof signatureHeader,
+    asWritten,
+  ].join(' ')
 }

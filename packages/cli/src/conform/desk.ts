@@ -2,8 +2,10 @@
  * A deployment as its clients see it, through HTTP alone: calls, the objects that the rules make and that are deleted in
  * the end, and syncs of any page size. Others may be writing: what they write is passed over.
  */
+
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { readJson } from '@deskwire/sdk/json'
 import { CommandFailure } from '../failure.ts'
 import { Broken, require, short } from './rule.ts'
 
@@ -174,7 +176,7 @@ export function createDesk(baseUrl: string, apiKey: string): Desk {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return readJson(text)
   } catch {
     return null
   }

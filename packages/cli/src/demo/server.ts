@@ -1,10 +1,12 @@
 /** A service of the demo's own: in a directory that is removed afterwards, on a free port, trusting one receiver. */
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { readJson } from '@deskwire/sdk/json'
 import type { Target } from '../client.ts'
 import { CommandFailure } from '../failure.ts'
 
@@ -85,7 +87,7 @@ export async function startServer(directory: string, caPath: string): Promise<De
 
 function logged(line: string): { msg?: string; pid?: number; level?: string } {
   try {
-    return JSON.parse(line)
+    return readJson(line)
   } catch {
     return { msg: line }
   }

@@ -2,7 +2,9 @@
  * How far an import has come, in a file beside the CSV: written after each batch, so that an import that was interrupted, by
  * whatever, goes on where it was.
  */
+
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readJson } from '@deskwire/sdk/json'
 import { CommandFailure } from '../failure.ts'
 import type { FileIdentity } from './survey.ts'
 
@@ -71,7 +73,7 @@ export async function removeProgress(path: string): Promise<void> {
 
 function parsed(text: string): Progress | null {
   try {
-    const found = JSON.parse(text) as Progress
+    const found = readJson(text) as Progress
     return Number.isInteger(found.batches) && typeof found.keys === 'string' && typeof found.of === 'object'
       ? found
       : null

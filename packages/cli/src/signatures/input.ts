@@ -1,7 +1,9 @@
 /** What commands about signatures are given: a body, secrets, and headers. */
+
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { headersOfText } from '@deskwire/sdk'
+import { readJson } from '@deskwire/sdk/json'
 import { UsageError } from '../usage-error.ts'
 
 /** The flag that says which secrets, for the help of each such command. */
@@ -44,7 +46,9 @@ export function parseHeaders(text: string): Record<string, string> {
 /** The id and type that an event envelope names; null for any other body. */
 export function eventOf(body: Uint8Array): { id: string; type: string } | null {
   try {
-    const { id, type } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    const { id, type } = readJson<Record<string, unknown>>(
+      new TextDecoder('utf-8', { fatal: true }).decode(body),
+    )
     return typeof id === 'string' && typeof type === 'string' ? { id, type } : null
   } catch {
     return null

@@ -2,6 +2,7 @@
  * The one way to the API: typed by openapi.json, with the key of the session. `await answerOf(api.GET('/v1/webhooks'))` is the
  * answer, or throws ApiProblem or Unreachable; a 401 ends the session on the way.
  */
+import { readJson } from '@deskwire/sdk/json'
 import createClient from 'openapi-fetch'
 import type { components, paths } from '../generated/api.ts'
 import { endSession, sessionToken } from '../session/store.ts'
@@ -23,6 +24,15 @@ api.use({
     const token = sessionToken()
     if (token !== null) request.headers.set('authorization', `Bearer ${token}`)
     return request
+  },
+  // The library reads with the browser's JSON.parse where an answer has no length, and with `json` where it has.
+  async onResponse({ response }) {
+    if (!response.ok || response.status === 204) return undefined
+    const text = await response.text()
+    const headers = new Headers(response.headers)
+    headers.set('content-length', String(text.length))
+    const read = new Response(text, { status: response.status, headers })
+    return Object.assign(read, { json: async () => readJson(text) })
   },
 })
 

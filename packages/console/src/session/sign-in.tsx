@@ -1,4 +1,5 @@
 /** The way in: an API key, tried before it is kept. Whoever was somewhere comes back to the same place. */
+import { readJson } from '@deskwire/sdk/json'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiProblem } from '../api/problem.ts'
@@ -82,7 +83,11 @@ async function refusalOf(token: string): Promise<string | null> {
   try {
     const answer = await fetch('/v1/organization', { headers: { authorization: `Bearer ${token}` } })
     if (answer.ok) return null
-    const problem = new ApiProblem(answer.status, await answer.json().catch(() => ({})), answer.headers)
+    const text = await answer.text()
+    const body = await Promise.resolve(text)
+      .then(readJson<object>)
+      .catch(() => ({}))
+    const problem = new ApiProblem(answer.status, body, answer.headers)
     return problem.message
   } catch (error) {
     // What cannot stand in a header was never a key.

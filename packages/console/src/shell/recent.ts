@@ -1,4 +1,5 @@
 /** Where the palette has led to of late, in this tab and with this key. */
+import { readJson } from '@deskwire/sdk/json'
 
 export interface Recent {
   readonly id: string
@@ -19,7 +20,7 @@ interface Stored {
 
 export function recentOf(keyId: string): readonly Recent[] {
   try {
-    const stored: Stored | null = JSON.parse(sessionStorage.getItem(place) ?? 'null')
+    const stored: Stored | null = readJson(sessionStorage.getItem(place) ?? 'null')
     return stored?.of === keyId ? stored.places : []
   } catch {
     // A browser may forbid storage.

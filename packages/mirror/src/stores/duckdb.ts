@@ -2,9 +2,11 @@
  * A copy in a file of DuckDB, by its client `@duckdb/node-api`, which whoever uses it installs. DuckDB lets one process at a time open a
  * file that is written to: whoever wants to query the copy meanwhile does so in the process of the mirror, or queries an export.
  */
+
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { IdRange } from '@deskwire/sdk'
+import { readJson } from '@deskwire/sdk/json'
 import {
   BIGINT,
   BOOLEAN,
@@ -334,7 +336,7 @@ class Connection implements StoreWriter {
         from ${quoted(table.name)} where ${where}`,
     )
     return rows.map(([json, body, removedAt = null, removal = null]) => {
-      const cells = JSON.parse(json as string) as Cell[]
+      const cells = readJson(json as string) as Cell[]
       const row = { id: cells[0] as string, text: body as string, cells }
       return table.marksRemovals ? { ...row, removedAt, removal } : row
     })

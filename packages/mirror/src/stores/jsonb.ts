@@ -2,10 +2,11 @@
  * The text that PostgreSQL prints of a `jsonb`: keys by length and then by bytes, a space behind colons and commas, numbers without
  * exponents. A copy's column can so be compared without its database.
  */
+import { readJson } from '@deskwire/sdk/json'
 
 /** What `select '…'::jsonb::text` answers for this JSON text, in which no name comes twice. */
 export function jsonbText(text: string): string {
-  return printed(JSON.parse(text))
+  return printed(readJson(text))
 }
 
 function printed(value: unknown): string {

@@ -2,6 +2,7 @@
  * From a presented token to who is calling. Asked again for every request, so that a revocation counts at once, in
  * every process.
  */
+import { readJson } from '@deskwire/sdk/json'
 import type { Pool } from 'pg'
 import {
   arrayParameter,
@@ -116,7 +117,7 @@ function foundIn(columns: TextRow): Found {
     sessionId,
     own,
   ] = columns
-  const held = JSON.parse(String(scopes)) as string[]
+  const held = readJson(String(scopes)) as string[]
   const time = (text: string | null | undefined) => (text == null ? null : Number(text))
   return {
     caller: {
@@ -124,7 +125,7 @@ function foundIn(columns: TextRow): Found {
       organizationCreatedAt: Number(createdAt),
       apiKeyId: String(apiKeyId),
       // A session can do what it was made for, as far as its key still can.
-      scopes: own == null ? held : (JSON.parse(own) as string[]).filter((scope) => grants(held, scope)),
+      scopes: own == null ? held : (readJson(own) as string[]).filter((scope) => grants(held, scope)),
       ...(sessionId == null ? {} : { sessionId }),
     },
     tokenExpiresAt: time(tokenExpiresAt),

@@ -6,6 +6,7 @@
  * A frame is a letter, the length of its content as four bytes, most significant first, and the content: a header, then
  * for each table its name and columns and its rows as COPY writes them, then the end, which says how much there was.
  */
+import { readJson } from '@deskwire/sdk/json'
 import { z } from 'zod'
 
 /** A backup that cannot be made or restored; the message says why, and what to do. */
@@ -91,7 +92,7 @@ export async function* decodeFrames(source: AsyncIterable<Buffer>): AsyncGenerat
 /** The content of a frame that holds JSON. @throws BackupError when it is something else. */
 export function parseContent<T>(frame: Frame | undefined, type: FrameType, schema: z.ZodType<T>): T {
   if (frame?.type !== type) throw damaged(`there is ${frame?.type ?? 'nothing'} where ${type} is expected`)
-  const parsed = schema.safeParse(JSON.parse(frame.content.toString('utf8')))
+  const parsed = schema.safeParse(readJson(frame.content.toString('utf8')))
   if (!parsed.success) throw damaged(`its ${type} is not what this release writes`)
   return parsed.data
 }

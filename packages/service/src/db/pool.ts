@@ -1,12 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { readJson } from '@deskwire/sdk/json'
 import {
   type Client,
+  type CustomTypesConfig,
   Pool,
   type PoolClient,
   type PoolConfig,
   type QueryConfig,
   type QueryResult,
   type QueryResultRow,
+  types,
 } from 'pg'
 import { clientWithoutSession, type LocalSettings, QueryWithSettings } from './local-settings.ts'
 import { allowStatements, endWhenSilent, statementTimeoutOf } from './silence.ts'
@@ -65,6 +68,7 @@ export function createPool(
     ...('url' in address ? { connectionString: address.url } : address),
     ...(isPooled(address) ? withoutSessions(settings) : { options: startOptions(settings) }),
     max: options.max,
+    types: { getTypeParser },
     application_name: 'deskwire',
     statement_timeout: statementMilliseconds,
     idle_in_transaction_session_timeout: idleInTransaction,
@@ -123,6 +127,12 @@ function startOptions(settings: LocalSettings): string {
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ')
 }
+
+const jsonTypes: readonly number[] = [types.builtins.JSON, types.builtins.JSONB]
+
+/** `pg` reads columns of JSON by JSON.parse. */
+const getTypeParser: CustomTypesConfig['getTypeParser'] = (oid: number, format) =>
+  jsonTypes.includes(oid) ? readJson : types.getTypeParser(oid, format)
 
 /** The connections of each pool, those in use included. */
 const open = new WeakMap<Pool, ReadonlySet<PoolClient>>()

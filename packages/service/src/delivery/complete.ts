@@ -2,6 +2,7 @@
  * Completing deliveries: results are written in one call of one function, if the lease still holds. Its parameters are the
  * round's own, and of the results an array a column. Read as JSON they took the database a seventh of all that a delivery costs it.
  */
+import { readJson } from '@deskwire/sdk/json'
 import { fromOrganization } from '../db/call-function.ts'
 import { type SchemaFunction, schemaFunction } from '../db/migration.ts'
 import type { Queryable } from '../db/pool.ts'
@@ -229,7 +230,7 @@ export async function complete(
     formatTimestamp(leaseUntil),
     ...encodeCompletion(completion),
   ])
-  const told = JSON.parse(row?.[0] ?? '{}') as Partial<CompletedText>
+  const told = readJson(row?.[0] ?? '{}') as Partial<CompletedText>
   const failingSince = told.failing_since ?? null
   return {
     held: told.held ?? false,

@@ -2,7 +2,9 @@
  * Guides, reference, specification and glossary as the service serves them below /docs/: as Markdown, and as pages. They come
  * from one file, which `npm run generate` makes of the repository's `docs`.
  */
+
 import { readFile } from 'node:fs/promises'
+import { readJson } from '@deskwire/sdk/json'
 import { codeBlock } from './highlight.ts'
 import { type Heading, Html } from './page.ts'
 import { first, type Versioned, versioned } from './sending.ts'
@@ -43,7 +45,7 @@ export type Documents = ReadonlyMap<string, ServedDocument>
 /** Reads them all: some 150 KB. */
 export async function readDocuments(): Promise<Documents> {
   const file = await readFile(new URL('../../assets/documents.json', import.meta.url), 'utf8')
-  const served = (JSON.parse(file) as readonly StoredDocument[]).map(
+  const served = (readJson(file) as readonly StoredDocument[]).map(
     async ({ text, ...listed }): Promise<[string, ServedDocument]> => {
       const { path, about } = listed
       const source = await versioned(text, about === null ? 'text/plain' : 'text/markdown')

@@ -6,6 +6,7 @@
  * Nesting and members are counted in the bytes, before anything is parsed. Bytes of JSON's own characters stand for nothing
  * else in UTF-8; what is no JSON may be counted either way.
  */
+import { readJson } from '@deskwire/sdk/json'
 import { fail, ok, type Result } from '../kernel/result.ts'
 
 /** Objects and arrays within each other: nothing of the API needs more than a handful. */
@@ -80,7 +81,7 @@ export function parseJson(bytes: Buffer, part = false): Result<unknown, BodyFaul
   if (counted.tooDeep) return fail(tooDeep)
   let value: unknown
   try {
-    value = JSON.parse((part ? strictDecoder : decoder).decode(bytes))
+    value = readJson((part ? strictDecoder : decoder).decode(bytes))
   } catch (error) {
     return fail(notJson((error as Error).message))
   }
@@ -126,7 +127,7 @@ function repeated(json: Buffer): BodyFault {
       text = [n, endOfText(json, n + 1)]
       n = (text[1] as number) - 1
     } else if (token === ':') {
-      const name = JSON.parse(json.toString('utf8', text[0], text[1])) as string
+      const name = readJson(json.toString('utf8', text[0], text[1])) as string
       const names = within.at(-1)
       if (names?.has(name)) {
         const shown = name.length > shownName ? `${name.slice(0, shownName)}…` : name

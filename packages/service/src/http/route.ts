@@ -2,6 +2,7 @@
  * A route as one value: what it takes, who may ask, what it answers and refuses, and what it does. The server's registration
  * and `openapi.json` are both made from it, so that neither can say what the other does not.
  */
+import { readJson } from '@deskwire/sdk/json'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Admission } from '../access/admission.ts'
 import type { Caller } from '../access/directory.ts'
@@ -332,7 +333,7 @@ function firstAnswer({ path, answers, told }: Pick<Route<never>, 'path' | 'answe
     let body = isReady(value) ? value : JSON.stringify(value)
     if (typeof body === 'string') {
       if (withTag) reply.header('etag', entityTag(versionOf(body)))
-      if (withLocation) reply.header('location', `${path}/${(JSON.parse(body) as { id: string }).id}`)
+      if (withLocation) reply.header('location', `${path}/${(readJson(body) as { id: string }).id}`)
       if (told !== undefined) body = told.answer(callerOf(request), body)
     }
     if (shownOnce) reply.header('cache-control', 'no-store')

@@ -6,6 +6,7 @@
  * Commits of an organization are in the order of their stamps, so a snapshot that shows a stamp shows everything
  * before it: a reader who has seen up to a position has seen all there will ever be up to it.
  */
+import { readJson } from '@deskwire/sdk/json'
 import type { Database } from '../db/fair-pool.ts'
 import { queryText } from '../db/text-query.ts'
 import { type Cursor, highestId, type Position } from '../kernel/cursor.ts'
@@ -99,7 +100,7 @@ export function createJoinedFeeds(
       kinds,
       checkpoint({ standing }) {
         if (standing === null) return null
-        const digests = JSON.parse(standing) as Readonly<Record<string, Checkpoint>>
+        const digests = readJson(standing) as Readonly<Record<string, Checkpoint>>
         const parts = kinds.map((kind): [string, Checkpoint] => {
           const { count, digest, contentDigest } = digests[kind] ?? noRows
           return [kind, checkpointFrom(count, digest, contentDigest)]

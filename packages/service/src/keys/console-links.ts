@@ -2,6 +2,7 @@
  * Links to the console (specification 3.7): a key makes one for somebody who has none. Opened, it is exchanged, once, for the token
  * of a session that may do what the link says, for the key that made it, until the link's end, the key's, or its deletion.
  */
+import { readJson } from '@deskwire/sdk/json'
 import type { Caller } from '../access/directory.ts'
 import { announced, type HomeDirectory } from '../access/home-directory.ts'
 import { grants, managingScope } from '../access/scopes.ts'
@@ -201,7 +202,7 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
 
     withhold(caller, kept) {
       if (caller.sessionId !== undefined) return noLinksOfSessions
-      return refuseGrant(caller.scopes, (JSON.parse(kept) as ConsoleLink).scopes)
+      return refuseGrant(caller.scopes, (readJson(kept) as ConsoleLink).scopes)
     },
 
     async exchange(body) {

@@ -2,6 +2,7 @@
  * What can be done with a key (specification 3.4), apart from HTTP: each operation checks what the caller sent and may
  * do, decides on the record as it stands, and commits in one call; when another change was quicker it decides again.
  */
+import { readJson } from '@deskwire/sdk/json'
 import type { Caller } from '../access/directory.ts'
 import { announced, type HomeDirectory } from '../access/home-directory.ts'
 import { hashToken, newToken } from '../access/token.ts'
@@ -146,7 +147,7 @@ export function createKeys(services: KeyServices): Keys {
       }),
 
     async withhold({ organizationId, scopes }, call, kept) {
-      const made = JSON.parse(kept) as WithToken
+      const made = readJson(kept) as WithToken
       // The token is good for what its key may do now, which may be more than it was made with.
       const row = await store.read(organizationId, made.id, clock.now())
       const touch = row === null ? null : refuseTouch(scopes, row)

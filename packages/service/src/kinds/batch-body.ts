@@ -3,6 +3,7 @@
  * is. So the number of items is known first, each is parsed by itself, and none holds up the others for longer than
  * one body of an object may.
  */
+import { readJson } from '@deskwire/sdk/json'
 import { type BodyFault, deepestNesting, endOfText, parseJson, tooDeep } from '../http/json-body.ts'
 import { type FieldError, type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
@@ -157,7 +158,7 @@ const longestName = 64
 function nameIn(bytes: Buffer, [from, end]: readonly [number, number]): string {
   if (end - from > longestName) return ''
   try {
-    return JSON.parse(bytes.toString('utf8', from, end)) as string
+    return readJson(bytes.toString('utf8', from, end)) as string
   } catch {
     return ''
   }

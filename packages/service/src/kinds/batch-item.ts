@@ -1,4 +1,5 @@
 /** The items of a batch: what each comes to (a change, nothing to change, or a refusal), and how the answer shows that. */
+import { readJson } from '@deskwire/sdk/json'
 import { type Change, type Unit, uniqueKeys } from '../journal/change.ts'
 import type { FoundRow } from '../journal/rows.ts'
 import { errorCatalogue } from '../kernel/error-catalogue.ts'
@@ -117,7 +118,7 @@ export interface ShownItem {
 
 /** The answer to a batch with each item as `show` makes it. */
 export function withItems(answer: string, show: (item: ShownItem) => ShownItem): string {
-  const { data, ...counts } = JSON.parse(answer) as { data: readonly ShownItem[] }
+  const { data, ...counts } = readJson(answer) as { data: readonly ShownItem[] }
   return JSON.stringify({ data: data.map(show), ...counts })
 }
 

@@ -2,6 +2,7 @@
  * An object's one representation: made when its row is written, stored, and sent as it is by every reader. Its end is the
  * commit's (`journal/body.ts`), so it is made here only up to there.
  */
+import { readJson } from '@deskwire/sdk/json'
 import { bodyHead } from '../journal/body.ts'
 import { NewerVersion, type StoredRow } from '../journal/rows.ts'
 import type { Kind, State } from './kind.ts'
@@ -39,7 +40,7 @@ type Shown = Record<string, unknown> & Identity & { readonly updatedAt: string }
  * @throws NewerVersion when a later version has dropped or renamed a field that this one has.
  */
 export function parseRepresentation(kind: Kind, { body, version }: StoredBody): StoredObject {
-  const shown = JSON.parse(body) as Shown
+  const shown = readJson(body) as Shown
   const { id, organizationId, createdAt, updatedAt } = shown
   const members = version === kind.table.version ? shown : otherVersion(kind, shown, version)
   const state = Object.fromEntries(kind.fieldNames.map((name) => [name, members[name]]))
@@ -61,7 +62,7 @@ function otherVersion(kind: Kind, shown: State, version: number): State {
 /** The head of a stored object's body in another state. Members of a later version of the kind stay as and where they are. */
 export function changedHead(kind: Kind, row: StoredBody, before: Identity, state: State): string {
   if (row.version <= kind.table.version) return representationHead(kind, before, state, false)
-  const { updatedAt: _, ...shown } = JSON.parse(row.body) as Shown
+  const { updatedAt: _, ...shown } = readJson(row.body) as Shown
   const own = Object.fromEntries(kind.fieldNames.map((name) => [name, state[name]]))
   return bodyHead({ ...shown, ...own })
 }

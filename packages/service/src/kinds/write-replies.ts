@@ -3,6 +3,7 @@
  * it is and in which version (specification 3.3: `write` does not imply `read`). Answers are decided on, and kept, as
  * if everybody could read; what of them is shown is looked at here alone, by the scopes of the key that is answered now.
  */
+import { readJson } from '@deskwire/sdk/json'
 import type { Caller } from '../access/directory.ts'
 import { grants } from '../access/scopes.ts'
 import type { Route } from '../http/route.ts'
@@ -45,6 +46,6 @@ export function toldOfWrites(kind: Kind): { readonly one: Told; readonly batch: 
 }
 
 function written(body: string): string {
-  const { id, object } = JSON.parse(body) as { id: string; object: string }
+  const { id, object } = readJson(body) as { id: string; object: string }
   return JSON.stringify({ id, object, updatedAt: versionOf(body) })
 }

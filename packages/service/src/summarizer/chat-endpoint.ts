@@ -5,6 +5,7 @@
  * Promise: a request ends at its timeout; of an answer no more than a megabyte is read; a redirect is not followed;
  * no proxy of the environment is used; neither key nor text goes into a reason.
  */
+import { readJson } from '@deskwire/sdk/json'
 import { Agent, type Dispatcher, errors, request } from 'undici'
 import { z } from 'zod'
 import type { Clock } from '../kernel/timestamps.ts'
@@ -113,7 +114,7 @@ async function readBounded(body: Dispatcher.ResponseData['body']): Promise<strin
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return readJson(text)
   } catch {
     return undefined
   }

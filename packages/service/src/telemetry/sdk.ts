@@ -5,9 +5,11 @@
  * Whatever becomes of what is exported, the service goes on: spans wait in a queue that has an end, exports have a time
  * in which to be done, and what cannot be exported is a warning a minute.
  */
+
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { readJson } from '@deskwire/sdk/json'
 import {
   type Context,
   type DiagLogger,
@@ -172,7 +174,7 @@ function diagnostics(log: { warn(fields: object, message: string): void }): Diag
 function reasonOf(said: unknown): string {
   const text = said instanceof Error ? said.message : String(said)
   try {
-    return String(JSON.parse(text).message ?? text).slice(0, 300)
+    return String(readJson<{ message?: unknown }>(text).message ?? text).slice(0, 300)
   } catch {
     return text.slice(0, 300)
   }

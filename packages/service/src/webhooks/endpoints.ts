@@ -3,6 +3,7 @@
  * may do, decides on the record as it stands, and commits in one call; when another change was quicker it decides
  * again.
  */
+import { readJson } from '@deskwire/sdk/json'
 import { z } from 'zod'
 import type { Caller } from '../access/directory.ts'
 import { type Outcome, refused } from '../http/replies.ts'
@@ -167,7 +168,7 @@ export function createEndpoints(services: EndpointServices): Endpoints {
       }),
 
     async withhold({ organizationId, scopes }, call, kept) {
-      const made = JSON.parse(kept) as WithSecret
+      const made = readJson(kept) as WithSecret
       // The secret signs what the endpoint is sent now, which may be more than it was made for.
       const row = await store.read(organizationId, made.id, clock.now())
       return eventTypes.unreadable(scopes, [

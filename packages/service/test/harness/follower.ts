@@ -2,8 +2,10 @@
  * A follower of the stream that keeps every record it saw and the copy they make, and says what is wrong with
  * them. How a page is read is the test's: over HTTP, from the feed, or wrongly on purpose.
  */
+
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { readJson } from '@deskwire/sdk/json'
 import type { Pool } from 'pg'
 import type { Feed } from '../../src/journal/feed.ts'
 import type { Cursor } from '../../src/kernel/cursor.ts'
@@ -121,7 +123,7 @@ export function place(record: { readonly at: string; readonly id: string }): str
 
 /** A record from the bytes of a body. */
 export function recordOf(body: string): StreamRecord {
-  const parsed = JSON.parse(body) as { object: string; id: string; updatedAt: string; removedAt: string }
+  const parsed = readJson(body) as { object: string; id: string; updatedAt: string; removedAt: string }
   const removed = parsed.object === 'removed'
   return { id: parsed.id, at: removed ? parsed.removedAt : parsed.updatedAt, removed, body }
 }
@@ -129,7 +131,7 @@ export function recordOf(body: string): StreamRecord {
 /** The bodies of a page: records joined by commas, each an object. Splits where the bytes really end. */
 export function splitRecords(records: string): StreamRecord[] {
   if (records === '') return []
-  const bodies = (JSON.parse(`[${records}]`) as unknown[]).map((body) => JSON.stringify(body))
+  const bodies = (readJson(`[${records}]`) as unknown[]).map((body) => JSON.stringify(body))
   if (bodies.join(',') !== records) throw new Error('a page is not the JSON that was written')
   return bodies.map(recordOf)
 }

@@ -1,5 +1,7 @@
 /** A request that says exactly what it is told to: no header but its length is added, and any method may have a body. */
+
 import { request } from 'node:http'
+import { readJson } from '@deskwire/sdk/json'
 import type { Answer } from './service.ts'
 
 export function rawRequest(
@@ -24,7 +26,7 @@ export function rawRequest(
           status: response.statusCode ?? 0,
           headers: received,
           text,
-          json: isJson && text !== '' ? JSON.parse(text) : null,
+          json: isJson && text !== '' ? readJson(text) : null,
         })
       },
     )

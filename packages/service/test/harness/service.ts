@@ -1,4 +1,5 @@
 /** The whole service on a database of its own, over real HTTP on a free port of the loopback. */
+import { readJson } from '@deskwire/sdk/json'
 import type { Pool } from 'pg'
 import pino from 'pino'
 import { inject } from 'vitest'
@@ -166,7 +167,7 @@ export function createApi(url: string, organizationId: string, token: string | n
       status: response.status,
       headers: response.headers,
       text,
-      json: isJson ? JSON.parse(text) : null,
+      json: isJson ? readJson(text) : null,
     }
   }
   return {

@@ -1,18 +1,11 @@
-/** Bodies are read as JSON.parse reads them, unless a name stands twice in an object. */
+/** Bodies are read as they are written, unless a name stands twice in an object. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { countJson, endOfText, parseJson } from '../../src/http/json-body.ts'
 
 const bytes = (text: string) => Buffer.from(text)
 
-/** Values without -0, which JSON does not tell from 0. */
 const jsonValue = fc.jsonValue({ maxDepth: 5 })
-
-/**
- * Node 26's JSON.parse itself reads a second name `"` as `\` once it has read an object with both of them: of texts that are
- * a backslash alone nothing can be told here.
- */
-const told = (text: string) => fc.pre(!text.includes('"\\\\"') && !text.includes('"\\u005c"'))
 
 /** A name as JSON can write it: as it is, or with every unit escaped. */
 const spelled = (name: string, escaped: boolean) =>
@@ -25,12 +18,12 @@ const names = fc.oneof(
   fc.constantFrom('__proto__', '', '"', '\\\\', 'constructor', 'ü', '{', ':'),
 )
 
-test('what JSON.parse reads is read as it reads it', () => {
+test('reads what JSON.stringify writes', () => {
   fc.assert(
     fc.property(jsonValue, fc.constantFrom(0, 1, 2), (value, spaces) => {
       const text = JSON.stringify(value, null, spaces)
-      told(text)
-      expect(parseJson(bytes(text))).toEqual({ ok: true, value: JSON.parse(text) })
+      const parsed = parseJson(bytes(text))
+      expect(parsed.ok && JSON.stringify(parsed.value)).toBe(JSON.stringify(value))
     }),
   )
 })
@@ -56,7 +49,6 @@ test('a name that stands twice in one object is refused at any depth, however it
           (inner, kind) => (kind === 'list' ? `[1,${inner}]` : `{"around":${inner}}`),
           `{${text}}`,
         )
-      told(written)
       const refused = parseJson(bytes(within(written)))
       expect(refused.ok).toBe(false)
       expect(refused.ok ? '' : refused.error).toContain('twice in one object')

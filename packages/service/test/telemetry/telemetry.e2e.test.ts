@@ -225,7 +225,7 @@ test('what it needs and is not installed is named in one line, with what install
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     said += text
   })
-  expect((await once(child, 'close'))[0]).toBe(1)
+  expect((await once(child, 'close'))[0]).toBe(2)
   const [line, ...others] = said.split('\n').filter((text) => text !== '' && !text.startsWith('asked for'))
   expect(others).toEqual([])
   expect(line).toMatch(

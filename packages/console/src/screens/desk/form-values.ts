@@ -1,4 +1,5 @@
 /** What stands in the fields of a form, as text, and what that is to the API. */
+import { readJson } from '@deskwire/sdk/json'
 
 export interface FormField {
   readonly name: string
@@ -106,7 +107,7 @@ function attributesPatch(base: object | null, name: string, after: Attributes): 
 
 /** The tags that a field holds. */
 export function tagsOf(text: string): readonly string[] {
-  return text === '' ? [] : JSON.parse(text)
+  return text === '' ? [] : readJson(text)
 }
 
 /** A named value as the editor shows it. */
@@ -118,7 +119,7 @@ export interface AttributeRow {
 
 /** The named values that a field holds. */
 export function rowsOf(text: string): readonly AttributeRow[] {
-  return text === '' ? [] : JSON.parse(text)
+  return text === '' ? [] : readJson(text)
 }
 
 /** What is wrong with the named values of a field, or undefined. */

@@ -1,5 +1,7 @@
 /** A delivery to begin with: an event as the service sends it, signed now by a secret that is made here and used nowhere. */
+
 import { signStandardWebhook, signWebhook } from '@deskwire/sdk'
+import { readJson } from '@deskwire/sdk/json'
 
 /** What somebody has pasted. */
 export interface Pasted {
@@ -57,7 +59,7 @@ export async function signed(body: string, secrets: readonly string[], now: numb
 /** Of an event; any other body gets one that says so. */
 function eventId(body: string): string {
   try {
-    const { id } = JSON.parse(body)
+    const { id } = readJson<{ id?: unknown }>(body)
     return typeof id === 'string' && id !== '' ? id : 'sample'
   } catch {
     return 'sample'
