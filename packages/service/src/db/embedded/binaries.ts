@@ -1,10 +1,8 @@
 // Finds the PostgreSQL programs for this platform, in the npm package or in a copy of it. Promise: the account
 // that is to run them can, with their libraries.
-
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { readJson } from '@deskwire/sdk/json'
 import type { Accounts } from './account.ts'
 import type { Layout } from './datadir.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
@@ -63,7 +61,7 @@ function findPackage(): string {
 }
 
 async function readVersion(packageDir: string): Promise<string> {
-  const found: unknown = readJson(await readFile(join(packageDir, 'package.json'), 'utf8'))
+  const found: unknown = JSON.parse(await readFile(join(packageDir, 'package.json'), 'utf8'))
   const version = typeof found === 'object' && found && 'version' in found ? found.version : null
   if (typeof version !== 'string') throw new Error(`${packageDir}/package.json names no version`)
   return version.split('-')[0]!

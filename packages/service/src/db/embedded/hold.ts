@@ -3,12 +3,10 @@
 // processes that race for the hold of a dead one cannot both get it. Node has no call for such locks, but SQLite
 // takes one for a transaction, and comes with Node. What the file beside it says about the holder is only for
 // the message to the others.
-
 import { open, readFile, rm, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { readJson } from '@deskwire/sdk/json'
 import type { Accounts } from './account.ts'
 import { type Layout, writePrivate } from './datadir.ts'
 import { EmbeddedDatabaseError, hasCode } from './error.ts'
@@ -104,7 +102,7 @@ async function describeHolder(layout: Layout): Promise<string> {
 
 async function readHolder(path: string): Promise<Holder | null> {
   try {
-    const found: unknown = readJson(await readFile(path, 'utf8'))
+    const found: unknown = JSON.parse(await readFile(path, 'utf8'))
     if (typeof found !== 'object' || found === null) return null
     const { pid, since, command } = found as Partial<Record<keyof Holder, unknown>>
     if (typeof pid !== 'number' || typeof since !== 'string' || typeof command !== 'string') return null

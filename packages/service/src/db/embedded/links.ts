@@ -1,11 +1,9 @@
 // The library links of the binary package. npm packages cannot carry symbolic links, so the package lists them
 // and makes them in an install script, which this project does not run. Promise: after `makeLinks` every listed
 // link leads somewhere, with any number of processes doing the same at once.
-
 import { randomBytes } from 'node:crypto'
 import { readFile, rename, stat, symlink, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { readJson } from '@deskwire/sdk/json'
 import { hasCode } from './error.ts'
 
 interface Link {
@@ -39,7 +37,7 @@ export async function makeLinks(packageDir: string): Promise<boolean> {
 }
 
 async function listedLinks(packageDir: string): Promise<Link[]> {
-  const found: unknown = readJson(await readFile(join(packageDir, 'native', 'pg-symlinks.json'), 'utf8'))
+  const found: unknown = JSON.parse(await readFile(join(packageDir, 'native', 'pg-symlinks.json'), 'utf8'))
   if (!Array.isArray(found)) throw new Error(`pg-symlinks.json in ${packageDir} is not a list`)
   return found.map((one: Partial<Record<keyof Link, unknown>>) => {
     const { source, target } = one

@@ -1,10 +1,8 @@
 // What an earlier start left running: the service was killed and its server lives on, or the server was killed
 // and its children are still finishing. Promise: afterwards either one server runs that is exactly the one this
 // start would have made, or nothing runs on the cluster, so that no two servers ever share it.
-
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readJson } from '@deskwire/sdk/json'
 import { Client } from 'pg'
 import type { Accounts } from './account.ts'
 import { type Layout, writePrivate } from './datadir.ts'
@@ -121,7 +119,7 @@ async function readState(layout: Layout): Promise<ServerState | null> {
     throw error
   }
   try {
-    const found: unknown = readJson(text)
+    const found: unknown = JSON.parse(text)
     if (typeof found !== 'object' || found === null) return null
     const { socketDir, fingerprint } = found as Partial<Record<keyof ServerState, unknown>>
     return typeof socketDir === 'string' && typeof fingerprint === 'string'
