@@ -60,7 +60,7 @@ test('a file that is there is not overwritten: nothing is created, and the next 
     ...['--first-key-file', file],
   ]
   const refused = await deskwire(serve(taken))
-  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused).toMatchObject({ code: 2, stdout: '' })
   expect(refused.stderr).toMatch(
     /^deskwire: the first key cannot be written to DESKWIRE_FIRST_KEY_FILE: something is there already, [^\n]+\n$/,
   )
