@@ -111,6 +111,6 @@ test('both keys everywhere, rotate, the new key alone: every event arrives, sign
   expect(new Set(hooks.of('before').map(({ eventId }) => eventId)).size).toBe(made)
   const refused = await serve(old).catch((error: Error) => error.message)
   expect(refused).toMatch(
-    /^it ended before it was ready: deskwire: DESKWIRE_ENCRYPTION_KEY: what is set is not the key [^\n]+\n$/,
+    /^deskwire: DESKWIRE_ENCRYPTION_KEY: what is set is not the key [^\n]+\n$/m,
   )
 })
