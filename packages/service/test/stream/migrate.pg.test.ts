@@ -98,7 +98,7 @@ test('a server before PostgreSQL 15 is refused before anything is made', async (
         query: (text: string, values?: unknown[]) => {
           asked.push(text)
           if (text.includes('server_version'))
-            return { rows: [{ server_version_num: '140012', server_version: '14.12' }] }
+            return { rows: [{ number: '140012', version: '14.12', encoding: 'UTF8' }] }
           return client.query(text, values)
         },
         release: (end: boolean) => client.release(end),

@@ -146,6 +146,7 @@ test('one that takes too long is ended', async () => {
   }
   const call = {
     caller: { organizationId },
+    request: { method: 'GET' },
     query: () => ({ ok: true, value: { ...allIds, parts: 1, idsUpTo: 0 } }),
   }
   const answered = await digestRoute(customer).handle(
