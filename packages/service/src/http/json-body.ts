@@ -7,7 +7,9 @@
  * else in UTF-8; what is no JSON may be counted either way.
  */
 import { readJson } from '@deskwire/sdk/json'
+import { type FieldError, listedErrors, type Problem, validationFailed } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
+import { isStorable } from '../kernel/text.ts'
 
 /** Objects and arrays within each other: nothing of the API needs more than a handful. */
 export const deepestNesting = 64
@@ -138,3 +140,30 @@ function repeated(json: Buffer): BodyFault {
   }
   throw new Error('a body has fewer members than it writes, and none of them twice')
 }
+
+/**
+ * The refusal of a body that has text which no store can hold, in a value or a name, however deep; null when it has none. In
+ * valid UTF-8, JSON can write such text only with an escape.
+ */
+export function unstorableText(bytes: Buffer | null, value: unknown): Problem | null {
+  if (bytes === null || !bytes.includes('\\u')) return null
+  const errors: FieldError[] = []
+  findUnstorable(value, '', errors)
+  return errors.length > 0 ? validationFailed(errors) : null
+}
+
+function findUnstorable(value: unknown, pointer: string, errors: FieldError[]): void {
+  if (errors.length >= listedErrors) return
+  if (typeof value === 'string') {
+    if (!isStorable(value)) errors.push({ pointer, code: 'invalid_format', detail: unstorable })
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, one] of Object.entries(value)) {
+      const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      if (!isStorable(name)) errors.push({ pointer: at, code: 'invalid_format', detail: unstorableName })
+      findUnstorable(one, at, errors)
+    }
+  }
+}
+
+const unstorable = 'must be text without U+0000 and without a lone half of a surrogate pair'
+const unstorableName = 'must have a name without U+0000 and without a lone half of a surrogate pair'

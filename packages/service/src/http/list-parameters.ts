@@ -2,13 +2,14 @@
 import { type Problem, problem } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
+import { isStorable } from '../kernel/text.ts'
 import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
 import type { ReadParameter } from '../openapi/part.ts'
 
 export const defaultLimit = 20
 const maximumLimit = 100
 
-/** The problem of a name that is not among `known`, or that is given twice; null when there is none. */
+/** The problem of a name that is not among `known`, that is given twice, or whose text nothing can hold; null when there is none. */
 export function unknownParameter(query: URLSearchParams, known: readonly string[]): Problem | null {
   for (const name of query.keys()) {
     if (!known.includes(name)) {
@@ -18,6 +19,8 @@ export function unknownParameter(query: URLSearchParams, known: readonly string[
     if (query.getAll(name).length > 1) {
       return problem('invalid_parameter', `${name} is given more than once; give it once.`)
     }
+    if (!isStorable(query.get(name) ?? ''))
+      return problem('invalid_parameter', `${name} must be text without U+0000.`)
   }
   return null
 }

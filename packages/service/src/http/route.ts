@@ -16,6 +16,7 @@ import type { Answer, Operation, ReadParameter } from '../openapi/part.ts'
 import { admit, callerOf, lookAgain } from './authenticate.ts'
 import { entityTag } from './entity-tag.ts'
 import { answerOnce, type IdempotencyStore, idempotencyOf } from './idempotency.ts'
+import { unstorableText } from './json-body.ts'
 import { readQuery, type Values } from './list-parameters.ts'
 import { sendProblem } from './problem-reply.ts'
 import { type Outcome, type Sent, searchParameters, type Unchanged } from './replies.ts'
@@ -297,6 +298,9 @@ function handlerOf<Services>(
       // A body that is no JSON is nobody's: it is refused before its Idempotency-Key is looked at.
       if (!body.ok && body.error.code === 'malformed_json') return refuse(call, body.error)
       call.body = body
+    } else if (route.body !== undefined) {
+      const refusal = unstorableText(request.rawBody, request.body)
+      if (refusal !== null) return refuse(call, refusal)
     }
     if (once) {
       const record = idempotencyOf(request, status)

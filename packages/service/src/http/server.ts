@@ -129,6 +129,11 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
     setHeaders(request, reply, request.routeOptions.url)
     done()
   })
+  server.addHook('onRequest', (request, reply, done) => {
+    const repeated = repeatedHeader(request.raw.rawHeaders)
+    if (repeated === null) done()
+    else sendProblem(reply, repeated)
+  })
   if (edge.unauthenticated !== undefined) limitUnauthenticated(server, edge.unauthenticated)
   allowOrigins(server, origins)
   if (logger.level === 'debug' || logger.level === 'trace') logAnswers(server)
@@ -162,6 +167,23 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
 function setHeaders({ id, url }: FastifyRequest, reply: FastifyReply, route = url): void {
   reply.header('x-request-id', id)
   if (isPrivate(url) || isPrivate(route)) reply.headers(privateHeaders)
+}
+
+/** Headers with one value. Node joins the repeated lines of some, and takes the first line of others. */
+const singleHeaders = ['Authorization', 'Content-Type', 'Idempotency-Key']
+const singleNames = singleHeaders.map((name) => name.toLowerCase())
+
+/** The refusal of a request that repeats one of them; null where none is repeated. Names and values alternate. */
+function repeatedHeader(raw: readonly string[]): Problem | null {
+  let seen = 0
+  for (let n = 0; n < raw.length; n += 2) {
+    const place = singleNames.indexOf((raw[n] as string).toLowerCase())
+    if (place === -1) continue
+    if ((seen & (1 << place)) !== 0)
+      return problem('invalid_parameter', `${singleHeaders[place]} is sent more than once; send it once.`)
+    seen |= 1 << place
+  }
+  return null
 }
 
 /** Whether an address is one of the API, also where it leads nowhere. */

@@ -4,7 +4,14 @@
  * one body of an object may.
  */
 import { readJson } from '@deskwire/sdk/json'
-import { type BodyFault, deepestNesting, endOfText, parseJson, tooDeep } from '../http/json-body.ts'
+import {
+  type BodyFault,
+  deepestNesting,
+  endOfText,
+  parseJson,
+  tooDeep,
+  unstorableText,
+} from '../http/json-body.ts'
 import { type FieldError, type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { yielder } from '../kernel/yielding.ts'
@@ -84,7 +91,8 @@ export async function readBatch(bytes: Buffer): Promise<Result<BatchBody, BatchF
     else {
       const item = parseJson(bytes.subarray(from, end), true)
       if (!item.ok) return fail({ fault: 'malformed', detail: `Item ${index}: ${item.error}` })
-      items.push(item)
+      const refusal = unstorableText(bytes.subarray(from, end), item.value)
+      items.push(refusal === null ? item : fail(refusal))
     }
     await yieldWhenDue()
   }

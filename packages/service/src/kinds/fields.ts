@@ -1,5 +1,6 @@
 /** The vocabulary that kinds are declared in. */
 import { z } from 'zod'
+import { isStorable } from '../kernel/text.ts'
 import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'
 import {
   defineField,
@@ -10,7 +11,7 @@ import {
   type Reference,
 } from './field.ts'
 
-/** A string that every layer below can hold: no U+0000 (PostgreSQL), no half of a surrogate pair (UTF-8). */
+/** A string that every layer below can hold. */
 export function storableText(min: number, max: number): z.ZodType<string> {
   return z
     .string()
@@ -27,7 +28,7 @@ export function storableText(min: number, max: number): z.ZodType<string> {
           inclusive: true,
           input: text,
         })
-      if (text.includes('\u0000') || !text.isWellFormed())
+      if (!isStorable(text))
         context.issues.push({ code: 'custom', params: { code: 'invalid_format' }, input: text })
     })
     .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max })

@@ -114,9 +114,7 @@ const tagFilter: Filter = {
   description: 'Has this tag.',
   schema: { type: 'string', minLength: 1 },
   condition: (text) =>
-    text === '' || text.includes('\u0000')
-      ? invalid('tag must be a tag, 1 to 50 characters.')
-      : ok({ on: 'tag', tag: text }),
+    text === '' ? invalid('tag must be a tag, 1 to 50 characters.') : ok({ on: 'tag', tag: text }),
 }
 
 const wordsFilter: Filter = {

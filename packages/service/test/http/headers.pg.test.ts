@@ -1,5 +1,6 @@
 /** What every answer below /v1 says to caches and browsers, over every route that the server has (specification 1.2). */
 import { randomUUID } from 'node:crypto'
+import { request } from 'node:http'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { receiverUrl } from '../harness/hooks.ts'
@@ -128,4 +129,28 @@ test('an answer with a token or a secret is kept by nobody, nor is its replay', 
   }
   const { id } = (await api.get('/v1/api-keys')).json.data[0]
   expectSaid(await api.get(`/v1/api-keys/${id}`), 200)
+})
+
+test.each(['Authorization', 'Content-Type', 'Idempotency-Key'])('refuses two lines of %s', async (name) => {
+  const { api, url } = shared()
+  const headers: Record<string, string> = {
+    Authorization: `Bearer ${api.token}`,
+    'Content-Type': 'application/json',
+    'Idempotency-Key': randomUUID(),
+  }
+  const lines = [...Object.entries(headers), [name.toLowerCase(), headers[name] as string]].flat()
+  const body = '{"name":"Ada"}'
+  const answer = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+    const lengths = ['Content-Length', String(body.length), 'Host', new URL(url).host]
+    const sent = request(`${url}/v1/customers`, { method: 'POST', headers: [...lines, ...lengths] })
+    sent.on('response', async (response) => {
+      resolve({ status: response.statusCode, text: Buffer.concat(await response.toArray()).toString() })
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+  expect(answer).toMatchObject({
+    status: 400,
+    text: expect.stringContaining(`${name} is sent more than once`),
+  })
 })
