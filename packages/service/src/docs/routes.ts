@@ -5,7 +5,7 @@
  */
 import { vary } from '../http/compression.ts'
 import { preferred } from '../http/negotiation.ts'
-import { refused, type Sent, sent } from '../http/replies.ts'
+import { pathOf, refused, type Sent, sent } from '../http/replies.ts'
 import { type Answered, type Call, routesOf } from '../http/route.ts'
 import { problem } from '../kernel/errors.ts'
 import { type Answer, type ApiPart, type Parameter, ref } from '../openapi/part.ts'
@@ -211,7 +211,10 @@ function pageOf(path: `/docs/${string}/{name}`, { id, summary, example, find }: 
       const page = find(name, await docs.reference())
       if (page === null) {
         return refused(
-          problem('not_found', `There is no ${name} here; /docs and /openapi.json list what there is.`),
+          problem(
+            'not_found',
+            `There is no ${pathOf(call.request)}; /docs and /openapi.json list what there is.`,
+          ),
         )
       }
       return sendContent(docs, call, { address: path.replace('{name}', name), content: async () => page() })
@@ -288,7 +291,10 @@ function served(path: `/docs/${string}{file}`, { id, summary, example, answer = 
       const found = (await docs.documents()).get(path.replace('/docs/', '').replace('{file}', file))
       if (found === undefined) {
         return refused(
-          problem('not_found', `There is no ${file} here; /docs/guides and /llms.txt list what there is.`),
+          problem(
+            'not_found',
+            `There is no ${pathOf(call.request)}; /docs/guides and /llms.txt list what there is.`,
+          ),
         )
       }
       const { page, title, source } = found

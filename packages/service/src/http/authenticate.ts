@@ -23,7 +23,7 @@ export type Needed = string | 'any key'
 function refusalOf({ scopes }: Caller, needed: Needed): Problem | null {
   return needed === 'any key' || grants(scopes, needed)
     ? null
-    : problem('insufficient_scope', `This needs a key with the scope ${needed}; write does not imply read.`)
+    : problem('insufficient_scope', `This needs a key with the scope ${needed}.`)
 }
 
 /** A hook that lets a request in only with a living key that may do this. Every answer to a key says how its limit stands, a refusal too. */
@@ -95,7 +95,7 @@ function refusal(authentication: Exclude<Authentication | Lookup, { outcome: 'au
     case 'suspended':
       return problem(
         'insufficient_scope',
-        'This organization is suspended: none of its keys may do anything until whoever operates the service resumes it. Nothing of it is lost, and the key is not revoked.',
+        'This organization is suspended: its keys work again when the operator of the service resumes it. Nothing is lost, and the key is not revoked.',
       )
     case 'unknown':
       return problem(
@@ -105,7 +105,7 @@ function refusal(authentication: Exclude<Authentication | Lookup, { outcome: 'au
     case 'limited':
       return problem(
         'rate_limited',
-        `This key has called too often: ${spelled(authentication.quota)}. Send it again after Retry-After.`,
+        `This key sent too many requests: ${spelled(authentication.quota)}. Send it again after Retry-After.`,
       )
     case 'throttled':
       return problem(
@@ -116,7 +116,7 @@ function refusal(authentication: Exclude<Authentication | Lookup, { outcome: 'au
 }
 
 function spelled({ limit: { perSecond, burst } }: Quota): string {
-  return `it may make ${perSecond} requests a second, and ${burst} at once after a rest`
+  return `its limit is ${perSecond} requests a second, ${burst} in a burst`
 }
 
 /** `"default";q=500;w=5`: the burst, and the whole seconds in which all of it comes back. */

@@ -18,7 +18,7 @@ export function unmetPrecondition(header: string | undefined, updatedAt: string)
   if (listed(header).some((tag) => tag === '*' || tag === entityTag(updatedAt))) return null
   return problem(
     'version_mismatch',
-    `If-Match does not name the current version, which is ${entityTag(updatedAt)}. Read the object again and decide anew.`,
+    `If-Match does not name the current version, which is ${entityTag(updatedAt)}. Read the object again, then send the change with its current ETag.`,
   )
 }
 

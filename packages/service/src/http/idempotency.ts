@@ -9,7 +9,7 @@ import { type Problem, problem } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { callerOf } from './authenticate.ts'
-import { type Outcome, refused, type Unchanged } from './replies.ts'
+import { type Outcome, pathOf, refused, type Unchanged } from './replies.ts'
 
 /** How long a committed answer is kept. */
 export const storedForMilliseconds = 24 * 60 * 60 * 1000
@@ -27,7 +27,7 @@ export function idempotencyOf(
   return ok({
     apiKeyId: callerOf(request).apiKeyId,
     method: request.method,
-    path: request.url.split('?', 1)[0] as string,
+    path: pathOf(request),
     key,
     requestHash: createHash('sha256')
       .update(request.rawBody ?? Buffer.alloc(0))

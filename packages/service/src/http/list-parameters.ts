@@ -1,5 +1,5 @@
 /** What the queries of lists take: known names, once each, and how each is read. */
-import { type Problem, problem } from '../kernel/errors.ts'
+import { type Problem, problem, quoted } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { isStorable } from '../kernel/text.ts'
@@ -42,7 +42,10 @@ const limit: ReadParameter<number> = {
   read(text) {
     if (text === null) return ok(defaultLimit)
     const rows = /^\d+$/.test(text) ? Number(text) : 0
-    if (rows < 1) return invalid(`limit must be an integer from 1 to ${maximumLimit}; got ${quoted(text)}.`)
+    if (rows < 1)
+      return invalid(
+        `limit must be a whole number from 1 up (above ${maximumLimit} is served as ${maximumLimit}); got ${quoted(text)}.`,
+      )
     return ok(Math.min(rows, maximumLimit))
   },
 }
@@ -53,7 +56,7 @@ const offset: ReadParameter<number> = {
   read(text) {
     if (text === null) return ok(0)
     if (/^\d{1,15}$/.test(text)) return ok(Number(text))
-    return invalid(`offset must be an integer from 0 on; got ${quoted(text)}.`)
+    return invalid(`offset must be a whole number from 0 up; got ${quoted(text)}.`)
   },
 }
 
@@ -136,9 +139,4 @@ export function notTimestamp(name: string, text: string): Result<never, Problem>
 
 export function invalid(detail: string): Result<never, Problem> {
   return fail(problem('invalid_parameter', detail))
-}
-
-/** A value as an error shows it. */
-export function quoted(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }

@@ -44,7 +44,7 @@ export function brokenRequest(code: string | undefined): Problem {
     case 'HPE_HEADER_OVERFLOW':
       return problem(
         'headers_too_large',
-        `The address and the headers have more than ${headerLimit / 1024} KiB together. Send less in them; what is long belongs into a body.`,
+        `The address and headers have more than ${headerLimit / 1024} KiB together. Send less in them: long values go into a body.`,
       )
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return problem('request_timeout', 'The request did not arrive as a whole in time. Send it again.')

@@ -4,6 +4,11 @@ import type { FastifyRequest } from 'fastify'
 import type { Problem } from '../kernel/errors.ts'
 import type { Page } from './list-parameters.ts'
 
+/** The path as it was sent, without the query: that can hold addresses and names. */
+export function pathOf({ url }: Pick<FastifyRequest, 'url'>): string {
+  return url.split('?', 1)[0] as string
+}
+
 /** The query as it was sent, repeats included. */
 export function searchParameters(request: FastifyRequest): URLSearchParams {
   return new URLSearchParams(request.url.split('?').slice(1).join('?'))

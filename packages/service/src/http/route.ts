@@ -3,13 +3,13 @@
  * and `openapi.json` are both made from it, so that neither can say what the other does not.
  */
 import { readJson } from '@deskwire/sdk/json'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
 import type { Admission } from '../access/admission.ts'
 import type { Caller } from '../access/directory.ts'
 import { OrganizationAway } from '../journal/away.ts'
 import { versionOf } from '../journal/body.ts'
 import type { ResponseToStore } from '../journal/change.ts'
-import type { Problem } from '../kernel/errors.ts'
+import { type Problem, problem } from '../kernel/errors.ts'
 import { freeBytes } from '../kernel/free-bytes.ts'
 import type { Result } from '../kernel/result.ts'
 import type { Answer, Operation, ReadParameter } from '../openapi/part.ts'
@@ -19,7 +19,8 @@ import { answerOnce, type IdempotencyStore, idempotencyOf } from './idempotency.
 import { unstorableText } from './json-body.ts'
 import { readQuery, type Values } from './list-parameters.ts'
 import { sendProblem } from './problem-reply.ts'
-import { type Outcome, type Sent, searchParameters, type Unchanged } from './replies.ts'
+import { type Outcome, pathOf, type Sent, searchParameters, type Unchanged } from './replies.ts'
+import { withoutSlash } from './wrong-address.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -188,11 +189,32 @@ function register<Services>(
     method: method.toUpperCase(),
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
     ...(letIn === null ? {} : { onRequest: letIn }),
+    ...(letIn === null || !path.includes('{') ? {} : { preParsing: refuseEmpty }),
     ...(reads === undefined ? {} : { bodyLimit: reads.bodyLimit }),
     config: { route, ...(reads === undefined ? {} : { readsBody: { isLight: reads.isLight } }) },
     handler: handlerOf(route, backings, entrance),
   })
 }
+
+/** A path that lacks an id, as that of a list with a slash at its end does. */
+function refuseEmpty(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: RequestPayload,
+  next: PreParsed,
+): void {
+  const [name] = Object.entries(request.params as object).find(([, value]) => value === '') ?? []
+  if (name === undefined) {
+    next(null, payload)
+    return
+  }
+  const path = pathOf(request)
+  const whole = request.routeOptions.url?.replaceAll(/:(\w+)/g, '{$1}')
+  const detail = `There is no ${path}: it lacks the ${name} of ${whole}.${withoutSlash(request)}`
+  sendProblem(reply, problem('not_found', detail))
+}
+
+type PreParsed = (error: null, payload: RequestPayload) => void
 
 function guardOf({ access: needed, path }: Operation, access: Pick<Access, 'admission'> | null) {
   if (needed === 'public') return null

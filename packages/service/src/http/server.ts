@@ -19,7 +19,7 @@ import { awayOf } from '../journal/away.ts'
 import { clockAheadCode } from '../journal/clock-skew.ts'
 import { NewerVersion } from '../journal/rows.ts'
 import { sealedOtherwiseCode } from '../journal/sql-fragments.ts'
-import { type Problem, problem } from '../kernel/errors.ts'
+import { type Problem, problem, quoted } from '../kernel/errors.ts'
 import { loggable } from '../kernel/loggable.ts'
 import { networkOf } from '../kernel/networks.ts'
 import type { Telemetry } from '../kernel/telemetry.ts'
@@ -31,7 +31,9 @@ import { parseJson } from './json-body.ts'
 import { answerElsewhere, isToBeOffloaded, type Offload } from './offload.ts'
 import { answerBroken, headerLimit, privateHeaders, sendProblem } from './problem-reply.ts'
 import { bodyCut, bodyTooLarge, discardBody, readBody } from './read-body.ts'
+import { pathOf } from './replies.ts'
 import { traceRequests } from './trace-requests.ts'
+import { adviceOn, withoutSlash } from './wrong-address.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -144,8 +146,7 @@ export function createServer(logger: FastifyBaseLogger, edge: Edge = {}): Fastif
       request.log.warn({ reason: error.message }, 'a newer release is needed for a request')
       return sendProblem(reply, newerVersion)
     }
-    const refusal =
-      expectedProblem(error, request.routeOptions.bodyLimit) ?? databaseProblem(error, request.method)
+    const refusal = expectedProblem(error, request) ?? databaseProblem(error, request.method)
     if (refusal === null || refusal.code === 'internal_error') {
       request.log.error(
         { method: request.method, url: request.routeOptions.url, err: loggable(error) },
@@ -212,9 +213,12 @@ const tooManyUnauthenticated = problem(
 function logAnswers(server: FastifyInstance): void {
   server.addHook('onResponse', (request, reply, done) => {
     const { method, url } = request
-    // The path alone: a query can hold addresses and names.
-    const path = url.split('?', 1)[0]
-    const answer = { method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }
+    const answer = {
+      method,
+      path: pathOf({ url }),
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime),
+    }
     request.log.debug(answer, 'answered')
     done()
   })
@@ -222,7 +226,7 @@ function logAnswers(server: FastifyInstance): void {
 
 const badAddress = problem(
   'invalid_parameter',
-  'The address cannot be decoded: in a path, % stands before two hexadecimal digits that are UTF-8 together.',
+  'The path cannot be decoded: % must be followed by two hexadecimal digits, and what they spell must be UTF-8. Write % itself as %25.',
 )
 const longAddress = problem('not_found', 'No address here is that long. Check the id.')
 
@@ -329,7 +333,7 @@ type Parsed = (error: Error | null, body: unknown) => void
 const malformedJson = 'MALFORMED_JSON'
 
 /** What a client did wrong before any route could say so. */
-function expectedProblem(error: FastifyError, bodyLimit: number): Problem | null {
+function expectedProblem(error: FastifyError, { routeOptions, headers }: FastifyRequest): Problem | null {
   switch (error.code) {
     case malformedJson:
       return problem('malformed_json', error.message)
@@ -338,10 +342,13 @@ function expectedProblem(error: FastifyError, bodyLimit: number): Problem | null
     case bodyTooLarge:
       return problem(
         'body_too_large',
-        `The body has more than ${bodyLimit / mebibyte} MiB. Send less at once.`,
+        `The body has more than ${routeOptions.bodyLimit / mebibyte} MiB. Send less at once.`,
       )
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return problem('unsupported_media_type', 'Send the body as JSON, with Content-Type: application/json.')
+      return problem(
+        'unsupported_media_type',
+        `Send the body as JSON, with Content-Type: application/json; got ${quoted(headers['content-type'] ?? '')}.`,
+      )
     default:
       return null
   }
@@ -377,9 +384,10 @@ function answerUnknown(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done()
     const allow = server.allowedAt(request.url)
-    if (allow !== null) return void refuseMethod(request.method, allow, reply)
-    const path = request.url.split('?', 1)[0]
-    sendProblem(reply, problem('not_found', `There is no ${path}. See /openapi.json for what there is.`))
+    if (allow !== null) return void refuseMethod(request, allow, reply)
+    const path = pathOf(request)
+    const advice = adviceOn(path, (other) => server.allowedAt(other) !== null)
+    sendProblem(reply, problem('not_found', `There is no ${path}. ${advice}`))
   })
 }
 
@@ -404,17 +412,15 @@ export function refuseOtherMethods(
       method: others,
       url,
       // Before the body is read: nothing of it matters.
-      onRequest: (request, reply) => refuseMethod(request.method, allow, reply),
-      handler: (request, reply) => refuseMethod(request.method, allow, reply),
+      onRequest: (request, reply) => refuseMethod(request, allow, reply),
+      handler: (request, reply) => refuseMethod(request, allow, reply),
     })
   }
   server.allowedAt = (url) => addresses.find('GET', url)?.store ?? null
 }
 
-async function refuseMethod(method: string, allow: string, reply: FastifyReply): Promise<FastifyReply> {
+async function refuseMethod(request: FastifyRequest, allow: string, reply: FastifyReply) {
   reply.header('allow', allow)
-  return sendProblem(
-    reply,
-    problem('method_not_allowed', `${method} is not allowed here; allowed: ${allow}.`),
-  )
+  const refused = `${request.method} is not allowed here; allowed: ${allow}.`
+  return sendProblem(reply, problem('method_not_allowed', refused + withoutSlash(request)))
 }

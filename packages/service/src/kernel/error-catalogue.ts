@@ -66,11 +66,11 @@ export const errorCatalogue = {
   },
   invalid_parameter: {
     status: 400,
-    title: 'A query or path parameter is not valid',
+    title: 'A parameter or header is not valid',
     means:
       'A parameter of the query, a header or the path has a value that is not accepted, or the query has a parameter that this address does not take.',
     help: 'The detail names the parameter and what it accepts.',
-    example: 'limit must be an integer from 1 to 100; got "many".',
+    example: 'limit must be a whole number from 1 up (above 100 is served as 100); got "many".',
   },
   invalid_cursor: {
     status: 400,
@@ -107,11 +107,11 @@ export const errorCatalogue = {
   },
   insufficient_scope: {
     status: 403,
-    title: 'The API key lacks a scope',
+    title: 'The API key may not do this',
     means:
-      'The key is valid, but may not do this; or its organization is suspended, and none of its keys may do anything.',
-    help: 'The detail names the scope, or says that the organization is suspended. Use a key that holds the scope; write does not imply read. Of a suspended organization ask whoever operates the service.',
-    example: 'This needs a key with the scope tickets:write; write does not imply read.',
+      'The key lacks the scope that this needs; or its organization is suspended, and none of its keys may do anything.',
+    help: 'The detail names the scope, or says that the organization is suspended. Use a key that holds the scope; write does not imply read. If the organization is suspended, ask the operator of the service.',
+    example: 'This needs a key with the scope tickets:write.',
   },
   not_found: {
     status: 404,
@@ -149,7 +149,7 @@ export const errorCatalogue = {
     title: 'The content type is not supported',
     means: 'The body has a type that the service does not read.',
     help: 'Send `Content-Type: application/json`.',
-    example: 'Send the body as JSON, with Content-Type: application/json.',
+    example: 'Send the body as JSON, with Content-Type: application/json; got "text/plain".',
   },
   duplicate: {
     status: 409,
@@ -179,12 +179,12 @@ export const errorCatalogue = {
     status: 409,
     title: 'The endpoint is disabled',
     means: 'Nothing but pings is sent to a disabled endpoint, so a retry would not be sent.',
-    help: '`disabledReason` says why. Mend it and PATCH `status` to `active`, then retry.',
-    example: 'The endpoint is disabled (failing). Mend it, PATCH its status to active, then retry.',
+    help: '`disabledReason` says why. Fix that, PATCH `status` to `active`, then retry.',
+    example: 'The endpoint is disabled (failing). Fix the cause, PATCH its status to active, then retry.',
   },
   limit_reached: {
     status: 409,
-    title: 'There are as many as there may be',
+    title: 'The limit is reached',
     means:
       'The organization has as many of these as it may have, or stores as much as the operator allows, or the endpoint has as many signing secrets as it may have.',
     help: 'Delete what is not needed. Of secrets, `DELETE /v1/webhooks/{id}/previous-secret` ends all but the newest.',
@@ -197,7 +197,7 @@ export const errorCatalogue = {
       'The organization has no other usable key that can manage keys, so without this one nobody could create keys over HTTP.',
     help: 'Make another key with `api_keys:manage` first.',
     example:
-      'No other living key of the organization has api_keys:manage or *. Make one before this one loses it.',
+      'No other usable key of the organization has api_keys:manage or *. Make one before this one loses it.',
   },
   invalid_transition: {
     status: 409,
@@ -231,7 +231,7 @@ export const errorCatalogue = {
       'The object has been written since the version that you have: by somebody else, or by a new release of the service, which shows more of it. Nothing was changed by this request.',
     help: 'Read it again, and send the change with its current `ETag`.',
     example:
-      'If-Match does not name the current version, which is "2026-01-31T09:30:00.000Z". Read the object again and decide anew.',
+      'If-Match does not name the current version, which is "2026-01-31T09:30:00.000Z". Read the object again, then send the change with its current ETag.',
   },
   validation_failed: {
     status: 422,
@@ -288,16 +288,16 @@ export const errorCatalogue = {
       'The key has made more requests than its limit allows, its organization holds its share of what the service can do at once, or too many unknown keys, or requests without a key, came from this address. Nothing was done.',
     help: 'Wait for the seconds of `Retry-After`. `RateLimit` and `RateLimit-Policy` say what is left of which limit.',
     example:
-      'This key has called too often: it may make 100 requests a second, and 500 at once after a rest. Send it again after Retry-After.',
+      'This key sent too many requests: its limit is 100 requests a second, 500 in a burst. Send it again after Retry-After.',
   },
   headers_too_large: {
     status: 431,
     title: 'Address and headers are too large',
     means:
       'The request line and the headers together have more bytes than the service reads. The connection is closed.',
-    help: 'Together they have at most 16 KiB. What is long belongs into a body.',
+    help: 'Together they have at most 16 KiB. Long values go into a body.',
     example:
-      'The address and the headers have more than 16 KiB together. Send less in them; what is long belongs into a body.',
+      'The address and headers have more than 16 KiB together. Send less in them: long values go into a body.',
   },
   internal_error: {
     status: 500,

@@ -1,5 +1,6 @@
 /** Refusals as values: what the API answers when it does not do what was asked. */
 import { errorCatalogue, type FieldError, type ProblemMembers } from './error-catalogue.ts'
+import { parseId } from './ids.ts'
 
 export {
   type FieldError,
@@ -20,6 +21,21 @@ export interface Problem extends ProblemMembers {
 /** A refusal. `code` decides the status; `detail` says what is wrong and what is accepted. */
 export function problem(code: ErrorCode, detail: string, more: ProblemMembers = {}): Problem {
   return { code, detail, ...more }
+}
+
+/** 404 for an id that leads to nothing; `why` says how that comes about of what could be one. */
+export function noSuch(what: string, id: string, why: string): Problem {
+  return problem(
+    'not_found',
+    parseId(id) === null
+      ? `There is no ${what} ${quoted(id)}: an id is a UUID, for example 01980000-0000-7000-8000-000000000003.`
+      : `There is no ${what} ${id}. ${why}`,
+  )
+}
+
+/** A value as an error shows it. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }
 
 /** Wrong places that an answer lists: more than anyone reads, where a body of 1 MiB can have a hundred thousand. */

@@ -14,7 +14,7 @@ import { type Outcome, refused } from '../http/replies.ts'
 import type { ResponseToStore } from '../journal/change.ts'
 import type { CallUnderClock } from '../journal/journal.ts'
 import { lockClock, replayed, storeResponseAbout } from '../journal/sql-fragments.ts'
-import { type Problem, problem } from '../kernel/errors.ts'
+import { noSuch, type Problem, problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { integer, text, wordList } from '../kinds/fields.ts'
@@ -260,7 +260,7 @@ export function createConsoleLinks(services: ConsoleLinkServices): ConsoleLinks 
 }
 
 export function noSuchConsoleLink(id: string): Problem {
-  return problem('not_found', `There is no console link ${id} that this key made. It may have ended.`)
+  return noSuch('console link', id, 'It may have ended, or another key made it.')
 }
 
 const noSuchLink = problem(

@@ -9,7 +9,7 @@ import { hashToken, newToken } from '../access/token.ts'
 import { encodeResponse, type Sealed } from '../http/idempotency.ts'
 import { type Outcome, refused } from '../http/replies.ts'
 import type { ResponseToStore } from '../journal/change.ts'
-import { type Problem, problem } from '../kernel/errors.ts'
+import { noSuch, type Problem, problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { retryOnConflict } from '../kernel/retry-on-conflict.ts'
 import type { Clock } from '../kernel/timestamps.ts'
@@ -204,7 +204,7 @@ export function createKeys(services: KeyServices): Keys {
 }
 
 export function noSuchKey(id: string): Problem {
-  return problem('not_found', `There is no API key ${id}. It may have been revoked; check the id.`)
+  return noSuch('API key', id, 'It may have been revoked; check the id.')
 }
 
 /** Sent again, it is let in as the key is by then, or refused. */

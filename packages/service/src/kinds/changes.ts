@@ -13,7 +13,7 @@ import { type Clock, formatTimestamp } from '../kernel/timestamps.ts'
 import { deleteChange, updateChange } from './decide.ts'
 import { planInserts, type Rows } from './inserts.ts'
 import type { Action, Kind, State } from './kind.ts'
-import { noSuch, refusalProblem, tooBusy } from './outcomes.ts'
+import { noSuchObject, refusalProblem, tooBusy } from './outcomes.ts'
 import { parseRepresentation } from './representation.ts'
 import { parseCreation, parsePatch } from './validate.ts'
 
@@ -191,7 +191,7 @@ export function createChanges(services: ChangeServices): Changes {
     const change = async () => {
       const result = await retryOnConflict<ChangeResult>(async () => {
         const row = await rows(kind).read(organizationId, id)
-        if (row === null) return refused(noSuch(kind, id))
+        if (row === null) return refused(noSuchObject(kind, id))
         const unmet = await precondition(row)
         if (unmet !== null) return refused(unmet)
         const decision = decide(row)

@@ -12,7 +12,7 @@ export function tags(): Field<readonly string[]> {
     'a list of at most 50 strings of 1 to 50 characters',
     'text',
     { description: 'Labels. Repeats are dropped.' },
-    { nullable: false, initial: [] },
+    { nullable: false, initial: [], acceptsWithin: 'a string of 1 to 50 characters' },
   )
 }
 
@@ -57,6 +57,8 @@ export function customAttributes(): Field<CustomAttributes> {
     {
       nullable: false,
       initial: {},
+      acceptsWithin:
+        'a string of at most 500 characters, a number or a boolean, under a name of 1 to 40 characters (null deletes it)',
       merge: mergeAttributes,
       shown: z.record(z.string(), z.union([text, z.number(), z.boolean()])),
     },

@@ -46,8 +46,8 @@ export interface Field<V = unknown> {
   readonly access: Access
   /** What is accepted, as the end of "must be …". */
   readonly accepts: string
-  /** The same for one entry of a list, where that is worth telling apart. */
-  readonly acceptsEntry?: string
+  /** The same for what is within the value: for each entry of a list or object, or for properties by their names. */
+  readonly acceptsWithin?: string | Readonly<Record<string, string>>
   readonly description: string
   /** Values that it accepts, for the documents, where those that `transitions.ts` tries do not fit. */
   readonly examples?: readonly unknown[]

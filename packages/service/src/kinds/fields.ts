@@ -214,6 +214,6 @@ export function wordList(
     `a list of 1 to ${mostWords} of ${words.join(', ')}`,
     'text',
     { ...options, required: true },
-    { shown: z.array(storableText(1, 100)), acceptsEntry: `one of ${words.join(', ')}` },
+    { shown: z.array(storableText(1, 100)), acceptsWithin: `one of ${words.join(', ')}` },
   )
 }

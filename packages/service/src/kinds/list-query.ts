@@ -1,14 +1,7 @@
 /** The query of a list: browsing with filters, or a sync. Everything unknown or malformed is named. */
-import {
-  createdBetween,
-  invalid,
-  notTimestamp,
-  paging,
-  quoted,
-  unknownParameter,
-} from '../http/list-parameters.ts'
+import { createdBetween, invalid, notTimestamp, paging, unknownParameter } from '../http/list-parameters.ts'
 import { decodeCursor } from '../kernel/cursor.ts'
-import type { Problem } from '../kernel/errors.ts'
+import { type Problem, quoted } from '../kernel/errors.ts'
 import { parseId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { formatTimestamp, parseTimestamp } from '../kernel/timestamps.ts'

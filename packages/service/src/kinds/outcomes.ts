@@ -1,6 +1,6 @@
 /** What the journal refused, as a client is told. */
 import type { Refusal } from '../journal/change.ts'
-import { type Problem, problem, validationFailed } from '../kernel/errors.ts'
+import { noSuch, type Problem, problem, validationFailed } from '../kernel/errors.ts'
 import type { Kind } from './kind.ts'
 
 /** The answer to a change that another row, or a limit, stands in the way of. */
@@ -42,8 +42,8 @@ export function unknownReference(kind: Kind, field: string): Problem {
 }
 
 /** 404 for an id that the organization does not have. */
-export function noSuch(kind: Kind, id: string): Problem {
-  return problem('not_found', `There is no ${kind.name} ${id}. It may have been removed; check the id.`)
+export function noSuchObject(kind: Kind, id: string): Problem {
+  return noSuch(kind.name, id, 'It may have been removed; check the id.')
 }
 
 export const tooBusy = problem(

@@ -43,7 +43,7 @@ import {
   schemaName,
 } from './kind-schemas.ts'
 import { type ListQuery, listParameters, parseListQuery } from './list-query.ts'
-import { noSuch } from './outcomes.ts'
+import { noSuchObject } from './outcomes.ts'
 import { type SyncSource, syncPage } from './sync.ts'
 import { toldOfWrites } from './write-replies.ts'
 
@@ -163,7 +163,7 @@ function read(kind: Kind) {
     async handle({ rows }, { request, reply, caller, params }) {
       const id = parseId(params.id)
       const row = id === null ? null : await rows.read(caller.organizationId, id)
-      if (row === null) return refused(noSuch(kind, params.id))
+      if (row === null) return refused(noSuchObject(kind, params.id))
       if (holdsVersion(request.headers['if-none-match'], row.updatedAt)) {
         reply.code(304).header('etag', entityTag(row.updatedAt)).send()
         return sent
@@ -191,7 +191,7 @@ function update(kind: Kind) {
     async handle({ changes }, call) {
       const { caller, params, body } = call
       const id = parseId(params.id)
-      if (id === null) return refused(noSuch(kind, params.id))
+      if (id === null) return refused(noSuchObject(kind, params.id))
       const { disconnected } = call.request
       return cameTo(
         await changes.update(caller.organizationId, id, body, precondition(call), disconnected),
@@ -223,7 +223,7 @@ function act(kind: Kind, action: string) {
     async handle({ changes }, call) {
       const { caller, params, body, record } = call
       const id = parseId(params.id)
-      if (id === null) return refused(noSuch(kind, params.id))
+      if (id === null) return refused(noSuchObject(kind, params.id))
       const asked = { action, body }
       const { disconnected } = call.request
       return cameTo(
@@ -256,7 +256,7 @@ function remove(kind: Kind, event: string, kinds: readonly Kind[]) {
     async handle({ changes }, call) {
       const { caller, params } = call
       const id = parseId(params.id)
-      if (id === null) return refused(noSuch(kind, params.id))
+      if (id === null) return refused(noSuchObject(kind, params.id))
       const { disconnected } = call.request
       return cameTo(await changes.remove(caller.organizationId, id, precondition(call), disconnected), id)
     },

@@ -2,13 +2,13 @@
  * A sync over HTTP. Its query: where it starts or goes on, how much at once, and how long to wait for something. Its answer: a
  * page of the stream, held back while there is nothing to report and the client will wait.
  */
-import { invalid, notTimestamp, paging, quoted } from '../http/list-parameters.ts'
+import { invalid, notTimestamp, paging } from '../http/list-parameters.ts'
 import { done, listBody, type Outcome, refused } from '../http/replies.ts'
 import type { Call } from '../http/route.ts'
 import type { Feeds, Page, PageOutcome, PageStart } from '../journal/feed.ts'
 import type { WaitingReaders } from '../journal/waiting-readers.ts'
 import { type Cursor, encodeCursor } from '../kernel/cursor.ts'
-import { type Problem, problem } from '../kernel/errors.ts'
+import { type Problem, problem, quoted } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { parseTimestamp } from '../kernel/timestamps.ts'
 import type { QueryParameters, ReadParameter } from '../openapi/part.ts'

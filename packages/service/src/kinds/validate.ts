@@ -8,6 +8,7 @@ import {
   type FieldErrorCode,
   listedErrors,
   type Problem,
+  quoted,
   validationFailed,
 } from '../kernel/errors.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
@@ -88,7 +89,13 @@ function parseFields(
 ): Result<Record<string, unknown>, Problem> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return fail(
-      validationFailed([{ pointer: '', code: 'invalid_type', detail: 'The body must be a JSON object.' }]),
+      validationFailed([
+        {
+          pointer: '',
+          code: 'invalid_type',
+          detail: `The body must be a JSON object; got ${typeName(body)}.`,
+        },
+      ]),
     )
   }
   const values: Record<string, unknown> = {}
@@ -130,7 +137,7 @@ function parseValue(
   }
   const parsed = field.schema.safeParse(value)
   if (parsed.success) return ok(parsed.data)
-  return fail(parsed.error.issues.slice(0, most).map((issue) => fieldError(field, pointer, issue)))
+  return fail(parsed.error.issues.slice(0, most).map((issue) => fieldError(field, { pointer, value }, issue)))
 }
 
 function notWritable(shape: Shape, name: string): FieldError {
@@ -155,10 +162,36 @@ function writableFields(shape: Shape): string {
   return listed
 }
 
-function fieldError(field: Field, pointer: string, issue: z.core.$ZodIssue): FieldError {
-  const deeper = issue.path.reduce((within: string, step) => pointerWithin(within, String(step)), '')
-  const accepts = deeper === '' ? field.accepts : (field.acceptsEntry ?? field.accepts)
-  return { pointer: pointer + deeper, code: fieldErrorCode(issue), detail: `must be ${accepts}` }
+function fieldError(
+  field: Field,
+  { pointer, value }: { readonly pointer: string; readonly value: unknown },
+  issue: z.core.$ZodIssue,
+): FieldError {
+  const { path } = issue
+  const deeper = path.reduce((within: string, step) => pointerWithin(within, String(step)), '')
+  const code = fieldErrorCode(issue)
+  const got = code === 'invalid_type' ? `; got ${typeName(valueAt(value, path))}` : ''
+  const unknown =
+    issue.code === 'unrecognized_keys' ? `has no field ${issue.keys.map(quoted).join(', ')}; ` : ''
+  return { pointer: pointer + deeper, code, detail: `${unknown}must be ${acceptedAt(field, path)}${got}` }
+}
+
+function acceptedAt({ accepts, acceptsWithin = accepts }: Field, path: readonly PropertyKey[]): string {
+  if (path.length === 0) return accepts
+  if (typeof acceptsWithin === 'string') return acceptsWithin
+  return acceptsWithin[path.filter((step) => typeof step === 'string').join('.')] ?? accepts
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce((within, step) => (within as Record<PropertyKey, unknown>)?.[step], value)
+}
+
+/** What a value is, in the words of JSON. */
+function typeName(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
 function fieldErrorCode(issue: z.core.$ZodIssue): FieldErrorCode {

@@ -6,7 +6,7 @@ import type { ReadPayload } from '../delivery/payload.ts'
 import { anId, type Page, paging, word } from '../http/list-parameters.ts'
 import { done, listBody, pageBody, refused } from '../http/replies.ts'
 import { type Call, routesOf } from '../http/route.ts'
-import { type Problem, problem } from '../kernel/errors.ts'
+import { noSuch, type Problem, problem } from '../kernel/errors.ts'
 import { newIdAt, parseId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import type { Clock } from '../kernel/timestamps.ts'
@@ -366,8 +366,9 @@ async function deliveryOf(
   const delivery =
     id === null ? null : await services.deliveries.read(organizationId, webhook.value.id, id, since(services))
   if (delivery !== null) return ok(delivery)
-  const missing = `There is no delivery ${params.deliveryId} of this webhook; the log goes back only so far.`
-  return fail(problem('not_found', missing))
+  return fail(
+    noSuch('delivery', params.deliveryId, 'It is of another webhook, or older than the log goes back.'),
+  )
 }
 
 function since({ clock, retention }: DeliveryServices): number {

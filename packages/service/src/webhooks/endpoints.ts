@@ -8,7 +8,7 @@ import { z } from 'zod'
 import type { Caller } from '../access/directory.ts'
 import { type Outcome, refused } from '../http/replies.ts'
 import type { ResponseToStore } from '../journal/change.ts'
-import { type Problem, problem } from '../kernel/errors.ts'
+import { noSuch, type Problem, problem } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { fail, ok, type Result } from '../kernel/result.ts'
 import { retryOnConflict } from '../kernel/retry-on-conflict.ts'
@@ -260,7 +260,7 @@ const registrantGone = problem(
 )
 
 export function noSuchWebhook(id: string): Problem {
-  return problem('not_found', `There is no webhook ${id}. It may have been deleted; check the id.`)
+  return noSuch('webhook', id, 'It may have been deleted; check the id.')
 }
 
 function secretsTooOld(id: string): Problem {
@@ -282,7 +282,7 @@ export function webhookDisabled(webhook: WebhookRow, then: 'retry' | 'recover' |
   const reason = webhook.disabled_reason ?? 'just now'
   return problem(
     'webhook_disabled',
-    `The endpoint is disabled (${reason}). Mend it, PATCH its status to active, then ${then}.`,
+    `The endpoint is disabled (${reason}). Fix the cause, PATCH its status to active, then ${then}.`,
   )
 }
 
@@ -330,7 +330,7 @@ const signatureSchemes = defineField<readonly SignatureScheme[]>(
     description:
       'How deliveries are signed: by X-Service-Signature, and with standard by the headers of Standard Webhooks as well.',
   },
-  { nullable: false, initial: ['service'], acceptsEntry: `one of ${schemes.join(', ')}` },
+  { nullable: false, initial: ['service'], acceptsWithin: `one of ${schemes.join(', ')}` },
 )
 
 /** The shapes of creation and of change; only a change takes `status`. */

@@ -2,7 +2,7 @@
 import { paging } from '../http/list-parameters.ts'
 import { done, pageBody, refused } from '../http/replies.ts'
 import { routesOf } from '../http/route.ts'
-import { problem } from '../kernel/errors.ts'
+import { noSuch } from '../kernel/errors.ts'
 import { newIdAt, parseId } from '../kernel/ids.ts'
 import type { Clock } from '../kernel/timestamps.ts'
 import { inputs } from '../kinds/kind-schemas.ts'
@@ -146,8 +146,8 @@ const readRecovery = route({
     if (!webhook.ok) return refused(webhook.error)
     const id = parseId(params.recoveryId)
     const row = id === null ? null : await recoveries.read(caller.organizationId, webhook.value.id, id)
-    const missing = `There is no recovery ${params.recoveryId} of this webhook; those that are done are kept as long as the log.`
-    return row === null ? refused(problem('not_found', missing)) : done(recoveryRecord(row))
+    const why = 'It is of another webhook, or was done before the log begins.'
+    return row === null ? refused(noSuch('recovery', params.recoveryId, why)) : done(recoveryRecord(row))
   },
 })
 

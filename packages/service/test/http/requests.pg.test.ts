@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
-import { errorCatalogue } from '../../src/kernel/error-catalogue.ts'
+import { errorCatalogue, type FieldError } from '../../src/kernel/error-catalogue.ts'
 import { makeCustomer, makeTeammate, makeTicket } from '../harness/desk.ts'
 import { rawRequest } from '../harness/raw-request.ts'
 import type { Answer } from '../harness/service.ts'
@@ -65,6 +65,67 @@ describe('every refusal is a problem', () => {
     }
   })
 
+  test('404 names the address that was meant', async () => {
+    const { api } = shared()
+    const detailOf = async (path: string) => (await api.get(path)).json.detail as string
+    for (const [wrong, meant] of [
+      ['/customers', '/v1/customers'],
+      [`/tickets/${unknown}?x=1`, `/v1/tickets/${unknown}`],
+      ['/v2/customers', '/v1/customers'],
+      ['/api/customers', '/v1/customers'],
+      ['/api/v1/customers', '/v1/customers'],
+      ['/v1/v1/customers', '/v1/customers'],
+      ['/V1/customers', '/v1/customers'],
+      ['/v1/Customers/', '/v1/customers'],
+      [`/v1/customers/${unknown}/`, `/v1/customers/${unknown}`],
+      [`/v1/customers%2F${unknown}`, `/v1/customers/${unknown}`],
+      ['/v1/changes/', '/v1/changes'],
+      ['/v1/openapi.json', '/openapi.json'],
+      ['/healthz/', '/healthz'],
+    ] as const) {
+      const answer = await api.get(wrong)
+      expectProblem(answer, 'not_found')
+      expect(answer.json.detail).toBe(`There is no ${wrong.split('?')[0]}. Did you mean ${meant}?`)
+    }
+    expect(await detailOf('/v1/nothing')).toBe(
+      'There is no /v1/nothing. See /openapi.json for what there is.',
+    )
+    for (const wrong of ['/v1//customers', '//v1/customers', '/v1/tickets//close'])
+      expect(await detailOf(wrong)).toMatch(/A part between two slashes is empty: fill it in/)
+  })
+
+  test('404 names the id that a path lacks, at every route that takes one', async () => {
+    const { api } = shared()
+    const document = (await api.get('/openapi.json')).json
+    const paths = Object.keys(document.paths).filter((path) => /^\/v1\/.*\{/.test(path))
+    expect(paths.length).toBeGreaterThan(20)
+    for (const whole of paths) {
+      const path = whole.replace(/\{\w+\}/, '').replaceAll(/\{\w+\}/g, unknown)
+      for (const method of ['get', 'delete', 'post', 'patch'] as const) {
+        if (document.paths[whole]?.[method] === undefined) continue
+        const answer = await (method === 'get' || method === 'delete'
+          ? api[method](path)
+          : api[method](path, {}))
+        expectProblem(answer, 'not_found')
+        const [, name] = /\{(\w+)\}/.exec(whole) as unknown as [string, string]
+        expect(answer.json.detail).toContain(`There is no ${path}: it lacks the ${name} of ${whole}.`)
+      }
+    }
+    expect((await api.get('/v1/customers/?limit=1')).json.detail).toBe(
+      'There is no /v1/customers/: it lacks the id of /v1/customers/{id}. Without the slash at the end, /v1/customers allows GET, HEAD, POST.',
+    )
+    const created = await api.post('/v1/customers/', { name: 'Ada' })
+    expectProblem(created, 'method_not_allowed')
+    expect(created.json.detail).toMatch(
+      / Without the slash at the end, \/v1\/customers allows GET, HEAD, POST\.$/,
+    )
+    for (const id of ['xyz', '%2F', `${unknown}%20`, `%20${unknown}`])
+      expect((await api.get(`/v1/customers/${id}`)).json.detail).toMatch(/: an id is a UUID, for example/)
+    expect((await api.get(`/v1/customers/${unknown}`)).json.detail).toBe(
+      `There is no customer ${unknown}. It may have been removed; check the id.`,
+    )
+  })
+
   test('413 for a body of more than 1 MiB; 1 MiB is read', async () => {
     const { api } = shared()
     const body = (size: number) => JSON.stringify({ name: 'x' }).padEnd(size, ' ')
@@ -123,6 +184,73 @@ describe('every refusal is a problem', () => {
     expectProblem(await rawRequest(`${url}/v1/customers`, 'POST', { authorization }), 'validation_failed')
     const headers = { authorization, 'content-type': 'application/json' }
     expectProblem(await rawRequest(`${url}/v1/customers`, 'POST', headers), 'validation_failed')
+  })
+
+  test('422 says what is accepted at the place that is wrong, and what was sent there', async () => {
+    const { api } = shared()
+    const faultsOf = async (path: string, body: unknown) =>
+      Object.fromEntries(
+        (await api.post(path, body)).json.errors.map(({ pointer, detail }: FieldError) => [pointer, detail]),
+      )
+    const attribute =
+      'must be a string of at most 500 characters, a number or a boolean, under a name of 1 to 40 characters (null deletes it)'
+    expect(
+      await faultsOf('/v1/customers', {
+        name: 7,
+        customAttributes: { plan: { seats: 3 }, parts: [1], ['x'.repeat(41)]: 1 },
+        tags: ['vip', 1, ''],
+      }),
+    ).toEqual({
+      '/name': 'must be a string of at most 255 characters (no U+0000); got a number',
+      '/customAttributes/plan': `${attribute}; got an object`,
+      '/customAttributes/parts': `${attribute}; got a list`,
+      [`/customAttributes/${'x'.repeat(41)}`]: attribute,
+      '/tags/1': 'must be a string of 1 to 50 characters; got a number',
+      '/tags/2': 'must be a string of 1 to 50 characters',
+    })
+    expect(await faultsOf('/v1/bookings', { location: { type: 'x', value: 1, room: 2 } })).toMatchObject({
+      '/location/type': 'must be one of in_person, phone, video, other',
+      '/location/value': 'must be a string of 1 to 2000 characters; got a number',
+      '/location': expect.stringMatching(/^has no field "room"; must be an object \{type, value\}/),
+    })
+    expect(
+      await faultsOf('/v1/messages', {
+        author: { type: 'x', id: 'q', name: 1 },
+        attachments: [{ fileName: '', contentType: 'x', sizeBytes: -1, url: 'ftp://x' }, 1, {}],
+      }),
+    ).toMatchObject({
+      '/author/type': 'must be one of customer, teammate, ai, system',
+      '/author/id': 'must be the id (a UUID) of a teammate, or left out',
+      '/author/name': 'must be a string of 1 to 255 characters, or left out; got a number',
+      '/attachments/0/fileName': 'must be a string of 1 to 255 characters',
+      '/attachments/0/contentType': 'must be a media type, for example image/png',
+      '/attachments/0/sizeBytes': 'must be a whole number from 0 up',
+      '/attachments/0/url': 'must be an http or https link of at most 2048 characters',
+      '/attachments/1': 'must be an object {fileName, contentType, sizeBytes, url}; got a number',
+      '/attachments/2/fileName': 'must be a string of 1 to 255 characters; got nothing',
+    })
+    expect((await api.post('/v1/customers', [])).json.detail).toBe(
+      'The body must be a JSON object; got a list.',
+    )
+    expect((await api.post('/v1/customers', '')).json.detail).toBe(
+      'The body must be a JSON object; got nothing.',
+    )
+  })
+
+  test('400 for a limit of none says that a larger one than 100 is served', async () => {
+    const { api } = shared()
+    for (const path of [
+      '/v1/customers?',
+      '/v1/changes?updatedAfter=1970-01-01T00:00:00Z&',
+      '/v1/webhooks?',
+    ]) {
+      for (const wrong of ['0', '-1', 'many', '1.5', '']) {
+        expect((await api.get(`${path}limit=${wrong}`)).json.detail).toBe(
+          `limit must be a whole number from 1 up (above 100 is served as 100); got "${wrong}".`,
+        )
+      }
+      expect((await api.get(`${path}limit=1000`)).json.pagination.limit).toBe(100)
+    }
   })
 
   test('422 names every wrong field with pointer, code and detail', async () => {

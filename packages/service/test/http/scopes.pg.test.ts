@@ -92,7 +92,7 @@ test('a key with every other scope is refused by each, and told the one it lacks
         status: 403,
         code: 'insufficient_scope',
       })
-      expect(json.detail).toContain(scope)
+      expect(json.detail).toBe(`This needs a key with the scope ${scope}.`)
     }
   }
 })

@@ -42,7 +42,7 @@ describe('limit and offset', () => {
     'limit %j is refused',
     (limit) => {
       expect(refusal(`limit=${encodeURIComponent(limit)}`)).toMatch(
-        /^invalid_parameter: limit must be an integer/,
+        /^invalid_parameter: limit must be a whole number/,
       )
     },
   )
@@ -51,7 +51,7 @@ describe('limit and offset', () => {
     expect(read('')).toMatchObject({ offset: 0 })
     expect(read('offset=12345')).toMatchObject({ offset: 12_345 })
     for (const offset of ['-1', '1.5', 'x', '', '1e3']) {
-      expect(refusal(`offset=${offset}`)).toMatch(/^invalid_parameter: offset must be an integer/)
+      expect(refusal(`offset=${offset}`)).toMatch(/^invalid_parameter: offset must be a whole number/)
     }
   })
 })

@@ -58,7 +58,13 @@ export const bookingFields = {
     'an object {type, value}: type in_person, phone, video or other; value a string of 1 to 2000 characters',
     'text',
     { description: 'Where it takes place: an address, a number or a link.' },
-    { examples: [{ type: 'video', value: 'https://example.com/room' }] },
+    {
+      examples: [{ type: 'video', value: 'https://example.com/room' }],
+      acceptsWithin: {
+        type: `one of ${locationTypes.join(', ')}`,
+        value: 'a string of 1 to 2000 characters',
+      },
+    },
   ),
   assigneeId: reference(
     { kind: 'teammate', onRemove: 'keep', condition: { column: 'active', otherwise: 'active teammate' } },

@@ -69,6 +69,11 @@ export const messageFields = {
     },
     {
       examples: [{ type: 'teammate', name: 'Grace Hopper' }],
+      acceptsWithin: {
+        type: `one of ${authorTypes.join(', ')}`,
+        id: 'the id (a UUID) of a teammate, or left out',
+        name: 'a string of 1 to 255 characters, or left out',
+      },
       stored: ({ id }) => id ?? null,
       reference: { kind: 'teammate', onRemove: 'keep', within: '/id' },
     },
@@ -89,7 +94,17 @@ export const messageFields = {
     'a list of at most 15 objects {fileName, contentType, sizeBytes, url}: a media type, a whole number of bytes, an http or https link',
     'text',
     { access: 'create', description: 'Links to files; the files themselves are kept elsewhere.' },
-    { nullable: false, initial: [] },
+    {
+      nullable: false,
+      initial: [],
+      acceptsWithin: {
+        '': 'an object {fileName, contentType, sizeBytes, url}',
+        fileName: 'a string of 1 to 255 characters',
+        contentType: 'a media type, for example image/png',
+        sizeBytes: 'a whole number from 0 up',
+        url: 'an http or https link of at most 2048 characters',
+      },
+    },
   ),
   sentAt: {
     ...timestamp({ access: 'create', description: 'When it was sent. Now, unless given.' }),
