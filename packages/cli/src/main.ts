@@ -66,7 +66,7 @@ async function run(given: readonly string[]): Promise<void> {
 async function explain(error: unknown): Promise<void> {
   const { DeskwireError } = await import('@deskwire/sdk')
   if (error instanceof DeskwireError) {
-    fail(error.status === 0 ? error.detail : error.message, exitCodes.failed)
+    fail(error.status === 0 ? error.detail + unusedProxy() : error.message, exitCodes.failed)
     return
   }
   const {
@@ -105,6 +105,13 @@ async function explain(error: unknown): Promise<void> {
   fail(line ?? unforeseen(error), exitCodes.failed)
   // A connection that was refused half way may stay open until the server ends it, a minute later.
   setTimeout(() => process.exit(), 1_000).unref()
+}
+
+/** Node passes over the variables that other programs take their proxy from. */
+function unusedProxy(): string {
+  const name = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].find((one) => process.env[one])
+  if (name === undefined || process.env.NODE_USE_ENV_PROXY === '1') return ''
+  return ` ${name} is set and was not used: with NODE_USE_ENV_PROXY=1 Node (22.21, 24 and later) goes through that proxy.`
 }
 
 function isHelp(word: string | undefined): boolean {

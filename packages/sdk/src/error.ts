@@ -57,15 +57,18 @@ export class DeskwireError extends Error {
   }
 }
 
-/** The error for a request to which no answer arrived. */
-export const connectionFailed = (cause: unknown): DeskwireError =>
+/** The error for a request to which no complete answer arrived; `detail` says why. */
+export const connectionFailed = (
+  cause: unknown,
+  detail = 'No complete answer arrived. Check the base address and that the service is running.',
+): DeskwireError =>
   new DeskwireError(
     {
       type: 'about:blank',
       title: 'Connection failed',
       status: 0,
       code: 'connection_failed',
-      detail: 'No complete answer arrived. Check the base address and that the service is running.',
+      detail,
     },
     { cause },
   )
@@ -87,13 +90,17 @@ const unexpectedProblem = (status: number, detail: string, requestId?: string): 
  * Reads the problem out of a failed answer. The status line wins over the body's `status`; a body that is no
  * problem becomes `unexpected_answer` with its first 200 characters.
  */
-export const problemOf = (status: number, requestId: string | undefined, text: string): Problem => {
+export const problemOf = (
+  { status, url }: { status: number; url: string },
+  requestId: string | undefined,
+  text: string,
+): Problem => {
   const body = parsed(text)
   if (!isProblem(body)) {
     const start = text.slice(0, 200)
     return unexpectedProblem(
       status,
-      `Not an answer of Deskwire. Check the base address. It begins: ${start}`,
+      `${url} did not answer as Deskwire does. Check the base address, which ends in /v1, and proxies. The answer begins: ${start}`,
       requestId,
     )
   }

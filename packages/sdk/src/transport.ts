@@ -15,12 +15,13 @@ import {
   type RetryPolicy,
 } from './retry.ts'
 import { TimeLimit } from './time-limit.ts'
+import { whyBlocked, whyUnanswered } from './unanswered.ts'
 
 /** The part of `fetch` that the client uses. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 export interface ClientOptions {
-  /** The service's base address with its version, for example `http://127.0.0.1:8080/v1`. */
+  /** The service's base address with its version, for example `http://127.0.0.1:8080/v1`; without a path it means `/v1`. */
   baseUrl: string
   /** A key of the organization (`dwk_…`), sent as bearer credential (specification 3.1). */
   apiKey: string
@@ -72,16 +73,23 @@ export const createSend = (options: ClientOptions): Send => {
   if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs must be above 0, not ${timeoutMs}`)
 
   return async (call) => {
-    const url = base + call.path + queryOf({ ...call.query, wait: call.wait })
+    const address = base + call.path
+    const url = address + queryOf({ ...call.query, wait: call.wait })
     const init = initOf(call, common)
     const limitMs = timeoutMs + 1_000 * (call.wait ?? 0)
     for (let attempt = 0; ; attempt++) {
-      const outcome = await sendOnce((signal) => fetch(url, { ...init, signal }), call, limitMs, policy.now)
+      const outcome = await sendOnce((signal) => fetch(url, { ...init, signal }), address, call, {
+        limitMs,
+        now: policy.now,
+      })
       if (outcome.ok) return outcome.answer
       const { failure, error } = outcome
       const { method } = call
       const pause = pauseBefore(policy, attempt, { method, failure, retryAfterMs: error.retryAfterMs })
-      if (pause === undefined) throw error
+      if (pause === undefined) {
+        const blocked = failure === 'unknown' ? await whyBlocked(error.cause, base) : undefined
+        throw blocked === undefined ? error : connectionFailed(error.cause, blocked)
+      }
       await policy.sleep(pause, call.signal)
     }
   }
@@ -97,6 +105,7 @@ const baseOf = (text: string): string => {
   ) {
     throw new TypeError(`baseUrl must be http(s)://HOST/v1 without user, query or fragment, not ${text}`)
   }
+  if (url.pathname === '/') url.pathname = '/v1'
   return url.href.replace(/\/+$/, '')
 }
 
@@ -126,9 +135,9 @@ const initOf = (call: Call, common: Record<string, string>): RequestInit => {
 
 const sendOnce = async (
   fetch: (signal: AbortSignal) => Promise<Response>,
+  address: string,
   { signal, stream }: Call,
-  limitMs: number,
-  now: () => number,
+  { limitMs, now }: { limitMs: number; now: () => number },
 ): Promise<Outcome> => {
   let response: Response
   let text: string
@@ -136,24 +145,29 @@ const sendOnce = async (
   const limit = new TimeLimit(limitMs, signal)
   try {
     response = await fetch(limit.signal)
-    if (stream && response.ok && response.body !== null) {
+    // A page of a proxy or of the console is no stream of records.
+    const isPage = response.headers.get('content-type')?.startsWith('text/html')
+    if (stream && response.ok && !isPage && response.body !== null) {
       return { ok: true, answer: { status: response.status, body: limit.watch(response.body) } }
     }
     text = await response.text()
   } catch (cause) {
     limit.end()
     signal?.throwIfAborted()
-    return { ok: false, failure: 'unknown', error: connectionFailed(cause) }
+    return { ok: false, failure: 'unknown', error: connectionFailed(cause, whyUnanswered(cause, address)) }
   }
   limit.end()
-  return read(response, text, now)
+  return read(response, { text, address, now })
 }
 
-const read = ({ status, ok, headers }: Response, text: string, now: () => number): Outcome => {
+const read = (
+  { status, ok, headers }: Response,
+  { text, address, now }: { text: string; address: string; now: () => number },
+): Outcome => {
   const requestId = headers.get('x-request-id') ?? undefined
   if (status === 204 || status === 304) return { ok: true, answer: { status, body: undefined } }
   if (!ok) {
-    const problem = problemOf(status, requestId, text)
+    const problem = problemOf({ status, url: address }, requestId, text)
     const retryAfterMs = parseRetryAfter(headers.get('retry-after'), now())
     const error = new DeskwireError(problem, { retryAfterMs })
     return { ok: false, failure: failureOf(status, problem.code), error }
@@ -161,7 +175,8 @@ const read = ({ status, ok, headers }: Response, text: string, now: () => number
   try {
     return { ok: true, answer: { status, body: readJson(text) } }
   } catch {
-    const error = unexpectedAnswer(status, 'The answer is not JSON. Check the base address.', requestId)
+    const detail = `${address} did not answer with JSON. Check the base address, which ends in /v1, and proxies.`
+    const error = unexpectedAnswer(status, detail, requestId)
     return { ok: false, failure: 'final', error }
   }
 }

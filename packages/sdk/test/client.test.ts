@@ -97,18 +97,20 @@ describe('calls', () => {
     expect(() => createClient({ baseUrl: 'http://host/v1', apiKey: 'two\r\nlines' })).toThrow(TypeError)
   })
 
-  test('a trailing slash of the base address does not matter, and fetch can be replaced', async () => {
+  test.each([
+    ['https://desk.example/v1', 'https://desk.example/v1'],
+    ['https://desk.example/v1/', 'https://desk.example/v1'],
+    ['https://desk.example', 'https://desk.example/v1'],
+    ['https://desk.example/', 'https://desk.example/v1'],
+    ['https://tools.example/desk/v1/', 'https://tools.example/desk/v1'],
+  ])('the base address %s means %s, and fetch can be replaced', async (baseUrl, means) => {
     const asked: string[] = []
-    const client = createClient({
-      baseUrl: 'https://desk.example/v1/',
-      apiKey,
-      fetch: async (url) => {
-        asked.push(url)
-        return Response.json(customer(1))
-      },
-    })
-    await client.customers.get(idOf(1))
-    expect(asked).toEqual([`https://desk.example/v1/customers/${idOf(1)}`])
+    const fetch = async (url: string) => {
+      asked.push(url)
+      return Response.json(customer(1))
+    }
+    await createClient({ baseUrl, apiKey, fetch }).customers.get(idOf(1))
+    expect(asked).toEqual([`${means}/customers/${idOf(1)}`])
   })
 })
 

@@ -115,9 +115,19 @@ test('a page of any other origin is kept out by the browser', async () => {
   const page = await pageOf(stranger.origin)
   const outcome = await inPage(
     page,
-    `return client.customers.create({ name: 'Mallory' }).then(() => 'made', (error) => error.name + ': ' + error.status)`,
+    `return client.customers.create({ name: 'Mallory' }).then(() => 'made', (error) => error.name + ': ' + error.message)`,
   )
-  expect(outcome).toBe('DeskwireError: 0')
+  const { host } = new URL(service.url)
+  expect(outcome).toBe(
+    `DeskwireError: 0 connection_failed: ${host} answers, and the browser keeps that from pages of ${stranger.origin}. The operator of the service allows them by DESKWIRE_CORS_ORIGINS.`,
+  )
+  expect(
+    await inPage(
+      page,
+      `const nowhere = sdk.createClient({ baseUrl: 'http://127.0.0.1:9/v1', apiKey, retries: 0 })
+       return nowhere.customers.list().catch((error) => error.detail)`,
+    ),
+  ).toMatch(/^127\.0\.0\.1:9 cannot be reached from this page: /)
   // Not even what needs no preflight can be read.
   expect(
     await page.evaluate(
